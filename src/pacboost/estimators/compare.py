@@ -208,12 +208,12 @@ class Contest:
                     f"test holds {len(test)} things; it may be a pair of rows and labels, a share "
                     "of the rows, or None"
                 )
-            new = NewRows.beside(plain_rows(X), plain_rows(test[0]), test[0], copies)
+            new = NewRows.beside(plain_rows(X), plain_rows(test[0]), *test, copies)
             self._assumptions = new.assumptions
             kept = division.taken(test[0], new.kept)
             return Rows(X, labels), Rows(kept, np.asarray(test[1])[new.kept])
         share = probability("test", test)
-        examples = Examples.of(flat_rows(X), copies)
+        examples = Examples.of(flat_rows(X), copies, labels)
         self._assumptions = examples.assumptions
         learned, held = map(examples.rows_of, division.draw(examples.count, "test", share, seed))
         tested = examples.once(held)

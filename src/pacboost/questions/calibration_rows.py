@@ -38,7 +38,7 @@ class CalibrationRows:
         cls, models: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str
     ) -> CalibrationRows:
         """Refuse training rows of any of the models, and decide which rows count."""
-        new = NewRows.of(models, X, y.size, copies, each=groups is None)
+        new = NewRows.of(models, X, y, copies, each=groups is None)
         if groups is None:
             return cls(new, new.kept, new.sample("calibration rows"))
         refuse_hidden_copies(X, np.asarray(groups))

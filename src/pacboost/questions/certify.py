@@ -157,7 +157,7 @@ def certify(
     wrong = mistakes(model, X, y)
     if groups is not None and ordered:
         raise ParameterError("groups and ordered were both given; rows are one or the other")
-    rows = NewRows.of([model], X, wrong.size, copies, each=groups is None and not ordered)
+    rows = NewRows.of([model], X, y, copies, each=groups is None and not ordered)
     if groups is not None:
         numbers = numbered(np.asarray(groups), wrong.size)
         found = dependent.groups_certificate(_shares(wrong, numbers, rows.kept), share)

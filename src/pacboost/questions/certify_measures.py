@@ -48,7 +48,7 @@ def certify_measures(
     names = read_measures(of, options)
     labels, said = _answers(model, X, y, names)
     each = groups is None and not ordered
-    new = NewRows.of([model], X, labels.size, copies, each=each)
+    new = NewRows.of([model], X, labels, copies, each=each)
     rows = ScoredRows(model, X, labels, said, _ties(model, X, y, labels, said, names))
     group = None if named is None else groups_of_rows(named, labels.size)
     claims = claims_of(rows, names, positive, _distinct(group), end)

@@ -40,7 +40,7 @@ def compare_models(
     """
     probability("delta", delta)
     wrong = [mistakes(model, X, y) for model in (one, other)]
-    rows = NewRows.of([one, other], X, wrong[0].size, copies)
+    rows = NewRows.of([one, other], X, y, copies)
     first, second = (own[rows.kept] for own in wrong)
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
     return Difference(*names, b, c, first.size, delta, assumptions=rows.assumptions)

@@ -53,29 +53,35 @@ class NewRows:
 
     @classmethod
     def of(
-        cls, models: Sequence[Any], X: Any, rows: int, copies: str = "auto", *, each: bool = True
+        cls, models: Sequence[Any], X: Any, y: Any, copies: str = "auto", *, each: bool = True
     ) -> NewRows:
         """Refuse training rows of any of the models, and decide which rows count.
 
         Unless ``each`` row is an example, equal rows are no matter: groups are counted, or time.
         """
         checked = [refuse_training_rows(model, X) for model in models]
-        found = cls._among(_sketches(models, X), X, rows, check_copies(copies), each)
+        found = cls._among(_sketches(models, X), X, np.asarray(y), check_copies(copies), each)
         return replace(found, checked=all(checked))
 
     @classmethod
-    def beside(cls, learned: Table, table: Table, X: Any, copies: str) -> NewRows:
+    def beside(cls, learned: Table, table: Table, X: Any, y: Any, copies: str) -> NewRows:
         """Compare the rows of a table, which came as X, with all rows that are learned from."""
         sketch = Sketch.of(learned)
         seen = sketch.overlap(table)
         if seen.suspicious:
             raise NotCertified(_why_refused(seen, 1))
-        return cls._among([(sketch, table)], X, table.n_rows, check_copies(copies), True)
+        return cls._among([(sketch, table)], X, np.asarray(y), check_copies(copies), True)
 
     @classmethod
     def _among(
-        cls, known: Iterable[tuple[Sketch, Table]], X: Any, rows: int, copies: str, each: bool
+        cls,
+        known: Iterable[tuple[Sketch, Table]],
+        X: Any,
+        labels: NDArray[Any],
+        copies: str,
+        each: bool,
     ) -> NewRows:
+        rows = len(labels)
         new = np.ones(rows, dtype=np.bool_)
         fine = met = False
         for sketch, table in known:
@@ -95,7 +101,8 @@ class NewRows:
         if each:
             ways = ["distinct", copies] if fine and copies == "auto" else [copies]
             examples = min(
-                (Examples.of(flat_rows(X), way) for way in ways), key=lambda own: own.count
+                (Examples.of(flat_rows(X), way, labels) for way in ways),
+                key=lambda own: own.count,
             )
         left_out = rows - int(np.count_nonzero(new))
         assumptions = examples.assumptions

@@ -66,7 +66,7 @@ def certify_answers(
         )
     X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)
-    rows = NewRows.of([model], X, wrong.size, copies)
+    rows = NewRows.of([model], X, y, copies)
     given = map(in_host_memory, (model.predict(X), model.predict_proba(X)))
     decided, chances = map(np.asarray, given)
     sure = confidence(decided, chances, np.asarray(model.classes_))

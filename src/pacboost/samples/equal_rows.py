@@ -7,12 +7,14 @@ division let a model be tested on what it learned. Equality alone cannot tell; c
 * A column, or a pair of columns, is *fine* if it has at least 20 values, of which at least 90 %
   belong to one distinct row. Equal rows of a table with a fine column or pair are copies: a
   distinct row is one example. All its copies go to the same side of every division, and one is
-  counted.
+  counted. There have to be other columns beside it; a table of one column of numbers is fine if
+  these are scattered, and do not nearly fill a grid as ages do.
 * Without one, equal rows are draws, and count as they fall.
 * If all rows come a multiple of r times, the table was copied r times: every r copies are one
   example.
 
-Nothing here looks at labels. docs/proofs/holdout.md proves what follows.
+Whether rows are copies does not depend on labels. They only tell which of the equal rows of a
+table that was copied belong together. docs/proofs/holdout.md proves what follows.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ from pacboost.samples.hidden_copies import MOST_COLUMNS, MOST_ROWS, column_value
 COPIES = ("auto", "draws", "distinct")
 FEWEST_VALUES, SHARE_OF_ONE = 20, 0.9
 """What makes a column, or a pair of columns, fine."""
+SCATTERED = 4
+"""Numbers are scattered if a grid on which they lie has so many places for each of them."""
 MOST_CELLS = 2**23
 """So many cells of pairs of columns are looked at; pairs with many values come first."""
 SEPARATE = "equal rows are separate draws, as from a domain of few values"
@@ -62,7 +66,7 @@ class Examples:
     """Whether some rows are equal."""
 
     @classmethod
-    def of(cls, X: Any, copies: str = "auto") -> Examples:
+    def of(cls, X: Any, copies: str = "auto", labels: NDArray[Any] | None = None) -> Examples:
         """Find equal rows, and tell copies from draws; raise if rows were surely copied otherwise.
 
         >>> generator = np.random.default_rng(0)
@@ -84,7 +88,7 @@ class Examples:
             return cls(whole.size, whole, True)
         times = int(np.gcd.reduce(np.bincount(whole)))
         if copies == "auto" and times > 1:
-            return cls(whole.size, _every(whole, times), True)
+            return cls(whole.size, _every(whole, times, labels), True)
         if copies == "auto":
             problem = copies_in(Repeats(whole, int(whole.max()) + 1))
             if problem:
@@ -141,13 +145,17 @@ def is_fine(columns: Sequence[NDArray[Any]], place: Rows) -> bool:
     """Check whether a column or a pair of columns is fine; ``place`` numbers the distinct rows.
 
     >>> rows = np.arange(100)
-    >>> is_fine([rows % 10, rows // 10], rows), is_fine([rows % 4, rows // 30, rows % 3], rows)
-    (True, False)
+    >>> is_fine([rows % 10, rows // 10], rows), is_fine([rows % 10, rows // 10, rows % 3], rows)
+    (False, True)
     """
     first = np.unique(place, return_index=True)[1]
+    if len(columns) == 1 and _fill_a_grid(np.asarray(columns[0])[first]):
+        return False
     codes = [_codes(np.asarray(column)[first]) for column in columns]
     if any(_fine(code) for code in codes):
         return True
+    if len(codes) == 2:
+        return False
     codes.sort(key=lambda code: -int(code.max(initial=0)))
     return any(_fine(_pair(*pair)) for pair in _pairs(codes, MOST_CELLS // max(1, first.size)))
 
@@ -171,6 +179,19 @@ def _fine(codes: Rows) -> bool:
     counts = np.bincount(codes)
     values = int(np.count_nonzero(counts))
     return values >= FEWEST_VALUES and np.count_nonzero(counts == 1) >= SHARE_OF_ONE * values
+
+
+def _fill_a_grid(values: NDArray[Any]) -> bool:
+    """Check whether numbers lie on a grid, as whole ones do, and fill much of it.
+
+    >>> _fill_a_grid(np.arange(30)), _fill_a_grid(np.random.default_rng(0).random(30))
+    (True, False)
+    """
+    if values.dtype.kind not in "fiub":
+        return False
+    known = np.unique(values[np.isfinite(values)].astype(np.float64))
+    gaps = np.diff(known)
+    return not gaps.size or bool(known[-1] - known[0] < SCATTERED * known.size * gaps.min())
 
 
 def _codes(values: NDArray[Any]) -> Rows:
@@ -208,12 +229,25 @@ def _repeats(place: Rows) -> bool:
     return bool(place.size) and int(place.max()) + 1 < place.size
 
 
-def _every(place: Rows, times: int) -> Rows:
-    """Number every so many equal rows as one example."""
-    order = np.argsort(place, kind="stable")
+def _every(place: Rows, times: int, labels: NDArray[Any] | None = None) -> Rows:
+    """Number every so many equal rows as one example, those with equal labels first.
+
+    Else copies of two draws would be mixed, and a draw be counted twice or not at all.
+
+    >>> _every(np.array([0, 0, 0, 0]), 2, np.array(["a", "b", "a", "b"])).tolist()
+    [0, 1, 0, 1]
+    """
+    said = np.zeros(place.size) if labels is None else _codes(_lines(labels))
+    order = np.lexsort((said, place))
     number = np.empty_like(place)
     number[order] = np.arange(place.size) // times
     return number
+
+
+def _lines(labels: NDArray[Any]) -> NDArray[Any]:
+    """Give one label a row, also where rows have several."""
+    given = np.asarray(labels)
+    return given if given.ndim == 1 else np.array([str(line) for line in given.tolist()])
 
 
 def _where(number: Rows, examples: Rows) -> Rows:

@@ -100,7 +100,7 @@ def choose_threshold(
     rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     label = positive_class(rows.classes, positive)
     score = rows.score(label)
-    new = NewRows.of([model], X, labels.size, copies)
+    new = NewRows.of([model], X, labels, copies)
     kept, none = new.kept, np.zeros(new.kept.size, dtype=np.bool_)
     choice = choice_of(score[kept], (labels == label)[kept], none, label, delta, name)
     decision = replace(choice, sample=new.sample()).decide(name, wish)
