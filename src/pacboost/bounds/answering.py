@@ -57,6 +57,8 @@ class Answering:
     """False where the rows could not be compared with those of the fit."""
     models: int = 1
     """How many models are tried on these rows and share delta."""
+    assumptions: tuple[str, ...] = ()
+    """What is assumed of rows that are equal, if some are."""
 
     def within(self, target_error: float) -> Answering:
         """Choose the smallest threshold whose certified error is at most ``target_error``."""
@@ -135,6 +137,7 @@ class Answering:
                 point.mistakes, point.answered, self._delta, self.thresholds, point.threshold
             )
             found = replace(found, delta=self.delta)
+        found = found.assuming(*self.assumptions)
         return found if self.rows_checked else found.unchecked()
 
     @property
@@ -210,6 +213,9 @@ class Answering:
             del content["tested"]
         if not self.model_digest:  # as before it is in a file, and in files of earlier versions
             del content["model_digest"]
+        content["assumptions"] = list(self.assumptions)
+        if not self.assumptions:
+            del content["assumptions"]
         if self.rows_checked:  # as earlier versions wrote it
             del content["rows_checked"]
         if self.models == 1:
@@ -222,7 +228,10 @@ class Answering:
         points = tuple(
             Point(_number(threshold), *map(_whole, rest)) for threshold, *rest in content["points"]
         )
-        self = cls(**{**content, "points": points})
+        assumed = tuple(content.get("assumptions", ()))
+        if not all(type(words) is str for words in assumed):
+            raise ValueError("assumptions are no texts")
+        self = cls(**{**content, "points": points, "assumptions": assumed})
         positive_whole("thresholds", self.thresholds)
         positive_whole("models", self.models)
         probability("delta", self.delta)

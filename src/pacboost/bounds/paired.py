@@ -71,6 +71,8 @@ class Difference:
     delta: float
     pairs: int = 1
     """How many differences share delta."""
+    assumptions: tuple[str, ...] = ()
+    """What is assumed of rows that are equal, if some are."""
 
     @property
     def p_value(self) -> float:
@@ -104,10 +106,11 @@ class Difference:
         else:
             ends = _percentage_points(low, high)
             said = f"The error of '{self.one}' less that of '{self.other}' lies within {ends}"
+        assumed = "".join(f"; {words}" for words in self.assumptions)
         counted = f"{self.only_one_wrong:,} and {self.only_other_wrong:,} are wrong for one of them"
         return (
             f"{said} ({confidence(self.delta)} confidence; {self.rows:,} held-out rows, of which "
-            f"{counted} only; exact sign test p = {self.p_value:.2g})."
+            f"{counted} only; exact sign test p = {self.p_value:.2g}{assumed})."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -124,6 +127,7 @@ class Difference:
             "p_value": self.p_value,
             "lower": low,
             "upper": high,
+            "assumptions": list(self.assumptions),
         }
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.thresholds import at_thresholds, by_ranks
@@ -15,12 +15,7 @@ from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import confidence
 from pacboost.numerics.checks import positive_whole
 from pacboost.questions.mistakes import mistakes
-from pacboost.questions.new_rows import (
-    RowCounting,
-    known_rows,
-    refuse_training_rows,
-    row_counting,
-)
+from pacboost.questions.new_rows import NewRows
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
@@ -55,9 +50,8 @@ def certify_answers(
         The probability with which the errors may fail, all of them together; so may the shares.
     models : int, default=1
         How many models are tried on these rows and may be kept: each pays its share of delta.
-    copies : "auto", "independent" or "once", default="auto"
-        How equal rows with equal labels are counted: as separate draws, or once. "auto": as
-        separate draws if they also come among the training rows; else the call is refused.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
 
     Examples
     --------
@@ -77,30 +71,14 @@ def certify_answers(
         )
     X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)
-    checked = refuse_training_rows(model, X)
+    rows = NewRows.of([model], X, y, copies)
     given = map(in_host_memory, (model.predict(X), model.predict_proba(X)))
     decided, chances = map(np.asarray, given)
     sure = confidence(decided, chances, np.asarray(model.classes_))
-    counting = row_counting(model, X, np.asarray(y), copies)
-    wrong = wrong | known_rows(model, X, wrong.size, counting, wrong)
-    kept = kept_rows(counting)
+    kept = rows.kept
     sure, wrong = np.asarray(sure)[kept], wrong[kept]
     found = answering(sure, wrong, delta, target_error, abstain_below, models)
-    return found if checked else replace(found, rows_checked=False)
-
-
-def kept_rows(counting: RowCounting) -> NDArray[np.intp]:
-    """Give the rows that count; refuse if it is not known whether equal rows are copies."""
-    repeats = counting.repeats
-    if counting.rule == "worse":
-        raise NotCertified(
-            f"of {repeats.rows:,} rows only {repeats.distinct:,} are distinct, and the training "
-            "rows do not show that rows repeat by chance. Drop the copies or set copies='once'; or "
-            "set copies='independent' if equal rows are separate draws from a discrete domain"
-        )
-    if counting.rule == "all":
-        return np.arange(repeats.rows)
-    return np.sort(np.unique(repeats.place, return_index=True)[1])
+    return replace(found, rows_checked=rows.checked, assumptions=rows.assumptions)
 
 
 def answering(

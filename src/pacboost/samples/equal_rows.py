@@ -7,13 +7,15 @@ division let a model be tested on what it learned. Equality alone cannot tell; c
 * A column, or a pair of columns, is *fine* if it has at least 20 values, of which at least 90 %
   belong to one distinct row. Equal rows of a table with a fine column or pair are copies: a
   distinct row is one example. All its copies go to the same side of every division, and one is
-  counted.
+  counted. There have to be other columns beside it; a table of one column of numbers is fine if
+  these are scattered, and do not nearly fill a grid as ages do.
 * Without one, equal rows are draws, and count as they fall.
 * If all rows come a multiple of r times, the table was copied r times: every r copies are one
   example. Labels, if they are known, are part of a row there: copies of different draws that
   happen to be equal are not mixed.
 
-Nothing else here looks at labels. docs/proofs/holdout.md proves what follows.
+Whether rows are copies does not depend on labels. They only tell which of the equal rows of a
+table that was copied belong together. docs/proofs/holdout.md proves what follows.
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ from pacboost.samples.hidden_copies import (
 COPIES = ("auto", "draws", "distinct")
 FEWEST_VALUES, SHARE_OF_ONE = 20, 0.9
 """What makes a column, or a pair of columns, fine."""
+SCATTERED = 4
+"""Numbers are scattered if a grid on which they lie has so many places for each of them."""
 MOST_CELLS = 2**23
 """So many cells of pairs of columns are looked at; pairs with many values come first."""
 SEPARATE = "equal rows are separate draws, as from a domain of few values"
@@ -155,15 +159,20 @@ def is_fine(columns: Columns, place: Rows) -> bool:
     """Check whether a column or a pair of columns is fine; ``place`` numbers the distinct rows.
 
     >>> rows = np.arange(100)
-    >>> is_fine([rows % 10, rows // 10], rows), is_fine([rows % 4, rows // 30, rows % 3], rows)
-    (True, False)
+    >>> is_fine([rows % 10, rows // 10], rows), is_fine([rows % 10, rows // 10, rows % 3], rows)
+    (False, True)
     """
     first = np.unique(place, return_index=True)[1]
-    codes = []
+    codes: list[Codes] = []
+    fine = False
     for column in columns() if callable(columns) else columns:
-        codes.append(_codes(np.asarray(column)[first]))
-        if _fine(codes[-1]):
+        values = np.asarray(column)[first]
+        codes.append(_codes(values))
+        fine = fine or _fine(codes[-1])
+        if fine and len(codes) > 1:
             return True
+    if len(codes) < 3:
+        return fine and not _fill_a_grid(values)
     codes.sort(key=lambda code: -int(code.max(initial=0)))
     return any(_fine(_pair(*pair)) for pair in _pairs(codes, MOST_CELLS // max(1, first.size)))
 
@@ -197,6 +206,19 @@ def _fine(codes: Codes) -> bool:
     counts = np.bincount(codes)
     values = int(np.count_nonzero(counts))
     return values >= FEWEST_VALUES and np.count_nonzero(counts == 1) >= SHARE_OF_ONE * values
+
+
+def _fill_a_grid(values: NDArray[Any]) -> bool:
+    """Check whether numbers lie on a grid, as whole ones do, and fill much of it.
+
+    >>> _fill_a_grid(np.arange(30)), _fill_a_grid(np.random.default_rng(0).random(30))
+    (True, False)
+    """
+    if values.dtype.kind not in "fiub":
+        return False
+    known = np.unique(values[np.isfinite(values)].astype(np.float64))
+    gaps = np.diff(known)
+    return not gaps.size or bool(known[-1] - known[0] < SCATTERED * known.size * gaps.min())
 
 
 def _codes(values: NDArray[Any]) -> Codes:
@@ -253,6 +275,12 @@ def _every(place: Rows, times: int) -> Rows:
     number = np.empty_like(place)
     number[order] = np.arange(place.size) // times
     return number
+
+
+def _lines(labels: NDArray[Any]) -> NDArray[Any]:
+    """Give one label a row, also where rows have several."""
+    given = np.asarray(labels)
+    return given if given.ndim == 1 else np.array([str(line) for line in given.tolist()])
 
 
 def _where(number: Rows, examples: Rows) -> Rows:

@@ -38,14 +38,7 @@ from pacboost.cli import options
 )
 @options.delta
 @options.models
-@click.option(
-    "--copies",
-    type=click.Choice(["auto", "independent", "once"]),
-    default="auto",
-    show_default=True,
-    help="How equal rows with equal labels are counted: each of them (independent), or once. auto: "
-    "each of them if the training rows show that rows repeat; otherwise the command is refused.",
-)
+@options.copies
 @options.order
 @options.text
 @options.drop

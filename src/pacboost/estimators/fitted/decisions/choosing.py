@@ -17,9 +17,9 @@ from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.deciding import ThresholdChoice, read_wish
 from pacboost.questions.mistakes import fresh_labels
-from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
+from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows, class_place
-from pacboost.questions.selective import certify_answers, kept_rows
+from pacboost.questions.selective import certify_answers
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
@@ -80,8 +80,8 @@ def choose_threshold(
         (``others_``) and the bounds of the curve have the same probability, each of the three.
     models : int, default=1
         How many models are tried on these rows and may be kept: each pays its share of delta.
-    copies : "auto", "independent" or "once", default="auto"
-        How equal rows with equal labels are counted, as in ``certify_answers``.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
 
     Examples
     --------
@@ -106,14 +106,11 @@ def choose_threshold(
     rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     label = positive_class(rows.classes, positive)
     score = rows.score(label)
-    checked = refuse_training_rows(model, X)
-    counting = row_counting(model, X, labels, copies)
-    kept = kept_rows(counting)
-    doubtful = known_rows(model, X, labels.size, counting)[kept]
-    choice = choice_of(score[kept], (labels == label)[kept], doubtful, label, delta, name)
-    words = f"held-out rows; {counting.words}" if counting.words else "held-out rows"
-    decision = replace(choice, sample=words, models=models).decide(name, wish)
-    return ThresholdClassifier.of(model, _marked(decision, checked), X)
+    new = NewRows.of([model], X, labels, copies)
+    kept, none = new.kept, np.zeros(new.kept.size, dtype=np.bool_)
+    choice = choice_of(score[kept], (labels == label)[kept], none, label, delta, name)
+    decision = replace(choice, sample=new.sample(), models=models).decide(name, wish)
+    return ThresholdClassifier.of(model, _marked(decision, new), X)
 
 
 def _answering(
@@ -169,10 +166,10 @@ def positive_class(known: NDArray[Any], positive: Any) -> Any:
     return classes[class_place(known, label)]
 
 
-def _marked(decision: ThresholdDecision, checked: bool) -> ThresholdDecision:
-    others = tuple(seen_check(own, checked) for own in decision.others)
+def _marked(decision: ThresholdDecision, new: NewRows) -> ThresholdDecision:
+    others = tuple(map(new.marked, decision.others))
     return replace(
         decision,
-        certificate=seen_check(decision.certificate, checked),
+        certificate=new.marked(decision.certificate),
         others=Family(others, decision.others.delta),
     )

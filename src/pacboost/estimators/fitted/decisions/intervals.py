@@ -68,8 +68,8 @@ def intervals(
         Give it when rows of one group depend on each other. One row is then drawn from every group,
         and the claim is about the examples of a new group. Rows that depend on each other in the
         order of time are not covered by any theorem here.
-    copies : "auto", "independent" or "once", default="auto"
-        How equal rows with equal numbers are counted, as in ``certify_answers``.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def interval_rule(
     if said.low.size != targets.size:
         raise DataError(f"there are {said.low.size} rows and {targets.size} numbers in y")
     rows = CalibrationRows.of(asked, X, targets, groups, copies, models)
-    scores = np.where(rows.known, np.inf, said.score(targets))[rows.kept]
+    scores = said.score(targets)[rows.kept]
     cutoff, made = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
     width = mean(np.diff(said.interval(cutoff), axis=1))
     return IntervalRule(way, coverage, cutoff, float(floor), made, width)

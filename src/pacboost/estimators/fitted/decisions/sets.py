@@ -75,8 +75,8 @@ def sets(
         Give it when rows of one group depend on each other. One row is then drawn from every group,
         and the claim is about the examples of a new group. Rows that depend on each other in the
         order of time are not covered by any theorem here.
-    copies : "auto", "independent" or "once", default="auto"
-        How equal rows with equal labels are counted, as in ``certify_answers``.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
     penalty, free_labels : float, default=0.05, and int, default=2
         For "raps": what each label beyond the first ``free_labels`` adds to the score. They have to
         be fixed before the calibration rows are looked at.
@@ -87,7 +87,7 @@ def sets(
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LogisticRegression(max_iter=1000).fit(X[::3], y[::3])
-    >>> found = sets(model, X[1::3], y[1::3], coverage=0.85, copies="independent")
+    >>> found = sets(model, X[1::3], y[1::3], coverage=0.85, copies="draws")
     >>> found.label_sets(X[[2, 101]])
     [[0], [2]]
     >>> round(found.certificate_.value, 4)
@@ -132,7 +132,7 @@ def set_rule(
     rows = CalibrationRows.of([model], X, labels, groups, copies, models)
     u = row_shares(model, X, score)
     scores = score(chances, u)[np.arange(labels.size), np.maximum(places, 0)]
-    scores = np.where((places < 0) | rows.known, np.inf, scores)[rows.kept]
+    scores = np.where(places < 0, np.inf, scores)[rows.kept]
     found: Certificate | Family
     parted: tuple[str, ...] = ()
     group: NDArray[np.intp] | None = None
