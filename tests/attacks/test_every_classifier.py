@@ -84,7 +84,7 @@ EXPECTED: dict[str, dict[str | None, str]] = {
     "BoostClassifier": BOOSTING,
     "ConfidenceBoost": {None: "RRRRR-"},  # there are too few rows for its theorem
     "ExtraTreesClassifier": COMMITTEE,  # without bootstrap no row is out of bag
-    "FilterBoostClassifier": ONLY_NUMBERS,
+    "FilterBoostClassifier": {None: "NNNRRN"},
     "MajorityOfBoosters": COMMITTEE,
     "RandomForestClassifier": FOREST,
     "RectangleClassifier": {None: "RRRRR-"},  # coins are no box
