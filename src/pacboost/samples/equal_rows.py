@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.samples.copies import Repeats
+from pacboost.samples.copies import FEWEST, Repeats
 from pacboost.samples.hidden_copies import (
     MOST_COLUMNS,
     column_values,
@@ -49,6 +49,8 @@ SCATTERED = 4
 """Numbers are scattered if a grid on which they lie has so many places for each of them."""
 MOST_CELLS = 2**23
 """So many cells of pairs of columns are looked at; pairs with many values come first."""
+FEW_NUMBERED = 0.05
+"""If no larger share of rows repeats without a column, the column is no number of rows."""
 SEPARATE = "equal rows are separate draws, as from a domain of few values"
 DISTINCT = "equal rows are copies of one example, of which one is counted"
 
@@ -254,7 +256,9 @@ def _ways(X: Any) -> Iterator[tuple[Rows, Columns]]:
         return
     for j, column in enumerate(columns):
         if int(_codes(column).max()) + 1 == column.size:
-            yield near_places(every - keys[j]), columns[:j] + columns[j + 1 :]
+            place = near_places(every - keys[j])
+            if place.size - int(place.max()) > max(FEWEST, FEW_NUMBERED * place.size):
+                yield place, columns[:j] + columns[j + 1 :]
 
 
 def _repeats(place: Rows) -> bool:

@@ -37,7 +37,7 @@ FINE_STEP = 2.0**-16
 DENSE = 1.5
 """If rounding to four times the step finds so many times more equal rows, values are dense."""
 FEW = 3
-"""So many more are found by chance where a copy and its row were rounded to different sides."""
+"""So many more are found by chance, or where a copy and its row were rounded to different sides."""
 
 
 def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
@@ -107,7 +107,8 @@ def near_places(keys: Hashes) -> NDArray[np.intp]:
     """
     found, fewer, fewest = (np.unique(own, return_inverse=True)[1].astype(np.intp) for own in keys)
     more, most = (int(found.max()) - int(own.max()) for own in (fewer, fewest))
-    return found if most > DENSE * more + FEW or 2 * more > found.size else fewer
+    dense = most > DENSE * more + FEW or 2 * more > found.size
+    return found if dense or more <= FEW else fewer
 
 
 def _keys(values: NDArray[Any], number: int, step: float, words: bool = True) -> Hashes:

@@ -33,7 +33,7 @@ from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
-from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.training.bags.bagging import TORN, Bagging, Made, Outside
 from pacboost.training.bags.bags import Bags, in_order
@@ -65,8 +65,6 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
-    _examples: Examples | None = None
-    """Which rows are one example, where rows certify."""
 
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Draw bags, and fit a member on each.

@@ -111,7 +111,7 @@ class ThreeWayBoost(MembersClassifier):
 
     _copies = ""
     """What is wrong with the rows of an array, if some are surely copies of others."""
-    _examples: Examples | None = None
+    _examples = Examples(0)
     """Which rows of an array are one example."""
 
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
@@ -130,7 +130,7 @@ class ThreeWayBoost(MembersClassifier):
             matrix: Any = X
             values = matrix.tocsr() if sparse.issparse(X) else table.rows()
             divided, self._copies = once_each(values, labels, copies)
-            self._examples = divided.examples
+            self._examples = divided.examples or Examples(0)
             again = ArrayOracle(divided.X, divided.y, seed, replace=True)
             return ArrayOracle(divided.X, divided.y, seed), np.unique(labels), again
 
@@ -148,7 +148,7 @@ class ThreeWayBoost(MembersClassifier):
 
         def opened() -> Opened:
             self.forget_rows()  # those of an earlier fit
-            self._copies, self._examples = "", None
+            self._copies, self._examples = "", Examples(0)
             oracle = as_oracle(source, target, seed, **options)
             set_features(self, oracle.n_columns, oracle.names)
             return oracle, classes, None
