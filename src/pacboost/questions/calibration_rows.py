@@ -34,9 +34,9 @@ class CalibrationRows:
     """Which rows, of all, were training rows: they count as not covered."""
     checked: bool
     sample: str
-    models: int
-    """How many models are tried on these rows and share delta."""
     unit: str = "rows"
+    models: int = 1
+    """How many models are tried on these rows and share delta."""
 
     @classmethod
     def of(
@@ -49,11 +49,11 @@ class CalibrationRows:
         known = np.any([known_rows(model, X, y.size, counting) for model in asked], axis=0)
         if counting is not None:
             words = f"calibration rows; {counting.words}" if counting.words else "calibration rows"
-            return cls(kept_rows(counting), known, all(checked), words, models)
+            return cls(kept_rows(counting), known, all(checked), words, models=models)
         refuse_hidden_copies(X, np.asarray(groups))
         kept = one_of_each(numbered(np.asarray(groups), y.size))
         words = "calibration rows, one drawn from each group"
-        return cls(kept, known, all(checked), words, models, "groups")
+        return cls(kept, known, all(checked), words, "groups", models)
 
     def cutoff(
         self,
