@@ -127,10 +127,10 @@ def test_thresholds_and_sets_do_not_follow_a_classifier_that_learns_in_place(nam
     make, inner = IN_PLACE[name]
     model = make().fit(*rows(0))
     new, _ = rows(2)
-    thresholds = [
-        pacboost.choose_threshold(model, *rows(1), **wish)
-        for wish in ({"recall": 0.9}, {"false_positive_rate": 0.2}, {"target_error": 0.4})
-    ]
+    wishes: list[dict[str, Any]] = [
+        {"recall": 0.9}, {"false_positive_rate": 0.2}, {"target_error": 0.4},
+    ]  # fmt: skip
+    thresholds: list[Any] = [pacboost.choose_threshold(model, *rows(1), **wish) for wish in wishes]
     covering = pacboost.sets(model, *rows(1), coverage=0.9)
     said, held = [own.predict(new) for own in thresholds], covering.predict_set(new)
     other, labels = rows(3)

@@ -45,13 +45,13 @@ class Number:
         return norm.ppf(X[:, self.number])
 
 
-def sets(X: Any, y: Any, **models: int) -> bool:
+def sets(X: Any, y: Any, **models: Any) -> bool:
     """The coverage of these sets is their cutoff: one label is in all, the other from there on."""
     found = [pacboost.sets(Column(j), X, y, coverage=0.8, **models) for j in range(MODELS)]
     return bool(min(own.cutoffs_[0] for own in found) < 0.8)
 
 
-def intervals(X: Any, y: Any, **models: int) -> bool:
+def intervals(X: Any, y: Any, **models: Any) -> bool:
     numbers = norm.ppf(X[:, -1])
     found = [
         pacboost.intervals(Number(j), X, numbers, coverage=0.8, **models) for j in range(MODELS)
@@ -59,22 +59,22 @@ def intervals(X: Any, y: Any, **models: int) -> bool:
     return bool(2 * norm.cdf(min(own.cutoff_ for own in found) / 2**0.5) - 1 < 0.8)
 
 
-def recall(X: Any, y: Any, **models: int) -> bool:
+def recall(X: Any, y: Any, **models: Any) -> bool:
     found = [
         pacboost.choose_threshold(Column(j), X, y, recall=0.8, **models) for j in range(MODELS)
     ]
     return bool(max(own.threshold_ for own in found) > 0.2)
 
 
-def precision(X: Any, y: Any, **models: int) -> bool:
+def precision(X: Any, y: Any, **models: Any) -> bool:
     return _certified(pacboost.choose_threshold, X, y, precision=0.501, **models)
 
 
-def target_error(X: Any, y: Any, **models: int) -> bool:
+def target_error(X: Any, y: Any, **models: Any) -> bool:
     return _certified(pacboost.choose_threshold, X, y, target_error=0.499, **models)
 
 
-def answers(X: Any, y: Any, **models: int) -> bool:
+def answers(X: Any, y: Any, **models: Any) -> bool:
     found = [
         pacboost.certify_answers(Column(j), X, y, abstain_below=0.6, **models)
         for j in range(MODELS)
@@ -82,7 +82,7 @@ def answers(X: Any, y: Any, **models: int) -> bool:
     return min(own.error for own in found) < 0.5
 
 
-def compared(X: Any, y: Any, **models: int) -> bool:
+def compared(X: Any, y: Any, **models: Any) -> bool:
     found = [
         pacboost.compare_models(Column(i), Column(j), X, y, **models)
         for j in range(MODELS) for i in range(0, j, 4)
@@ -104,7 +104,7 @@ def _certified(question: Callable[..., Any], X: Any, y: Any, **options: Any) -> 
 WAYS = [sets, intervals, recall, precision, target_error, answers, compared]
 
 
-def false_claims(way: Callable[..., bool], runs: int, **models: int) -> int:
+def false_claims(way: Callable[..., bool], runs: int, **models: Any) -> int:
     false = 0
     for seed in range(runs):
         generator = np.random.default_rng(seed)

@@ -31,9 +31,9 @@ class CalibrationRows:
     new: NewRows
     kept: NDArray[np.intp]
     sample: str
-    models: int
-    """How many models are tried on these rows and share delta."""
     unit: str = "rows"
+    models: int = 1
+    """How many models are tried on these rows and share delta."""
 
     @classmethod
     def of(
@@ -43,11 +43,11 @@ class CalibrationRows:
         positive_whole("models", models)
         new = NewRows.of(asked, X, y, copies, each=groups is None)
         if groups is None:
-            return cls(new, new.kept, new.sample("calibration rows"), models)
+            return cls(new, new.kept, new.sample("calibration rows"), models=models)
         refuse_hidden_copies(X, np.asarray(groups))
         place = numbered(np.asarray(groups), y.size)[new.kept]
         words = new.sample("calibration rows, one drawn from each group")
-        return cls(new, new.kept[one_of_each(place)], words, models, "groups")
+        return cls(new, new.kept[one_of_each(place)], words, "groups", models)
 
     def cutoff(
         self,

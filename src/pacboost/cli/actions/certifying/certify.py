@@ -91,8 +91,8 @@ def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str,
 
 
 def _of_confident_answers(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> Certified:
-    names = ("delta", "models", "target_error", "abstain_below", "copies")
-    options = {name: given[name] for name in names}
+    asked = ("delta", "models", "target_error", "abstain_below", "copies")
+    options = {name: given[name] for name in asked}
     answering = certify_answers(model, X, y, **options)
     found, names = answering.certificate, [str(name) for name in model.classes_.tolist()]
     claim, note = estimates.in_full(found, _answered(model, X, y, answering), names)
