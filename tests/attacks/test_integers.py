@@ -83,6 +83,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "halves": 120, "positives": 9, "negatives": 12, "delta": 0.05, "claims": 100,
     },
     "losses.halves_of_pairs": {"positives": np.array([0.9, 0.5]), "negatives": np.array([0.1])},
+    "losses.wrong_shares": {"smaller": np.array([0.9, 0.5]), "larger": np.array([0.1])},
     "losses.written": {"losses": np.array([0.0, 0.5])},
     "rates.read_parts": {"parts": "3/100 5/50"},
     "rates.write_parts": {"parts": [(3, 100), (5, 50)]},

@@ -30,7 +30,7 @@ from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_lower, kl_upper
 from pacboost.numerics.mean_bounds import block_ends, mean_share_upper
 
-MANY_TIMES = 20
+MANY_TIMES = 40
 """From so many rows of one side for each of the other, the AUC is bounded by ranks."""
 
 

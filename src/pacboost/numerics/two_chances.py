@@ -108,7 +108,7 @@ def _ruled_out(
 ) -> bool:
     """Tell whether strips cover all pairs with x + y ≥ v, each with a probability below delta."""
     width = right / STRIPS
-    left = width * np.arange(STRIPS)
+    left: Floats = width * np.arange(STRIPS, dtype=np.float64)
     while left.size:
         left = left[v - left - width <= cap(left + width)]
         left = left[probability(left, np.maximum(v - left - width, 0.0)) >= delta]
