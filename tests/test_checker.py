@@ -25,7 +25,10 @@ from tests.models.kinds import FOLDER, KINDS
 
 Random = np.random.Generator
 CLAIMS = ("certificate", "answering", "decision", "coverage")
-WORDS = ("theorem", "reference", "sample", "independent_of", "assumptions", "model_digest", "by")
+WORDS = (
+    "theorem", "reference", "sample", "independent_of", "assumptions", "model_digest", "by",
+    "vc_dimension", "log_size",
+)  # fmt: skip
 """What the checker does not read."""
 
 

@@ -42,7 +42,9 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
     from pacboost.sources.atomic_write import atomic_write
 
     if checker is None and model is None:
-        raise click.UsageError("name a model file, or a file for --checker")
+        raise click.UsageError(
+            "Missing argument 'MODEL'; name a model file, or a file for --checker"
+        )
     if checker is not None:
         with atomic_write(checker) as part:
             part.write_bytes((resources.files("pacboost") / "pacboost_check.py").read_bytes())
