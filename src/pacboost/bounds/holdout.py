@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
-from pacboost.bounds.search import check_rate, expected_mistakes, smallest
+from pacboost.bounds.search import examples_at_rate
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
@@ -188,9 +188,4 @@ def _examples(
     rate: float,
     models: int,
 ) -> int:
-    check_rate(rate, epsilon)
-    return smallest(
-        lambda n: bound(expected_mistakes(rate, n), n, delta, models) <= epsilon,
-        1,
-        f"a bound of {epsilon:g}",
-    )
+    return examples_at_rate(lambda k, n: bound(k, n, delta, models), epsilon, rate)

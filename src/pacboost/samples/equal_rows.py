@@ -277,7 +277,8 @@ def _pair(one: Codes, other: Codes) -> Codes:
 def _fine(codes: Codes) -> bool:
     counts = np.bincount(codes)
     values = int(np.count_nonzero(counts))
-    return values >= FEWEST_VALUES and np.count_nonzero(counts == 1) >= SHARE_OF_ONE * values
+    single = int(np.count_nonzero(counts == 1))
+    return values >= FEWEST_VALUES and single >= SHARE_OF_ONE * values
 
 
 def _codes(values: NDArray[Any]) -> Codes:

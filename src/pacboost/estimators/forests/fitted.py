@@ -23,6 +23,7 @@ from pacboost.kernels.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.explain import permutation
 from pacboost.models.file.forest_format import ForestModel
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.equal_rows import Examples
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
@@ -132,7 +133,7 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "model_"):
             raise AttributeError("feature_importances_ is there after fit; fit first")
         won = self.model_.forest.importances
-        total = won.sum()
+        total = sum_of(won)
         return won / total if total > 0 else won.copy()
 
     def _open(self, X: Any) -> Table:

@@ -109,7 +109,13 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             return self.fit_source(X, y)
 
     def fit_source(
-        self, source: Any, target: str | None = None, classes: Any = None, **options: Any
+        self,
+        source: Any,
+        target: str | None = None,
+        classes: Any = None,
+        *,
+        copies: str = "auto",
+        **options: Any,
     ) -> Self:
         """Learn from what is drawn: files of any size, databases, streams, worlds, oracles.
 
@@ -143,7 +149,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             device=self.device,
             verbose=self.verbose,
         )
-        model.fit_source(oracle, classes=classes)
+        model.fit_source(oracle, classes=classes, copies=copies)
         self.choice_ = "trees by boosting by filtering, because rows are drawn from a source"
         rounds = model.ledger_.rounds
         own = rounds[-1].training_error if rounds else 1.0

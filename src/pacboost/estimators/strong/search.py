@@ -31,6 +31,7 @@ from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import calibrators
 from pacboost.models.calibration.calibrators import FEWEST_ROWS, TEMPERATURE
 from pacboost.models.model import Model
+from pacboost.numerics.same_bits import mean
 from pacboost.questions.verdict import FitMeasurements
 from pacboost.samples.equal_rows import Examples
 
@@ -225,7 +226,7 @@ class EpsilonSearch:
             evidence = replace(
                 evidence,
                 watching=watched.rows,
-                edge=float(np.mean(watched.edges[-LAST:])),
+                edge=mean(np.array(watched.edges[-LAST:])),
                 expected_error=watched.expected[best],
                 improving=best + 1 == len(watched.losses) >= self._choice.rounds,
             )
