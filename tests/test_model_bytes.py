@@ -75,7 +75,7 @@ def continued(model: Any, y: Any, rounds: str, count: int) -> Any:
 
 def filtered(booster: str, learner: str = "tree", **parameters: Any) -> Any:
     model = pacboost.FilterBoostClassifier(booster, learner, n_rounds=4, **SEEDED | parameters)
-    return model.fit(np.tile(X, (5, 1)), np.tile(SCORE > 0, 5))
+    return model.fit(np.tile(X, (5, 1)), np.tile(SCORE > 0, 5), copies="draws")
 
 
 def committee(name: str, *given: Any, rows: int = 300, **parameters: Any) -> Any:

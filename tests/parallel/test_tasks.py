@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pacboost.parallel.tasks import Serial, Tasks, Threaded, later, tasks_on
+from pacboost.parallel.tasks import Serial, Tasks, Threaded, tasks_on
 
 WAYS = [Serial(), Threaded(1, 1), Threaded(2, 3), Threaded(7, 14)]
 
@@ -125,20 +125,3 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
         "if child: assert os.waitpid(child, 0)[1] == 0\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=600)
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_what_is_done_later_gives_its_result_or_its_error(threads: int) -> None:
-    def fails() -> int:
-        raise KeyError("no such row")
-
-    assert later(lambda: 7, threads)() == 7
-    found = later(fails, threads)
-    with pytest.raises(KeyError, match="no such row"):
-        found()
-
-
-def test_what_is_done_later_has_begun_before_it_is_asked_for() -> None:
-    begun = threading.Event()
-    later(begun.set, 2)
-    assert begun.wait(timeout=600)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, ParameterError
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring import checked_state as checked
-from pacboost.monitoring.codes import MOST_COLUMNS, Binning, Codes, fingerprint, read_rows
+from pacboost.monitoring.codes import HASHED, MOST_COLUMNS, Binning, Codes, fingerprint, read_rows
 from pacboost.monitoring.history import POINTS, History
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import log_of, row_totals, total
@@ -56,16 +56,16 @@ class RowStream:
         self._old: Codes = self._window
 
     @classmethod
-    def of(cls, model: Any, reference: Any, delta: float) -> RowStream:
+    def of(cls, reference: Any, delta: float) -> RowStream:
         """Start with these reference rows."""
-        values, names = read_rows(model, reference)
+        values, names = read_rows(reference)
         made = cls(delta, fingerprint(values), names)
         made._take_reference(values)
         return made
 
-    def give_reference(self, model: Any, reference: Any) -> None:
+    def give_reference(self, reference: Any) -> None:
         """Give the reference rows again, after a file was read."""
-        values, _ = read_rows(model, reference)
+        values, _ = read_rows(reference)
         if fingerprint(values) != self.reference:
             raise ParameterError(
                 "the reference rows are not those that this monitor began with; give the same "
@@ -89,14 +89,14 @@ class RowStream:
         """How many reference rows are left; None if they have to be given again."""
         return None if self._binning is None else len(self._old) - self.pairs
 
-    def add(self, model: Any, X: Any) -> None:
+    def add(self, X: Any) -> None:
         """Compare further rows."""
         if self._binning is None:
             raise ParameterError(
                 "the reference rows are not in the file of a monitor; give them again: "
                 "Monitor.load(path, model, reference=rows)"
             )
-        values, names = read_rows(model, X)
+        values, names = read_rows(X)
         if names != self.names:
             raise DataError(
                 f"the rows have the columns {', '.join(names[:8])}; the reference rows have "
@@ -156,6 +156,8 @@ class RowStream:
             cuts = self._binning.cuts[column] if self._binning is not None else np.empty(0)
             if cut == 0:
                 said = f"{self.names[column]} is there"
+            elif cut <= len(cuts) and cuts[cut - 1] >= HASHED:
+                said = f"{self.names[column]} is in a group of its categories"
             elif cut <= len(cuts):
                 said = f"{self.names[column]} > {cuts[cut - 1]:.6g}"
             else:

@@ -48,6 +48,8 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     holdout: float
     delta: float
     classes_: NDArray[Any]
+    _equal_rows = "auto"
+    """The ``copies`` of the last fit."""
 
     certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
     sets_ = property(calibrated.kept_sets)
@@ -135,7 +137,8 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         if self.certify != "holdout":
             raise ParameterError(f"certify is {self.certify!r}; it may be 'holdout' or None")
         share = real_number("holdout", self.holdout)
-        return division.divide(X, y, "holdout", share, seed + division.CERTIFY)
+        copies = self._equal_rows
+        return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies)
 
     def _keep(
         self,

@@ -262,6 +262,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         target_error: float | None = None,
         abstain_below: float | None = None,
         delta: float = 0.05,
+        models: int = 1,
         copies: str = "auto",
     ) -> Answering:
         """Certify the answers by fresh rows, and keep what was found for ``answer``.
@@ -270,7 +271,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """
         found = selective.certify_answers(
             self, X, y, target_error=target_error, abstain_below=abstain_below,
-            delta=delta, copies=copies,
+            delta=delta, models=models, copies=copies,
         )  # fmt: skip
         self.model_ = replace(self.model_, answering=found)
         return found

@@ -110,7 +110,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
         divided = certifying.divide(self, X, y, seed, sample_weight)
-        self._apart = divided.apart
+        self._apart, self._examples = divided.apart, divided.examples
         return divided
 
     def _number_look(self, *, goes_on: bool) -> None:
@@ -152,7 +152,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
 
     @property
     def _asked(self) -> tuple[Any, ...]:
-        return self.certify, self.holdout, self.delta
+        return self.certify, self.holdout, self.delta, self._equal_rows
 
     @property
     def _certifies_outside(self) -> bool:
@@ -209,7 +209,8 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
                 "the error settles, cost little"
             )
         way = None if self.certify == "oob" else self.certify
-        return out_of_bag.certificate(self.out_of_bag_, self.delta, way, changed=changed)
+        found = out_of_bag.certificate(self.out_of_bag_, self.delta, way, changed=changed)
+        return division.counted(found, self._examples)
 
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
         table = self._open(X)

@@ -143,6 +143,7 @@ def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
     mistakes, rows = inputs.get("k", inputs.get("mistakes")), inputs.get("n")
     if isinstance(mistakes, int) and isinstance(rows, int) and rows > 0:
         kind = "held-out" if "k" in inputs else "training"
+        kind = f"{wording.distinct(certificate)}{kind}"
         return (
             mistakes / rows,
             percent(mistakes / rows),
