@@ -219,8 +219,8 @@ def precision(found: int, positives: int, alarms: int, negatives: int, delta: Fr
     right = share * (1 - upper(positives - found, positives, delta / 3))
     return right / (right + (1 - share) * upper(alarms, negatives, delta / 3) or 1)
 OF_ROWS: dict[str, Callable[..., Fraction]] = {
-    "holdout.clopper_pearson": upper, "rates.rate_upper": upper, "deciding.precision_lower": precision,
-    "rates.rate_lower": lambda k, n, delta: 1 - upper(n - k, n, delta),
+    "holdout.clopper_pearson": upper, "deciding.precision_lower": precision,
+    "rates.rate_upper": upper, "rates.rate_lower": lambda k, n, delta: 1 - upper(n - k, n, delta),
     "deciding.order_upper": lambda rank, n, delta: upper(rank - 1, n, delta),
     "deciding.order_lower": lambda rank, n, delta: 1 - upper(rank - 1, n, delta),
     "deciding.passed_lower":
