@@ -9,6 +9,9 @@ division let a model be tested on what it learned. Equality alone cannot tell; c
   distinct row is one example. All its copies go to the same side of every division, and one is
   counted. There have to be other columns beside it; a table of one column of numbers is fine if
   these are scattered, and do not nearly fill a grid as ages do.
+* In a fine table, too, equal rows are draws if their values in all fine columns and pairs are far
+  more frequent than others, as where half of all amounts are 0: at least 5 % of all rows, and 20
+  times the mean, have such a value.
 * Without one, equal rows are draws, and count as they fall.
 * If all rows come a multiple of r times, the table was copied r times: every r copies are one
   example.
@@ -34,12 +37,15 @@ from pacboost.samples.hidden_copies import MOST_COLUMNS, MOST_ROWS, column_value
 COPIES = ("auto", "draws", "distinct")
 FEWEST_VALUES, SHARE_OF_ONE = 20, 0.9
 """What makes a column, or a pair of columns, fine."""
+POPULAR, TIMES_THE_MEAN = 0.05, 20
+"""A value is far more frequent than others if such a share of all rows has it."""
 SCATTERED = 4
 """Numbers are scattered if a grid on which they lie has so many places for each of them."""
 MOST_CELLS = 2**23
 """So many cells of pairs of columns are looked at; pairs with many values come first."""
 SEPARATE = "equal rows are separate draws, as from a domain of few values"
 DISTINCT = "equal rows are copies of one example, of which one is counted"
+UNLESS = "but rows with a value that is far more frequent than others are separate draws"
 
 Rows = NDArray[np.intp]
 
@@ -64,27 +70,40 @@ class Examples:
     """Rows with the same number are copies of one example; None if every row is its own."""
     repeated: bool = False
     """Whether some rows are equal."""
+    drawn: NDArray[np.bool_] | None = None
+    """Which rows equal others and are separate draws, if some are copies."""
 
     @classmethod
-    def of(cls, X: Any, copies: str = "auto", labels: NDArray[Any] | None = None) -> Examples:
+    def of(
+        cls,
+        X: Any,
+        copies: str = "auto",
+        labels: NDArray[Any] | None = None,
+        *,
+        fine: bool = False,
+    ) -> Examples:
         """Find equal rows, and tell copies from draws; raise if rows were surely copied otherwise.
 
+        ``fine`` says that other rows of the table have shown that equal ones are copies.
+
         >>> generator = np.random.default_rng(0)
-        >>> fine, coarse = generator.random((60, 2)), generator.integers(3, size=(60, 2))
-        >>> [Examples.of(X[generator.integers(60, size=90)]).copied for X in (fine, coarse)]
+        >>> many, few = generator.random((60, 2)), generator.integers(3, size=(60, 2))
+        >>> [Examples.of(X[generator.integers(60, size=90)]).copied for X in (many, few)]
         [True, False]
-        >>> Examples.of(np.repeat(coarse, 3, axis=0)).count
+        >>> Examples.of(np.repeat(few, 3, axis=0)).count
         60
         """
         check_copies(copies)
         place, whole = None, None
         for place, columns in _ways(X):
             whole = place if whole is None else whole
-            if copies == "auto" and _repeats(place) and is_fine(columns, place):
-                return cls(place.size, place, True)
+            if copies == "auto" and _repeats(place):
+                popular = popular_rows(columns, place)
+                if popular is not None:
+                    return cls._fine(place, popular)
         if whole is None or not _repeats(whole):
             return cls(0 if whole is None else whole.size)
-        if copies == "distinct":
+        if copies == "distinct" or (fine and copies == "auto"):
             return cls(whole.size, whole, True)
         times = int(np.gcd.reduce(np.bincount(whole)))
         if copies == "auto" and times > 1:
@@ -94,6 +113,15 @@ class Examples:
             if problem:
                 raise NotCertified(problem)
         return cls(whole.size, None, True)
+
+    @classmethod
+    def _fine(cls, place: Rows, popular: NDArray[np.bool_]) -> Examples:
+        """Take equal rows for copies, but for those with popular values."""
+        drawn = (popular & (np.bincount(place) > 1))[place]
+        number = np.where(drawn, place.max() + 1 + np.arange(place.size), place)
+        number = np.unique(number, return_inverse=True)[1].astype(np.intp)
+        copied = int(number.max()) + 1 < number.size
+        return cls(place.size, number if copied else None, True, drawn if drawn.any() else None)
 
     @property
     def copied(self) -> bool:
@@ -110,7 +138,9 @@ class Examples:
         """What a certificate has to assume of equal rows, where there are some."""
         if not self.repeated:
             return ()
-        return (DISTINCT,) if self.copied else (SEPARATE,)
+        if not self.copied:
+            return (SEPARATE,)
+        return (DISTINCT,) if self.drawn is None else (f"{DISTINCT}; {UNLESS}",)
 
     @property
     def word(self) -> str:
@@ -148,16 +178,48 @@ def is_fine(columns: Sequence[NDArray[Any]], place: Rows) -> bool:
     >>> is_fine([rows % 10, rows // 10], rows), is_fine([rows % 10, rows // 10, rows % 3], rows)
     (False, True)
     """
+    return next(_fine_codes(columns, place), None) is not None
+
+
+def popular_rows(columns: Sequence[NDArray[Any]], place: Rows) -> NDArray[np.bool_] | None:
+    """Return which distinct rows have popular values in all fine columns and pairs.
+
+    None is returned if no column or pair is fine.
+
+    >>> amount, flag = np.maximum(np.arange(-60, 40), 0), np.arange(100) % 2
+    >>> place = np.unique(np.stack([amount, flag]), axis=1, return_inverse=True)[1].ravel()
+    >>> popular_rows([amount, flag], place)[:4].tolist()
+    [True, True, False, False]
+    """
+    times = np.bincount(place)
+    found = None
+    for codes in _fine_codes(columns, place):
+        rows = np.bincount(codes, weights=times)
+        fewest = max(POPULAR, TIMES_THE_MEAN / np.count_nonzero(rows)) * place.size
+        popular = (rows >= fewest)[codes]
+        found = popular if found is None else found & popular
+        if not found.any():
+            break
+    return found
+
+
+def _fine_codes(columns: Sequence[NDArray[Any]], place: Rows) -> Iterator[Rows]:
+    """Return the values of distinct rows, as numbers, in every fine column and pair."""
     first = np.unique(place, return_index=True)[1]
     if len(columns) == 1 and _fill_a_grid(np.asarray(columns[0])[first]):
-        return False
-    codes = [_codes(np.asarray(column)[first]) for column in columns]
-    if any(_fine(code) for code in codes):
-        return True
+        return
+    codes = []
+    for column in columns:
+        codes.append(_codes(np.asarray(column)[first]))
+        if _fine(codes[-1]):
+            yield codes[-1]
     if len(codes) == 2:
-        return False
+        return
     codes.sort(key=lambda code: -int(code.max(initial=0)))
-    return any(_fine(_pair(*pair)) for pair in _pairs(codes, MOST_CELLS // max(1, first.size)))
+    for pair in _pairs(codes, MOST_CELLS // max(1, first.size)):
+        both = _pair(*pair)
+        if _fine(both):
+            yield both
 
 
 def _pairs(codes: list[Rows], most: int) -> Iterator[tuple[Rows, Rows]]:
