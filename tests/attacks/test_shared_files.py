@@ -1,7 +1,8 @@
 """Files that share rows: a copy of a certifying row lies in another file, and is learned from.
 
 Labels are coins, so every claim below 1/2 is false. Trees with a leaf for nearly every row learn
-their rows by heart, so each copy that is learned from makes a certifying row right.
+their rows by heart, so each copy that is learned from makes a certifying row right. Rows with a
+fine column are examples once, however often they come; draws from few values count as they fall.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost import FilterBoostClassifier, StrongClassifier
+from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.wording import NEW_EXAMPLES
-from pacboost.errors import NotCertified
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.samples import content_sample
-from pacboost.samples.content_sample import ContentSample
-from pacboost.samples.known_rows import KnownRows
+from pacboost.samples.content_sample import ContentSample, Verdict
+from pacboost.samples.equal_rows import DISTINCT, SEPARATE
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.held import HeldArray, HeldSparse
+from pacboost.training.filtering.drawing import candidates
 from tests.bounds.coverage import check_coverage, check_rejected
 
 Rows = NDArray[np.intp]
@@ -83,15 +88,14 @@ def test_files_that_share_rows(shared: str, write: Write, tmp_path: Path) -> Non
             write(tmp_path / name, X[rows], y[rows])
         found = claim(by_heart(seed).fit_source(tmp_path, "y"))
         false, certified = false + (found < 0.5), certified + (found < 1)
-    assert certified == (RUNS if shared in {"nothing", "a tenth"} else 0)
+    assert certified == RUNS
     check_coverage(f"files that share {shared}", false, RUNS, DELTA)
 
 
 def test_copies_that_are_not_recognised_make_false_claims(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ContentSample, "copies", lambda _: "")
-    monkeypatch.setattr(KnownRows, "note", lambda *_: None)
+    monkeypatch.setattr(ContentSample, "judge", lambda *_: Verdict())
     false = 0
     for seed in range(RUNS):
         X, y = coins(seed)
@@ -122,8 +126,107 @@ def test_strong_classifiers(shared: str, tmp_path: Path) -> None:
         for name, rows in zip("pq", SHARED[shared], strict=True):
             to_csv(tmp_path / name, X[rows], y[rows])
         model = StrongClassifier(epsilon=0.2, n_rounds=4, random_state=seed, n_jobs=1)
-        model.fit_source(tmp_path, "y")
-        assert model.estimator_.model_.certificate is None
+        certificate = model.fit_source(tmp_path, "y").estimator_.model_.certificate
+        assert certificate.value > 0.5
+        assert certificate.sample.startswith("distinct rows")
+
+
+def visits(seed: int, patients: int = 100) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw patients who come one to eleven times, each time with the same values and label."""
+    generator = np.random.default_rng(seed)
+    X, y = generator.normal(size=(patients, 3)), generator.integers(2, size=patients)
+    times = 1 + generator.binomial(10, 0.5, size=patients)
+    rows = generator.permutation(np.repeat(np.arange(patients), times))
+    return X[rows], y[rows]
+
+
+@pytest.mark.parametrize("how", ["array", "array and edge", "csv", "parquet", "many rows"])
+def test_patients_with_several_visits(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen before: claims of .04 to .18 where the error is one half, in every run."""
+    if how == "many rows":  # as if there were too many to look at all of them
+        monkeypatch.setattr(content_sample, "CHOSEN", 300)
+        monkeypatch.setattr(candidates, "CHOSEN", 300)
+    false = 0
+    for seed in range(RUNS):
+        X, y = visits(seed, 300)
+        model = by_heart(seed)
+        if how in {"csv", "parquet"}:
+            (to_csv if how == "csv" else to_parquet)(tmp_path / "p", X, y)
+            model.fit_source(tmp_path, "y")
+        else:
+            edge = {"edge": 0.2} if how == "array and edge" else {}
+            model.set_params(**edge).fit(X, y)
+        certificate = model.certificate_
+        assert certificate.sample.startswith("distinct rows")
+        assert DISTINCT in certificate.assumptions
+        assert certificate.size < 80
+        false += claim(model) < 0.5
+    check_coverage(f"visits of patients, {how}", false, RUNS, DELTA)
+
+
+@pytest.mark.parametrize("how", ["array", "csv", "many rows"])
+def test_draws_from_few_values_count_as_they_fall(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if how == "many rows":
+        monkeypatch.setattr(content_sample, "CHOSEN", 300)
+        monkeypatch.setattr(candidates, "CHOSEN", 300)
+    false = 0
+    for seed in range(RUNS):
+        generator = np.random.default_rng(seed)
+        X, y = generator.integers(4, size=(1000, 3)) + 0.0, generator.integers(2, size=1000)
+        if how == "csv":
+            to_csv(tmp_path / "p", X, y)
+        source = (tmp_path, "y") if how == "csv" else ((X, y),)
+        model = by_heart(seed).fit_source(*source)
+        certificate = model.certificate_
+        k, n = (int(certificate.inputs[name]) for name in "kn")
+        assert SEPARATE in certificate.assumptions
+        assert abs(n - 100) <= 40
+        assert certificate.value == clopper_pearson(k, n, DELTA)
+        assert set(certificate.inputs) == {"k", "n", "delta", "models"}
+        false += claim(model) < 0.5
+        if seed == 0:
+            distinct = by_heart(seed).fit_source(*source, copies="distinct").certificate_
+            assert DISTINCT in distinct.assumptions
+            assert distinct.size < 20
+    check_coverage(f"draws from few values, {how}", false, RUNS, DELTA)
+
+
+def test_a_column_is_judged_by_all_rows_of_its_values() -> None:
+    """A value of ten rows comes once among rows chosen by content, and looks fine there."""
+    generator = np.random.default_rng(0)
+    X = generator.integers([15_000, 2, 2, 2], size=(200_000, 4)).astype(np.float64)
+    oracle = ArrayOracle(X, np.zeros(len(X)))
+    left, verdict = candidates.without_copies(oracle, "auto")
+    assert (verdict.repeated, verdict.distinct, verdict.problem) == (True, False, "")
+    assert left is oracle
+    sample = ContentSample(len(X))
+    sample.keep(ArrayTable(X))
+    assert sample.judge().fine  # the twin, by the rows alone
+
+
+def test_sources_that_were_copied_as_a_whole(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.integers(3, size=(400, 3)) + 0.0, generator.integers(2, size=400)
+    X, y = np.tile(X, (3, 1)), np.tile(y, 3)
+    divided = by_heart(0).fit(X, y).certificate_
+    assert divided.size == 40
+    to_csv(tmp_path / "p", X, y)
+    with pytest.raises(NotCertified, match="copies"):
+        _ = by_heart(0).fit_source(tmp_path, "y").certificate_
+
+
+def test_what_copies_may_be() -> None:
+    X, y = coins(0)
+    with pytest.raises(ParameterError, match="copies is 'once'; it may be 'auto'"):
+        by_heart(0).fit(X, y, copies="once")
+    with pytest.raises(ParameterError, match="copies is 'once'"):
+        StrongClassifier().fit_source((X, y), copies="once")
+    one, other = (by_heart(0).fit(X, y, copies=copies) for copies in ("auto", "draws"))
+    assert one.model_.ledger.vote_digest == other.model_.ledger.vote_digest
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "discrete"])
@@ -143,7 +246,10 @@ def test_large_sources_are_sampled_by_content(
         if kind == "sparse":
             held = HeldSparse(sparse.csr_array(block), labels)  # type: ignore[assignment]
         sample.keep(held.table(np.flatnonzero(sample.choose(held))))
-    assert ("come exactly 2 times" in sample.copies()) == copied
+    verdict = sample.judge()
+    assert verdict.repeated == (copied or kind != "dense")
+    assert verdict.distinct == (kind == "sparse" or (copied and kind == "dense"))
+    assert ("come exactly 2 times" in verdict.problem) == (copied and kind == "discrete")
 
 
 def test_rows_that_come_often_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier
+from pacboost.errors import NotCertified
 from tests.bounds.coverage import check_coverage
 from tests.estimators.filter_sources import coin
 from tests.runs import several_runs
@@ -79,6 +80,35 @@ def test_each_batch_several_times(epsilon: float | None) -> None:
                 model.partial_fit(X[rows], y[rows], classes=[0, 1])
         wrong += false_claims(model) > 0
     check_coverage("each batch several times", wrong, runs, 0.05)
+
+
+@pytest.mark.parametrize("digits", [3, 2, 1])
+@pytest.mark.parametrize("how", ["partial_fit", "generator"])
+def test_later_epochs_with_fewer_digits_are_refused(digits: int, how: str) -> None:
+    """Seen before: a claim below one half in every run."""
+    for seed in range(3):
+        X, y = coin(ROWS, seed)
+        batches = [(X, y), *((X.round(digits), y) for _ in range(3))]
+        model = learner(seed)
+        if how == "partial_fit":
+            for batch in batches:
+                model.partial_fit(*batch, classes=[0, 1])
+        else:
+            model.fit_source(iter(batches), classes=[0, 1])
+        assert false_claims(model) == 0
+        with pytest.raises(NotCertified, match="fewer digits"):
+            _ = model.certificate_
+
+
+def test_draws_of_a_stream_are_no_epochs() -> None:
+    """Rows that were rounded from the start, or are whole numbers, come again by chance."""
+    for seed in range(3):
+        X, y = coin(4 * ROWS, seed)
+        for rows in (X, X.round(1), np.rint(2 * X)):
+            model = learner(seed, n_rounds=2)
+            for part in np.array_split(np.arange(len(rows)), 4):
+                model.partial_fit(rows[part], y[part], classes=[0, 1])
+            assert model.model_.certificate is not None
 
 
 def test_rows_that_certify_are_never_learned_from() -> None:

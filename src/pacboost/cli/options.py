@@ -49,6 +49,13 @@ delta = click.option(
     show_default=True,
     help="The probability with which the certificate is allowed to be wrong.",
 )
+models = click.option(
+    "--models",
+    default=1,
+    show_default=True,
+    help="The number of models that are tried on these rows, of which you keep one: each pays its "
+    "share of delta.",
+)
 epsilon = click.option(
     "--epsilon",
     type=float,
@@ -152,6 +159,7 @@ copies = click.option(
 )
 calibrating = together(
     delta,
+    models,
     click.option(
         "--groups",
         metavar="COLUMN",

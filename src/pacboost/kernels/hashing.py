@@ -63,26 +63,6 @@ def finish(total: NDArray[np.uint64]) -> None:
 
 
 @kernel
-def find_known(
-    hashes: NDArray[np.uint64], known: NDArray[np.uint64], found: NDArray[np.int64]
-) -> int:
-    """Write the places of hashes that are among those known, which are sorted; give how many."""
-    count = 0
-    for i in range(hashes.size):
-        low, high = 0, known.size
-        while low < high:
-            middle = (low + high) // 2
-            if known[middle] < hashes[i]:
-                low = middle + 1
-            else:
-                high = middle
-        if low < known.size and known[low] == hashes[i]:
-            found[count] = i
-            count += 1
-    return count
-
-
-@kernel
 def near_below(
     values: NDArray[np.floating],
     columns: NDArray[np.int64],

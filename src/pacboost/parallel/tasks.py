@@ -89,23 +89,6 @@ def tasks_on(threads: int) -> Tasks:
     return Serial() if threads <= 1 else Threaded(threads, 2 * threads)
 
 
-def later(task: Callable[[], Result], threads: int) -> Callable[[], Result]:
-    """Begin a task on another thread, if there is one; give a function that gives its result.
-
-    >>> later(lambda: 7, 2)(), later(lambda: 7, 1)()
-    (7, 7)
-    """
-    if threads <= 1:
-        return task
-    begun = _pool(threads).submit(task)
-
-    def result() -> Result:
-        _wait_for(begun)
-        return begun.result()
-
-    return result
-
-
 def _wait_for(future: Future[Result]) -> None:
     """Wait for a result, but look after Ctrl-C: another thread may have been given the signal."""
     while not future.done():

@@ -13,7 +13,7 @@ from pacboost.bounds import covering, measured
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.deciding import fewest_rows
 from pacboost.errors import NotCertified
-from pacboost.numerics.checks import probability
+from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.new_rows import NewRows
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
@@ -32,19 +32,22 @@ class CalibrationRows:
     kept: NDArray[np.intp]
     sample: str
     unit: str = "rows"
+    models: int = 1
+    """How many models are tried on these rows and share delta."""
 
     @classmethod
     def of(
-        cls, models: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str
+        cls, asked: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str, models: int
     ) -> CalibrationRows:
         """Refuse training rows of any of the models, and decide which rows count."""
-        new = NewRows.of(models, X, y, copies, each=groups is None)
+        positive_whole("models", models)
+        new = NewRows.of(asked, X, y, copies, each=groups is None)
         if groups is None:
-            return cls(new, new.kept, new.sample("calibration rows"))
+            return cls(new, new.kept, new.sample("calibration rows"), models=models)
         refuse_hidden_copies(X, np.asarray(groups))
         place = numbered(np.asarray(groups), y.size)[new.kept]
         words = new.sample("calibration rows, one drawn from each group")
-        return cls(new, new.kept[one_of_each(place)], words, "groups")
+        return cls(new, new.kept[one_of_each(place)], words, "groups", models)
 
     def cutoff(
         self,
@@ -59,6 +62,7 @@ class CalibrationRows:
 
         ``scores`` are those of rows that count, infinite where nothing could cover them.
         """
+        claims *= self.models
         n, share = scores.size, probability("delta", delta) / claims
         what = f"{self.unit} of class {details['class']!r}" if "class" in details else self.unit
         rank = covering.covering_rank(n, coverage, share) if n else 1

@@ -19,6 +19,7 @@ from pacboost.questions.measuring import (
     is_list,
     read_measures,
 )
+from pacboost.questions.mistakes import fresh_labels, refuse_other_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows
 from pacboost.samples.groups import numbered
@@ -122,16 +123,12 @@ def _answers(model: Any, X: Any, y: Any, names: list[str]) -> tuple[NDArray[Any]
             f"of={other!r} is for classifiers, and this model predicts numbers; allowed are "
             f"{allowed}"
         )
-    labels = np.asarray(y)
-    if labels.ndim != 1 or labels.size == 0:
-        raise DataError(
-            f"y has shape {labels.shape}; of= needs one label a row, and at least one row"
-        )
-    if any(own is None or own != own for own in labels.tolist()):  # noqa: PLR0124
-        raise DataError("y holds missing labels; drop those rows before certifying")
+    labels = fresh_labels(y)
     said = np.asarray(in_host_memory(model.predict(X)))
     if said.shape != labels.shape:
         raise DataError(f"predict gave shape {said.shape} for {labels.size} labels")
+    if not regressor:
+        refuse_other_labels(getattr(model, "classes_", said), labels)
     return labels, said
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pacboost.bounds.paired import Difference
-from pacboost.numerics.checks import probability
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
 from pacboost.sources.explained_errors import explains_input
@@ -19,6 +20,7 @@ def compare_models(
     y: Any,
     *,
     delta: float = 0.05,
+    models: int = 2,
     names: tuple[str, str] = ("the first", "the second"),
     copies: str = "auto",
 ) -> Difference:
@@ -26,7 +28,8 @@ def compare_models(
 
     ``p_value`` of the result is that of the exact sign test on the rows on which they differ;
     ``interval`` encloses the risk of the first less that of the second, except with probability
-    delta; ``sentence`` says it in words. Equal rows count as in ``certify``.
+    delta; ``sentence`` says it in words. Who tries more than these two ``models`` on the rows, and
+    reports any two of them, lets all pairs share delta. Equal rows count as in ``certify``.
 
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
@@ -39,8 +42,13 @@ def compare_models(
     (74, 0, True)
     """
     probability("delta", delta)
+    if positive_whole("models", models) < 2:
+        raise ParameterError(
+            "models is 1; it counts all that are tried on these rows, so 2 or more"
+        )
     wrong = [mistakes(model, X, y) for model in (one, other)]
     rows = NewRows.of([one, other], X, y, copies)
     first, second = (own[rows.kept] for own in wrong)
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
-    return Difference(*names, b, c, first.size, delta, assumptions=rows.assumptions)
+    pairs = models * (models - 1) // 2
+    return Difference(*names, b, c, first.size, delta, pairs, assumptions=rows.assumptions)

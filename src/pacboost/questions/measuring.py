@@ -16,6 +16,7 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.measures import MEASURES, MeasureKind
 from pacboost.bounds.rates import write_parts
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.numerics.same_bits import mean
 from pacboost.questions.scored_rows import Mask, ScoredRows
 
 ENDS = ("lower", "upper", "both")
@@ -188,18 +189,18 @@ class Measuring:
         values, scale = self.rows.losses(claim.measure, self.options)
         held = self._weakened(values, claim.end)[chosen]
         self._enough(held.size, shared, claim)
-        return self._mean_of(held, scale, claim.end)
+        return self._mean_of(held, scale, claim.end, claim.measure == "cost")
 
     def _weakened(self, values: NDArray[np.float64], end: str) -> NDArray[np.float64]:
         return np.where(self.rows.doubtful, 0.0 if end == "lower" else 1.0, values)
 
     @staticmethod
-    def _mean_of(held: NDArray[np.float64], scale: float, end: str) -> Counted:
-        seen = scale * float(held.mean())
+    def _mean_of(held: NDArray[np.float64], scale: float, end: str, rare: bool = True) -> Counted:
+        seen = scale * mean(held)
         if end == "lower":
-            text = {"savings": losses.written(1 - held)}
+            text = {"savings": losses.written(1 - held, rare)}
         else:
-            text = {"losses": losses.written(held)}
+            text = {"losses": losses.written(held, rare)}
         return f"losses.mean_{end}", {**text, "scale": scale}, held.size, seen
 
     def _auc(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
@@ -211,9 +212,20 @@ class Measuring:
         self._enough(positives.size, shared, claim, f"rows of class {claim.label!r}")
         self._enough(negatives.size, shared, claim, "rows of other classes")
         halves = losses.halves_of_pairs(positives, negatives)
-        inputs = {"halves": halves, "positives": positives.size, "negatives": negatives.size}
         size = positives.size + negatives.size
         seen = halves / (2 * positives.size * negatives.size)
+        few, many = sorted((positives.size, negatives.size))
+        if many >= losses.MANY_TIMES * few:
+            # Turned round, a negative is as far above the positives as it was below.
+            sides = (positives, negatives) if few == positives.size else (-negatives, -positives)
+            wrong = losses.wrong_shares(*sides)
+            text = (
+                {"losses": losses.written(wrong, rare=False)}
+                if claim.end == "lower"
+                else {"savings": losses.written(1 - wrong, rare=False)}
+            )
+            return f"losses.ranks_{claim.end}", {**text, "others": many}, size, seen
+        inputs = {"halves": halves, "positives": positives.size, "negatives": negatives.size}
         return f"losses.auc_{claim.end}", inputs, size, seen
 
     def _enough(self, n: int, shared: int, claim: Claim, what: str = "") -> None:

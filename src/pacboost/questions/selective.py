@@ -13,6 +13,7 @@ from pacboost.bounds.thresholds import at_thresholds, by_ranks
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import confidence
+from pacboost.numerics.checks import positive_whole
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
 from pacboost.sources.explained_errors import explains_input
@@ -28,6 +29,7 @@ def certify_answers(
     target_error: float | None = None,
     abstain_below: float | None = None,
     delta: float = 0.05,
+    models: int = 1,
     copies: str = "auto",
 ) -> Answering:
     """Bound the error among the rows that are answered, for every threshold of the confidence.
@@ -46,6 +48,8 @@ def certify_answers(
         Without it there are 20, at which a twentieth, two twentieths, … of the rows are answered.
     delta : float, default=0.05
         The probability with which the errors may fail, all of them together; so may the shares.
+    models : int, default=1
+        How many models are tried on these rows and may be kept: each pays its share of delta.
     copies : "auto", "draws" or "distinct", default="auto"
         What equal rows are, as in ``certify``.
 
@@ -60,6 +64,7 @@ def certify_answers(
     (0.0949, 300, 13)
     """
     check_wish(target_error, abstain_below)
+    positive_whole("models", models)
     if not hasattr(model, "predict_proba"):
         raise NotCertified(
             f"{type(model).__name__} has no predict_proba, so nothing says how confident it is"
@@ -71,7 +76,8 @@ def certify_answers(
     decided, chances = map(np.asarray, given)
     sure = confidence(decided, chances, np.asarray(model.classes_))
     kept = rows.kept
-    found = answering(np.asarray(sure)[kept], wrong[kept], delta, target_error, abstain_below)
+    sure, wrong = np.asarray(sure)[kept], wrong[kept]
+    found = answering(sure, wrong, delta, target_error, abstain_below, models)
     return replace(found, rows_checked=rows.checked, assumptions=rows.assumptions)
 
 
@@ -81,11 +87,12 @@ def answering(
     delta: float,
     target_error: float | None,
     abstain_below: float | None,
+    models: int = 1,
 ) -> Answering:
     """Bound the error among the answered, by confidences and mistakes on held-out rows."""
     if abstain_below is not None:
-        return at_thresholds(sure, wrong, delta, [abstain_below]).at(0)
-    found = by_ranks(sure, wrong, delta, target=target_error)
+        return replace(at_thresholds(sure, wrong, delta, [abstain_below]), models=models).at(0)
+    found = replace(by_ranks(sure, wrong, delta, target=target_error), models=models)
     return found if target_error is None else found.within(target_error)
 
 

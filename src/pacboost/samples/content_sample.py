@@ -1,18 +1,32 @@
-"""A sample of the rows of a large source in which every copy of a chosen row is chosen as well.
+"""Equal rows of a large source: a sample tells whether there are any, and whether they are copies.
 
-Whether rows were copied shows in how often they come (samples/copies.py), and a random sample does
-not tell that: it holds one copy of a row and not the other. So rows are chosen by their content. A
-weighted sum of some columns, rounded, is hashed, and rows with small hashes are chosen.
+A random sample does not tell that: it holds one copy of a row and not the other. So rows are chosen
+by their content: a weighted sum of some columns, rounded, is hashed, and rows with small hashes are
+chosen, all copies of a row or none. The rule is that of samples/equal_rows.py. But a value of many
+rows may come once in the sample, so a column, or a pair, that looks fine there is judged by rows
+that are chosen by its own values: all rows of a value, or none (docs/proofs/holdout.md).
 """
 
 from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pacboost.errors import NotCertified
+from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
+from pacboost.numerics.same_bits import mean
+from pacboost.samples.copies import Repeats
+from pacboost.samples.equal_rows import DISTINCT, SEPARATE, Examples, Rows, is_fine
 from pacboost.samples.hidden_copies import hidden_copies
 from pacboost.samples.row_hashes import Hashes, mixed
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import Held, HeldSparse
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
@@ -24,18 +38,58 @@ CELLS = 2**24
 MOST_HALVINGS = 40
 MOST_COLUMNS = 8
 """Rows are chosen by at most so many columns, those with the most distinct values."""
+MOST_JUDGED = 4
+"""So many columns, or pairs of columns, are judged by rows that are chosen by their values."""
+MOST_OF_SPARSE = 64
+"""Of sparse rows, so many columns are looked at, those with the most values stored."""
 ENOUGH = 0.9
 """A column in which such a share of the rows has distinct values tells rows apart by itself."""
 ROWS_LOOKED_AT = 4096
 STEP = 2.0**-16
 """Sums are rounded to this part of their spread, so that tiny changes of a copy do not matter."""
+WHOLE = (
+    "every row comes a multiple of {} times: the source was copied as a whole, which makes the "
+    "certificate void. Drop the copies, or give copies='draws' if these are separate draws."
+)
 
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What the equal rows of a source are."""
+
+    repeated: bool = False
+    """Whether some rows are equal."""
+    distinct: bool = False
+    """Whether equal rows are copies: a distinct row is one example."""
+    problems: tuple[str, str] = ("", "")
+    """Why nothing can be certified: if equal rows are draws, and if they are copies."""
+    fine: tuple[tuple[int, ...], ...] = ()
+    """Columns and pairs that look fine, and have to be judged by their values."""
+
+    @property
+    def problem(self) -> str:
+        """Why nothing can be certified, if that is so."""
+        return self.problems[self.distinct]
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a certificate has to assume of equal rows, where there are some."""
+        if not self.repeated:
+            return ()
+        return (DISTINCT,) if self.distinct else (SEPARATE,)
+
+    def by_values(self, samples: Iterable[ContentSample]) -> Verdict:
+        """Judge the columns that look fine, by samples that are chosen by their values."""
+        return replace(self, distinct=any(sample.is_fine() for sample in samples), fine=())
+
+
 class ContentSample:
     """Rows of a source that are chosen by their content, block by block.
+
+    With ``by``, rows are chosen by the values of these columns.
 
     >>> from pacboost.sources.oracles.held import HeldArray
     >>> rows = np.random.default_rng(0).random((50_000, 2))
@@ -43,17 +97,18 @@ class ContentSample:
     >>> for block in (rows, rows[::-1]):
     ...     held = HeldArray(block, np.zeros(len(block)))
     ...     sample.keep(held.table(np.arange(len(block))))
-    >>> "come exactly 2 times" in sample.copies()
-    True
+    >>> verdict = sample.judge()
+    >>> verdict.distinct, verdict.fine
+    (True, ((0,), (1,), (0, 1)))
     """
 
-    def __init__(self, about_rows: int, n_columns: int = 1) -> None:
+    def __init__(self, about_rows: int, n_columns: int = 1, by: tuple[int, ...] = ()) -> None:
         self._most = rows_chosen(n_columns)
         self._share = min(1.0, self._most / max(1, about_rows))
+        self._by = by
         self._weights: dict[int, float] = {}
         self._step = 0.0
         self._tables: list[Table] = []
-        self._answer: str | None = None
         self.n_rows = 0
         """How many rows are kept."""
 
@@ -61,12 +116,7 @@ class ContentSample:
         """Tell which rows are chosen."""
         if self._share == 1:
             return np.ones(rows.n_rows, dtype=np.bool_)
-        sums = self._sums(rows)
-        if not self._step:
-            self._step = STEP * (float(sums.std()) or 1.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            cells = np.clip(np.rint(sums / self._step), -(2.0**60), 2.0**60)
-        hashes: Hashes = mixed(cells.astype(np.int64).view(np.uint64))
+        hashes = mixed(_values(rows, self._by) if self._by else self._cells(rows))
         return np.asarray(hashes < np.uint64(self._share * (2.0**64 - 2.0**12)))
 
     def go_by(self, other: ContentSample) -> None:
@@ -84,14 +134,50 @@ class ContentSample:
             if self.n_rows <= 2 * self._most:
                 return
 
-    def copies(self) -> str:
-        """Say that rows were copied, if that is sure; the rows are let go after the answer."""
-        if self._answer is None:
-            tables = [table for table in self._tables if table.n_rows]
-            dense = not any(isinstance(table, SparseTable) for table in tables)
-            self._answer = hidden_copies(tables if dense else joined(tables)) if tables else ""
-            self._tables = []
-        return self._answer
+    def judge(self, copies: str = "auto") -> Verdict:
+        """Return what equal rows are; the rows are let go."""
+        if not self.n_rows:
+            return Verdict(distinct=copies == "distinct")
+        X, sampled = self._let_go(), self._share < 1
+        place = Repeats.of_any(X).place
+        first = np.unique(place, return_index=True)[1]
+        repeated = first.size < place.size
+        if copies != "auto":
+            return Verdict(repeated, distinct=copies == "distinct")
+        problem, copied = hidden_copies(X), False
+        try:
+            examples = Examples.of(X)
+        except NotCertified as refusal:
+            problem = str(refusal)
+        else:
+            copied = repeated and examples.copied and examples.count <= first.size
+            if examples.copied and examples.count > first.size:
+                problem = WHOLE.format(place.size // examples.count)
+        if not copied:
+            return Verdict(repeated, problems=(problem, ""))
+        fine = _look_fine(X, place) if sampled else ()
+        problems = problem, hidden_copies(X[np.sort(first)])
+        return Verdict(True, distinct=bool(fine) or not sampled, problems=problems, fine=fine)
+
+    def is_fine(self) -> bool:
+        """Check whether the columns that choose are fine; the rows are let go."""
+        if not self.n_rows:
+            return False
+        values = np.concatenate([_values(table, self._by) for table in self._tables])
+        return is_fine([values], Repeats.of_any(self._let_go()).place)
+
+    def _let_go(self) -> Any:
+        tables, self._tables = self._tables, []
+        return joined([table for table in tables if table.n_rows])
+
+    def _cells(self, rows: Held | Table) -> Hashes:
+        """Return the weighted sums of some columns, rounded."""
+        sums = self._sums(rows)
+        if not self._step:
+            self._step = STEP * _spread(sums[:ROWS_LOOKED_AT])
+        with np.errstate(over="ignore", invalid="ignore"):
+            cells = np.clip(np.rint(sums / self._step), -(2.0**60), 2.0**60)
+        return cells.astype(np.int64).view(np.uint64)
 
     def _sums(self, rows: Held | Table) -> Floats:
         if isinstance(rows, HeldSparse | SparseTable):
@@ -102,8 +188,36 @@ class ContentSample:
         total = np.zeros(rows.n_rows)
         for j, weight in self._weights.items():
             values = _column(rows, j)
-            total += weight * np.where(np.isfinite(values), values, 0.0)
+
+            def task(start: int, stop: int, values: Any = values, weight: float = weight) -> None:
+                own = values[start:stop].astype(np.float64)
+                total[start:stop] += weight * np.where(np.isfinite(own), own, 0.0)
+
+            each_rows(task, rows.n_rows, at_least=ROWS_FOR_CHEAP_KERNELS)
         return total
+
+
+def _look_fine(X: Any, place: Rows) -> tuple[tuple[int, ...], ...]:
+    """Return columns and pairs that are fine in these rows, those with many values first."""
+    table: Table = SparseTable(X) if sparse.issparse(X) else ArrayTable(X)
+    columns = range(table.n_columns)
+    if sparse.issparse(X):  # zeros tell nothing
+        columns = np.argsort(-np.diff(X.indptr), kind="stable")[:MOST_OF_SPARSE].tolist()
+    count = {j: np.unique(_column(table, j)).size for j in columns}
+    most = sorted(count, key=lambda j: -count[j])
+    sets = [(j,) for j in most] + list(combinations(most[:MOST_COLUMNS], 2))
+    fine = (own for own in sets if is_fine([_values(table, own)], place))
+    return tuple(islice(fine, MOST_JUDGED))
+
+
+def _values(rows: Held | Table, columns: tuple[int, ...]) -> Hashes:
+    """Return a number for the values of some columns together, equal for equal values."""
+    total = np.zeros(rows.n_rows, dtype=np.uint64)
+    for number, j in enumerate(columns):
+        with np.errstate(over="ignore"):
+            cells = (_column(rows, j).astype(np.float32) + np.float32(0)).view(np.uint32)
+        total += mixed(cells.astype(np.uint64) + np.uint64(number + 1 << 32))
+    return total
 
 
 def rows_chosen(n_columns: int) -> int:
@@ -128,17 +242,22 @@ def _weights(rows: Held | Table) -> dict[int, float]:
     some = min(rows.n_rows, ROWS_LOOKED_AT)
     distinct, spread = np.zeros(rows.n_columns, dtype=np.int64), np.ones(rows.n_columns)
     for j in range(rows.n_columns):
-        values = _column(rows, j, some)
+        values = _column(rows, j, some).astype(np.float64)
         values = values[np.isfinite(values)]
         distinct[j] = np.unique(values).size
-        spread[j] = (float(values.std()) if values.size else 0.0) or 1.0
+        spread[j] = _spread(values) if values.size else 1.0
     best = np.argsort(-distinct, kind="stable")
     best = best[: 1 if distinct[best[0]] >= ENOUGH * some else MOST_COLUMNS]
     factors = np.random.default_rng(0).uniform(1, 2, size=best.size)
     return {int(j): float(w / spread[j]) for j, w in zip(best, factors, strict=True)}
 
 
-def _column(rows: Held | Table, column: int, most: int | None = None) -> Floats:
+def _spread(values: Floats) -> float:
+    """Return the standard deviation of values, 1 where there is none."""
+    return math.sqrt(mean((values - mean(values)) ** 2)) or 1.0
+
+
+def _column(rows: Held | Table, column: int, most: int | None = None) -> NDArray[Any]:
     """Give the values of a column, or so many of them at most."""
     values = rows.column(column) if isinstance(rows, Held) else rows.block(column, column + 1)[:, 0]
-    return np.asarray(values[:most], dtype=np.float64)
+    return np.asarray(values[:most])

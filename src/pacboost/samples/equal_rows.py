@@ -14,7 +14,8 @@ division let a model be tested on what it learned. Equality alone cannot tell; c
   times the mean, have such a value.
 * Without one, equal rows are draws, and count as they fall.
 * If all rows come a multiple of r times, the table was copied r times: every r copies are one
-  example.
+  example. Labels, if they are known, are part of a row there: copies of different draws that
+  happen to be equal are not mixed.
 
 Whether rows are copies does not depend on labels. They only tell which of the equal rows of a
 table that was copied belong together. docs/proofs/holdout.md proves what follows.
@@ -22,8 +23,10 @@ table that was copied belong together. docs/proofs/holdout.md proves what follow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -31,8 +34,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.samples.copies import Repeats, copies_in
-from pacboost.samples.hidden_copies import MOST_COLUMNS, MOST_ROWS, column_values, near_places
+from pacboost.samples.copies import FEWEST, Repeats
+from pacboost.samples.hidden_copies import (
+    MOST_COLUMNS,
+    column_values,
+    few_columns,
+    hidden_copies,
+    near_places,
+    rounded_keys,
+    surely_copied,
+)
 
 COPIES = ("auto", "draws", "distinct")
 FEWEST_VALUES, SHARE_OF_ONE = 20, 0.9
@@ -43,11 +54,17 @@ SCATTERED = 4
 """Numbers are scattered if a grid on which they lie has so many places for each of them."""
 MOST_CELLS = 2**23
 """So many cells of pairs of columns are looked at; pairs with many values come first."""
+FEW_NUMBERED = 0.05
+"""If no larger share of rows repeats without a column, the column is no number of rows."""
 SEPARATE = "equal rows are separate draws, as from a domain of few values"
 DISTINCT = "equal rows are copies of one example, of which one is counted"
 UNLESS = "but rows with a value that is far more frequent than others are separate draws"
 
 Rows = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.integer]
+Columns = Sequence[NDArray[Any]] | Callable[[], Iterator[NDArray[Any]]]
+"""The columns of a table, or what reads them one after the other, if they are many."""
 
 
 def check_copies(copies: Any) -> str:
@@ -70,19 +87,14 @@ class Examples:
     """Rows with the same number are copies of one example; None if every row is its own."""
     repeated: bool = False
     """Whether some rows are equal."""
-    drawn: NDArray[np.bool_] | None = None
+    drawn: Flags | None = None
     """Which rows equal others and are separate draws, if some are copies."""
 
     @classmethod
     def of(
-        cls,
-        X: Any,
-        copies: str = "auto",
-        labels: NDArray[Any] | None = None,
-        *,
-        fine: bool = False,
+        cls, X: Any, copies: str = "auto", labels: Any = None, *, fine: bool = False
     ) -> Examples:
-        """Find equal rows, and tell copies from draws; raise if rows were surely copied otherwise.
+        """Find equal rows, and tell copies from draws; raise if they are surely neither.
 
         ``fine`` says that other rows of the table have shown that equal ones are copies.
 
@@ -94,34 +106,26 @@ class Examples:
         60
         """
         check_copies(copies)
-        place, whole = None, None
-        for place, columns in _ways(X):
-            whole = place if whole is None else whole
-            if copies == "auto" and _repeats(place):
-                popular = popular_rows(columns, place)
-                if popular is not None:
-                    return cls._fine(place, popular)
-        if whole is None or not _repeats(whole):
-            return cls(0 if whole is None else whole.size)
-        if copies == "distinct" or (fine and copies == "auto"):
-            return cls(whole.size, whole, True)
-        times = int(np.gcd.reduce(np.bincount(whole)))
-        if copies == "auto" and times > 1:
-            return cls(whole.size, _every(whole, times, labels), True)
+        ways = list(_ways(X)) if copies == "auto" else list(islice(_ways(X), 1))
+        if not ways:
+            return cls(int(getattr(X, "shape", (0,))[0]))
+        whole, columns = ways[0]
+        number = whole if copies == "distinct" and _repeats(whole) else None
+        drawn = None
         if copies == "auto":
-            problem = copies_in(Repeats(whole, int(whole.max()) + 1))
-            if problem:
-                raise NotCertified(problem)
-        return cls(whole.size, None, True)
-
-    @classmethod
-    def _fine(cls, place: Rows, popular: NDArray[np.bool_]) -> Examples:
-        """Take equal rows for copies, but for those with popular values."""
-        drawn = (popular & (np.bincount(place) > 1))[place]
-        number = np.where(drawn, place.max() + 1 + np.arange(place.size), place)
-        number = np.unique(number, return_inverse=True)[1].astype(np.intp)
-        copied = int(number.max()) + 1 < number.size
-        return cls(place.size, number if copied else None, True, drawn if drawn.any() else None)
+            found = (_fine_examples(own, place) for place, own in ways if _repeats(place))
+            number, drawn = next(filter(None, found), (None, None))
+            number = whole if fine and number is drawn is None and _repeats(whole) else number
+        draws = number is None and drawn is None
+        if copies == "auto" and draws and _repeats(whole):
+            place = whole if labels is None else Repeats.by_keys(whole, labels).place
+            times = int(np.gcd.reduce(np.bincount(place)))
+            number = _every(place, times) if times > 1 else None
+        if copies != "draws":
+            hidden = _with_hidden(X, columns, number, draws=draws)
+            number, drawn = hidden, drawn if hidden is number else None
+        number = None if number is None else _in_order(number)
+        return cls(whole.size, number, number is not None or _repeats(whole), drawn)
 
     @property
     def copied(self) -> bool:
@@ -171,7 +175,7 @@ class Examples:
         return np.sort(examples) if self.number is None else _where(self.number, examples)
 
 
-def is_fine(columns: Sequence[NDArray[Any]], place: Rows) -> bool:
+def is_fine(columns: Columns, place: Rows) -> bool:
     """Check whether a column or a pair of columns is fine; ``place`` numbers the distinct rows.
 
     >>> rows = np.arange(100)
@@ -181,7 +185,18 @@ def is_fine(columns: Sequence[NDArray[Any]], place: Rows) -> bool:
     return next(_fine_codes(columns, place), None) is not None
 
 
-def popular_rows(columns: Sequence[NDArray[Any]], place: Rows) -> NDArray[np.bool_] | None:
+def _fine_examples(columns: Columns, place: Rows) -> tuple[Rows | None, Flags | None] | None:
+    """Number the examples of a fine table, None if all are draws, and tell which rows are draws."""
+    popular = popular_rows(columns, place)
+    if popular is None:
+        return None
+    drawn = (popular & (np.bincount(place) > 1))[place]
+    number = np.where(drawn, place.max() + 1 + np.arange(place.size), place)
+    number = np.unique(number, return_inverse=True)[1].astype(np.intp)
+    return number if _repeats(number) else None, drawn if drawn.any() else None
+
+
+def popular_rows(columns: Columns, place: Rows) -> Flags | None:
     """Return which distinct rows have popular values in all fine columns and pairs.
 
     None is returned if no column or pair is fine.
@@ -203,17 +218,20 @@ def popular_rows(columns: Sequence[NDArray[Any]], place: Rows) -> NDArray[np.boo
     return found
 
 
-def _fine_codes(columns: Sequence[NDArray[Any]], place: Rows) -> Iterator[Rows]:
+def _fine_codes(columns: Columns, place: Rows) -> Iterator[Codes]:
     """Return the values of distinct rows, as numbers, in every fine column and pair."""
     first = np.unique(place, return_index=True)[1]
-    if len(columns) == 1 and _fill_a_grid(np.asarray(columns[0])[first]):
-        return
-    codes = []
-    for column in columns:
-        codes.append(_codes(np.asarray(column)[first]))
-        if _fine(codes[-1]):
+    codes: list[Codes] = []
+    for column in columns() if callable(columns) else columns:
+        values = np.asarray(column)[first]
+        codes.append(_codes(values))
+        if len(codes) == 2:
+            yield from filter(_fine, codes)
+        elif len(codes) > 2 and _fine(codes[-1]):
             yield codes[-1]
-    if len(codes) == 2:
+    if len(codes) == 1 and _fine(codes[0]) and not _fill_a_grid(values):
+        yield codes[0]
+    if len(codes) < 3:
         return
     codes.sort(key=lambda code: -int(code.max(initial=0)))
     for pair in _pairs(codes, MOST_CELLS // max(1, first.size)):
@@ -222,7 +240,17 @@ def _fine_codes(columns: Sequence[NDArray[Any]], place: Rows) -> Iterator[Rows]:
             yield both
 
 
-def _pairs(codes: list[Rows], most: int) -> Iterator[tuple[Rows, Rows]]:
+def _with_hidden(X: Any, columns: Columns, number: Rows | None, *, draws: bool) -> Rows | None:
+    """Also number copies alike that differ by more than rounding, if rows were surely copied."""
+    found = surely_copied(X, number if draws else None)
+    if found is None or (number is not None and found.distinct > int(number.max())):
+        return number
+    if draws and not is_fine(columns, found.place):
+        raise NotCertified(hidden_copies(X, number))
+    return found.place
+
+
+def _pairs(codes: list[Codes], most: int) -> Iterator[tuple[Codes, Codes]]:
     """Return so many pairs of columns at most, those of columns with many values first."""
     for last in range(1, len(codes)):
         for first in range(last):
@@ -232,12 +260,12 @@ def _pairs(codes: list[Rows], most: int) -> Iterator[tuple[Rows, Rows]]:
             yield codes[first], codes[last]
 
 
-def _pair(one: Rows, other: Rows) -> Rows:
-    both = one * (int(other.max()) + 1) + other
+def _pair(one: Codes, other: Codes) -> Codes:
+    both = one.astype(np.int64) * (int(other.max()) + 1) + other
     return both if int(both.max()) < 4 * both.size else _codes(both)
 
 
-def _fine(codes: Rows) -> bool:
+def _fine(codes: Codes) -> bool:
     counts = np.bincount(codes)
     values = int(np.count_nonzero(counts))
     return values >= FEWEST_VALUES and np.count_nonzero(counts == 1) >= SHARE_OF_ONE * values
@@ -256,14 +284,14 @@ def _fill_a_grid(values: NDArray[Any]) -> bool:
     return not gaps.size or bool(known[-1] - known[0] < SCATTERED * known.size * gaps.min())
 
 
-def _codes(values: NDArray[Any]) -> Rows:
+def _codes(values: NDArray[Any]) -> Codes:
     """Number the values of a column; missing ones are one value."""
     if values.dtype.kind == "O":
         values = values.astype(str)
-    return np.unique(values, return_inverse=True)[1].astype(np.intp)
+    return np.unique(values, return_inverse=True)[1].astype(np.int32)
 
 
-def _ways(X: Any) -> Iterator[tuple[Rows, list[NDArray[Any]]]]:
+def _ways(X: Any) -> Iterator[tuple[Rows, Columns]]:
     """Number the distinct rows: by all columns, and without one that differs in every row.
 
     A column that numbers the rows would hide that they are copies.
@@ -276,31 +304,39 @@ def _ways(X: Any) -> Iterator[tuple[Rows, list[NDArray[Any]]]]:
         some = np.sort(often[:MOST_COLUMNS])
         yield Repeats.of_any(X).place, list(stored.tocsc()[:, some].toarray().T)
         return
-    columns = list(column_values(X))
-    place = near_places(X, columns)
-    yield place, columns
-    if place.size > MOST_ROWS or not 1 < len(columns) <= MOST_COLUMNS:
+    columns = few_columns(X)
+    if columns is None:
+        yield Repeats.of_any(X).place, partial(column_values, X)
+        return
+    if not columns:
+        return
+    keys = rounded_keys(columns)
+    every = keys.sum(axis=0)
+    yield near_places(every), columns
+    if not 1 < len(columns) <= MOST_COLUMNS:
         return
     for j, column in enumerate(columns):
-        if np.unique(_codes(column)).size == place.size:
-            others = columns[:j] + columns[j + 1 :]
-            yield near_places(None, others), others
+        if int(_codes(column).max()) + 1 == column.size:
+            place = near_places(every - keys[j])
+            if place.size - int(place.max()) > max(FEWEST, FEW_NUMBERED * place.size):
+                yield place, columns[:j] + columns[j + 1 :]
 
 
 def _repeats(place: Rows) -> bool:
     return bool(place.size) and int(place.max()) + 1 < place.size
 
 
-def _every(place: Rows, times: int, labels: NDArray[Any] | None = None) -> Rows:
-    """Number every so many equal rows as one example, those with equal labels first.
+def _in_order(number: Rows) -> Rows:
+    """Number examples in the order in which they come first, however rows were compared."""
+    first, place = np.unique(number, return_index=True, return_inverse=True)[1:]
+    rank = np.empty(first.size, dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[place]
 
-    Else copies of two draws would be mixed, and a draw be counted twice or not at all.
 
-    >>> _every(np.array([0, 0, 0, 0]), 2, np.array(["a", "b", "a", "b"])).tolist()
-    [0, 1, 0, 1]
-    """
-    said = np.zeros(place.size) if labels is None else _codes(_lines(labels))
-    order = np.lexsort((said, place))
+def _every(place: Rows, times: int) -> Rows:
+    """Number every so many equal rows as one example."""
+    order = np.argsort(place, kind="stable")
     number = np.empty_like(place)
     number[order] = np.arange(place.size) // times
     return number

@@ -104,7 +104,7 @@ class Sketch:
             "weighted": self.weighted,
             "fine": self.fine,
             "columns": self.columns.astype(np.int64),
-            "steps": np.log2(self.hasher.steps).astype(np.int16),
+            "steps": (np.frexp(self.hasher.steps)[1] - 1).astype(np.int16),
             "exact": self.exact.hashes,
             "exact_counts": _counts_written(self.exact),
             "near": self.near.hashes,

@@ -127,7 +127,6 @@ def test_rows_that_were_learned_from_are_caught(monkeypatch: pytest.MonkeyPatch)
     """A broken twin that counts mistakes on rows of the sample."""
 
     def taken(pool: ArrayRows, encoder: Any) -> EncodedRows:
-        pool.known_apart = None
         rows = np.arange(pool.kinds.size)[:300]
         return EncodedRows.join([encoder.read(pool._array.take(rows))])
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.training.filtering.drawing import arrivals
-from pacboost.training.filtering.drawing.arrivals import Arrivals, hashes_of
+from pacboost.training.filtering.drawing.arrivals import Arrivals, RoundedRows, hashes_of
 
 KEY = np.uint64(11)
 
@@ -36,7 +39,7 @@ def test_the_order_of_columns_and_the_key_matter() -> None:
 @pytest.mark.parametrize("sizes", [[1], [7, 2], [30]])
 def test_parts_change_nothing(sizes: list[int]) -> None:
     rows = np.array([*range(20), 5, *range(20, 29)], dtype=np.uint64)
-    seen, made, at = [], Arrivals(KEY), 0
+    seen, made, at = [], Arrivals(), 0
     for size in sizes * 30:
         seen.append(made.first_time(rows[at : at + size]))
         at += size
@@ -46,8 +49,42 @@ def test_parts_change_nothing(sizes: list[int]) -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrivals, "REMEMBERED", 10)
-    made = Arrivals(KEY)
+    made = Arrivals()
     assert made.first_time(np.arange(50, dtype=np.uint64)).all()
     assert made.known.size == 10
     assert made.first_time(np.array([45], dtype=np.uint64)).all()
     assert not made.first_time(np.array([60, 46], dtype=np.uint64), np.array([60], np.uint64)).any()
+
+
+def told(X: NDArray[np.float64], size: int) -> list[NDArray[Any]]:
+    """Give what is found of rows that come so many at a time."""
+    made = RoundedRows()
+    for first in range(0, len(X), size):
+        table = ArrayTable(X[first : first + size])
+        made.look(table, hashes_of(table, KEY))
+    return [np.array([made.come_again]), *made.state().values()]
+
+
+@pytest.mark.parametrize("digits", ["%.3f", "%.2f", "%.1f", "%.3g"])
+@pytest.mark.parametrize("kind", ["again", "draws", "few values"])
+def test_rows_that_come_again_with_fewer_digits(
+    digits: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrivals, "ROUNDED_ROWS", 512)
+    X = np.random.default_rng(0).normal(size=(1500, 3))
+    if kind == "few values":
+        X = np.rint(2 * X)
+    elif kind == "again":
+        X[700:] = np.array([[float(digits % x) for x in row] for row in X[:800].tolist()])
+    found = told(X, 1500)
+    assert found[0] == (kind == "again")
+    for size in (1, 90, 700):
+        for one, other in zip(told(X, size), found, strict=True):
+            np.testing.assert_array_equal(one, other)
+    made = RoundedRows()
+    for part in (X[:900], X[900:]):
+        state, made = made.state(), RoundedRows()
+        made.restore(state)
+        made.look(ArrayTable(part), hashes_of(ArrayTable(part), KEY))
+    for one, other in zip(made.state().values(), found[1:], strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pacboost.samples.bins import fit_bins
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.training.filtering.drawing.block_rows import BlockRows, rows_for_tests
 from pacboost.training.filtering.drawing.row_encoder import RowEncoder
@@ -22,7 +20,8 @@ def divided(folder: Path, apart: int, testing: int, seed: int = 3) -> tuple[Bloc
     X, y = noisy(ROWS)
     oracle = ParquetOracle(write_parquet(folder / "data", X, y, group=100), "y", seed)
     made, encoder = BlockRows(oracle, seed, apart, testing), RowEncoder(oracle, CLASSES, None)
-    made.divide(encoder)
+    made.divide()
+    made.encode(encoder)
     return made, encoder
 
 
@@ -61,8 +60,7 @@ def test_reading_them_does_not_move_the_source(tmp_path: Path) -> None:
     oracle.draw(130)
     expected = ParquetOracle(tmp_path / "data", "y", 1)
     expected.draw(130)
-    bins = fit_bins(ArrayTable(X), 255)
-    BlockRows(oracle, 0, 100, 100).divide(RowEncoder(oracle, CLASSES, bins))
+    BlockRows(oracle, 0, 100, 100).divide()
     np.testing.assert_array_equal(oracle.draw(50).rows, expected.draw(50).rows)
     assert oracle.most_bytes_held <= 3 * oracle.largest_block
 

@@ -7,6 +7,7 @@ converted and checked: the cost of a draw does not grow with the number of rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from hashlib import sha256
 from typing import Any
 
@@ -59,6 +60,18 @@ class ArrayOracle(AbstractOracle):
         self._seed = whole("seed", seed)
         self._lap = self._row = 0
         self._shuffle: Shuffle | None = None
+        self._only: NDArray[np.int64] | None = None
+        """The rows there are, of those that are held; None for all."""
+
+    def only(self, rows: NDArray[np.intp]) -> ArrayOracle:
+        """Return an oracle of some rows, which are numbered anew; nothing is copied.
+
+        >>> ArrayOracle(np.eye(3), [0, 1, 2]).only(np.array([2, 0])).take(np.array([0])).labels
+        array([2])
+        """
+        other = copy(self)
+        other._only, other.n_rows = rows, rows.size
+        return other
 
     def draw(self, n: int) -> Batch:
         """Give the next rows of the order."""
@@ -87,8 +100,8 @@ class ArrayOracle(AbstractOracle):
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
         """Give the rows that ``choose`` chooses."""
-        rows = np.arange(self.n_rows, dtype=np.uint64)
-        yield self.take(np.flatnonzero(choose(rows, self._held)))
+        chosen = choose(np.arange(self._held.n_rows, dtype=np.uint64), self._held)
+        yield self.take(np.flatnonzero(chosen if self._only is None else chosen[self._only]))
 
     def take(self, rows: NDArray[np.int64]) -> Batch:
         """Give these very rows."""
@@ -96,7 +109,8 @@ class ArrayOracle(AbstractOracle):
 
     def unread(self, rows: NDArray[np.int64]) -> Unread:
         """Give these very rows, unread."""
-        return Unread(self, self._held, rows, rows.astype(np.uint64), self._lap)
+        held = rows if self._only is None else self._only[rows]
+        return Unread(self, self._held, held, rows.astype(np.uint64), self._lap)
 
     def _replaced(self, first: int, last: int) -> NDArray[np.int64]:
         """Draw row numbers; each few thousand have a key of their own, so that n has no part."""
@@ -136,8 +150,9 @@ class ArrayOracle(AbstractOracle):
 
     def _labels(self) -> Iterator[NDArray[Any]]:
         for first in range(0, self.n_rows, LABELS_AT_ONCE):
+            own = slice(first, first + LABELS_AT_ONCE)
             try:
-                yield self._held.labels(slice(first, first + LABELS_AT_ONCE))
+                yield self._held.labels(own if self._only is None else self._only[own])
             except BadCell as bad:
                 raise DataError(f"{self.place(first + bad.row)}: {bad}") from None
 
@@ -152,4 +167,4 @@ class ArrayOracle(AbstractOracle):
 
     def place(self, row: int) -> str:
         """Name the row by its number."""
-        return f"row {row}"
+        return f"row {row if self._only is None else self._only[row]}"

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pacboost.kernels import hashing, sieve
 from pacboost.numerics.same_bits import log_sum_exp, softplus, total
 from pacboost.samples.gathering import Gathering
-from pacboost.samples.known_rows import KnownRows
 from pacboost.samples.row_hashes import Hashes
 from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
@@ -131,9 +130,7 @@ class Looked:
     table: Table | None
     """The rows that are kept, as they were read, if they are still to be hashed."""
     learned: Hashes | None
-    """Else what ``Gathering`` and ..."""
-    known: tuple[Hashes, ...]
-    """... every ``KnownRows`` notes of them."""
+    """Else what ``Gathering`` notes of them."""
     last: bool
 
 
@@ -159,7 +156,6 @@ class Look:
     key: np.uint64
     scale: float
     learned: Gathering
-    known: list[KnownRows]
     compiled: bool
     """Whether there are so many rows that it pays to compile how they are hashed."""
 
@@ -205,18 +201,15 @@ class Look:
         count = sieve.keep(piece.tickets, self.key, chances, bounds, self.scale, odds, kept)
         return kept[:count], odds[:count]
 
-    def _hashed(
-        self, table: Table, rows: NDArray[np.uint64]
-    ) -> tuple[Table | None, Hashes | None, tuple[Hashes, ...]]:
+    def _hashed(self, table: Table, rows: NDArray[np.uint64]) -> tuple[Table | None, Hashes | None]:
         """Hash rows that are kept; the first ones are left as they are: they say how."""
         compiled = self.compiled and not table.levels
         if table.entries is None:  # NumPy hashes column by column
             values = table.rows() if compiled else np.asfortranarray(table.rows())
             table = ArrayTable(values, table.names, table.levels)
         if not self.learned.started:
-            return table, None, ()
-        known = tuple(own.read(table, compiled=compiled) for own in self.known)
-        return None, self.learned.read(table, rows, compiled=compiled), known
+            return table, None
+        return None, self.learned.read(table, rows, compiled=compiled)
 
 
 def worth_compiling(oracle: AbstractOracle) -> bool:

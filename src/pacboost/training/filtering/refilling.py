@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,12 +109,6 @@ class Refilling:
             measured = measure(
                 row_margins, examples, np.full(examples.n_rows, FRESH, dtype=np.int8)
             )
-            known = self._candidates.known_testing
-            if known is not None:
-                chances, wrong = (
-                    np.where(known.mistakes, 1.0, own) for own in (measured.chances, measured.wrong)
-                )
-                measured = replace(measured, chances=chances, wrong=wrong)
             self._notes.append(measured)
             self._sum_up()
 
@@ -143,7 +136,6 @@ class Refilling:
             self._key,
             self._scale,
             candidates.learned,
-            candidates.known,
             worth_compiling(candidates.oracle),
         )
         cut = (
@@ -182,9 +174,6 @@ class Refilling:
         learned = [own.learned for own in found if own.learned is not None]
         if learned:
             self._candidates.learned.note(learned)
-        for own in found:
-            for known, hashes in zip(self._candidates.known, own.known, strict=False):
-                known.note(hashes)
 
     def _learn_tables(self, tables: list[Table], kept: AcceptedRows) -> None:
         """Take note of the first rows that are kept."""

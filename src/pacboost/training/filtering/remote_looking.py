@@ -21,6 +21,7 @@ from pacboost.sources.oracles.blocks import Span
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.remote import BlockPlace
 from pacboost.sources.table import Table
+from pacboost.training.filtering.drawing.arrivals import hashes_of
 from pacboost.training.filtering.drawing.keys import numbers
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
@@ -43,6 +44,8 @@ class RemoteLook:
     look: Look
     apart_key: np.uint64
     apart_share: float
+    content_key: np.uint64 | None
+    """What rows are hashed by, where their coins go by content."""
     measures: bool
     """Whether weights and mistakes of all rows are wanted: where no rows are set apart to test."""
 
@@ -50,7 +53,10 @@ class RemoteLook:
         """Look at some rows of a block."""
         span, ticket = ticketed
         unread = span.of(held, place)
-        left = ~(numbers(unread.rows, self.apart_key) < self.apart_share)
+        ids = unread.rows
+        if self.content_key is not None:
+            ids = hashes_of(unread.read().table, self.content_key)
+        left = ~(numbers(ids, self.apart_key) < self.apart_share)
         new = np.full(unread.n_rows, span.lap == 0)
         tickets = np.arange(ticket, ticket + unread.n_rows, dtype=np.uint64)
         offer = Offer(unread, unread.rows, new, np.zeros_like(new), tickets, tells=self.measures)
@@ -79,7 +85,6 @@ class FoundRows:
     noted: tuple[Noted, ...]
     tables: tuple[Table, ...]
     learned: tuple[Hashes, ...]
-    known: tuple[tuple[Hashes, ...], ...]
 
     @classmethod
     def of(cls, found: list[Looked], span: Span, seconds: float) -> FoundRows:
@@ -103,7 +108,6 @@ class FoundRows:
             noted=tuple(own.measured for own in found if own.measured is not None),
             tables=tuple(own.table for own in found if own.table is not None),
             learned=tuple(own.learned for own in found if own.learned is not None),
-            known=tuple(own.known for own in found),
         )
 
     @property
@@ -111,7 +115,6 @@ class FoundRows:
         """How many bytes of arrays are sent."""
         arrays: list[NDArray[Any]] = [self.codes, self.classes, self.places, self.margins]
         arrays += [self.chances, *self.learned]
-        arrays += [hashes for own in self.known for hashes in own]
         arrays += [] if self.path is None else [self.path]
         for own in self.noted:
             arrays += [own.kinds, own.chances, own.wrong, own.losses]

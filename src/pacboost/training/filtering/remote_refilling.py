@@ -117,9 +117,6 @@ class RemoteRefilling(Refilling):
             self._learn_tables(list(found.tables), kept)
         elif found.learned:
             self._candidates.learned.note(found.learned)
-            for own in found.known:
-                for known, hashes in zip(self._candidates.known, own, strict=False):
-                    known.note(hashes)
         if found.draws:
             self._oracle.row_seconds = found.seconds / found.draws
         self.draws += found.draws
@@ -201,6 +198,6 @@ class RemoteRefilling(Refilling):
         encoder = replace(self._encoder, oracle=BlockPlace(self._oracle.n_columns, ""))
         look = Look(
             encoder, self._vote_so_far, self._key, self._scale,
-            candidates.learned.empty(), candidates.known, worth_compiling(self._oracle),
+            candidates.learned.empty(), worth_compiling(self._oracle),
         )  # fmt: skip
         return RemoteLook(look, *candidates.coin_of_rows_apart, self._measures)

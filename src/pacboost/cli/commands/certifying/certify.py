@@ -50,12 +50,7 @@ from pacboost.cli import options
 @click.option("--larger-than", type=float, help="For large_errors: count errors above this.")
 @options.epsilon
 @options.delta
-@click.option(
-    "--models",
-    default=1,
-    show_default=True,
-    help="The number of models that are compared on these rows, of which you keep one.",
-)
+@options.models
 @click.option(
     "--groups",
     metavar="COLUMN",

@@ -37,6 +37,7 @@ from pacboost.cli import options
     help="Answer only where confident, so that at most this share of the answers is wrong.",
 )
 @options.delta
+@options.models
 @options.copies
 @options.order
 @options.text

@@ -35,18 +35,13 @@ from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.cuda.device import use_gpu, using_gpu
 from pacboost.kernels.threads import using
 from pacboost.models.model import Model
+from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.clusters import open_source
 from pacboost.sources.oracles.dask_parts import is_collection
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.pushed import PushedOracle
-
-COPIES = (
-    "more of the rows set apart for the certificate equal rows that were learned from than chance "
-    "explains: the source holds copies (duplicate files, for instance), which make the certificate "
-    "void. Drop the copies."
-)
 
 
 @accepts_aliases
@@ -145,7 +140,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     _reads_partitions = True
     """Whether Dask collections are read block by block; other estimators need all rows at once."""
     _copies = ""
-    """What is wrong with the rows of an array, if some are surely copies of others."""
+    """Why nothing can be certified, if rows are surely copies of others."""
 
     @property
     def certificate_(self) -> Certificate:
@@ -154,19 +149,21 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             raise NotCertified(self._copies)
         return super().certificate_
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
 
         X and y may be Dask collections with the same partitions: ``fit_source((X, y))`` reads them.
+        ``copies`` says what equal rows are: separate "draws", which count as they fall, or copies,
+        so that "distinct" rows are examples; "auto" finds out.
         """
         if is_collection(X):
-            return self.fit_source((X, y))
+            return self.fit_source((X, y), copies=copies)
 
         def rows(seed: int) -> AbstractOracle:
             values, labels = check_rows(self, X, y)
             return ArrayOracle(values, labels, seed)
 
-        return self._fit(rows, None)
+        return self._fit(rows, None, check_copies(copies))
 
     def fit_source(
         self,
@@ -176,6 +173,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         *,
         client: Any = None,
         timeout: float | str | None = None,
+        copies: str = "auto",
         **options: Any,
     ) -> Self:
         """Learn from an oracle, or from a source that can be turned into one.
@@ -188,6 +186,9 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         Parquet files and Dask collections are read by the workers of a Dask ``client``: the one
         that is given, else the current one if there is one (False: none). The model is the same.
         A task without a result after ``timeout`` (5 minutes) is given to another worker.
+
+        ``copies`` is that of ``fit``. Rows of a stream that come again are copies, unless it is
+        "draws".
         """
 
         def opened(seed: int) -> AbstractOracle:
@@ -196,7 +197,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             set_features(self, oracle.n_columns, oracle.names)
             return oracle
 
-        return self._fit(opened, classes)
+        return self._fit(opened, classes, check_copies(copies))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn from the next batch of a stream, and forget what has become easy.
@@ -240,7 +241,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             stream.advance_by_batch(self._watchers())
             self._keep(stream)
 
-    def _fit(self, opened: Callable[[int], AbstractOracle], classes: Any) -> Self:
+    def _fit(self, opened: Callable[[int], AbstractOracle], classes: Any, copies: str) -> Self:
         """Draw and learn; ``opened`` makes the oracle from a seed."""
         with ExitStack() as stack, all_or_nothing(self) as attempt:
             seed = seed_of_run(self)
@@ -248,14 +249,12 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             stack.callback(oracle.close)
             self.__dict__.pop("_stream", None)
             with using(self.n_jobs), self._device():
-                session = set_up(self, oracle, seed, classes)
-                self._copies = ""
+                session = set_up(self, oracle, seed, classes, copies)
                 self.classes_ = session.run.encoder.classes
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
                 with watching(self, session, self._watchers()) as watchers:
-                    session.advance([lambda _: session.look_for_copies(), *watchers])
-                    self._copies = session.run.candidates.copies()
+                    session.advance(watchers)
                     self._keep(session)
                 session.finish()
                 self._warn(session)
@@ -268,8 +267,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     def _keep(self, session: Session) -> None:
         """Turn the finished rounds into a model with its certificates."""
         run = session.run
-        if not self._copies and session.learned_copies():
-            self._copies = COPIES
+        self._copies = run.candidates.problem
         held, stop = (None, None) if self._copies else session.certificates(float(self.delta))
         ledger, vote = run.ledger(), run.vote_so_far.vote()
         ledger.vote_digest = vote_digest(vote)
@@ -293,7 +291,6 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
     def _keep_interrupted(self, session: Session) -> str:
         session.run.stopped = INTERRUPTED
-        self._copies = session.run.candidates.copies()
         saved = f", and {self.checkpoint} to go on from" if session.write() else ""
         self._keep(session)
         return (

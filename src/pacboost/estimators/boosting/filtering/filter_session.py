@@ -10,23 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.special import softmax
 
 from pacboost.bounds import filtering as stop_bound
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
-from pacboost.estimators.inputs.division import SEPARATE
+from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
-from pacboost.samples.content_sample import joined
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
 from pacboost.sources.oracles.pushed import PushedOracle
-from pacboost.sources.sparse import SparseTable
 from pacboost.training.filtering.drawing.block_rows import BlockRows
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows
 from pacboost.training.filtering.drawing.stream import Stream
@@ -208,40 +203,22 @@ class Session:
             scored = run.vote_so_far.score(apart.table, apart.signs)
             wrong = scored.wrong(apart.signs)
             self.held_out = _counted(scored, apart, run.ledger().potential)
-            known = run.candidates.known_apart
-            copied = np.zeros_like(wrong) if known is None else known.mistakes
-            mistakes, shared = (int(np.count_nonzero(own)) for own in (wrong | copied, copied))
-            held = holdout.certificate(
-                mistakes, apart.n_rows, delta, sample=self._sample(), shared=shared
-            )
+            mistakes = int(np.count_nonzero(wrong))
+            held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
             held = held.assuming(CLASSES)
-            if known is not None and known.discrete:
-                held = held.assuming(SEPARATE)
-        return held, self._stop()
-
-    def look_for_copies(self) -> None:
-        """Wait for the search for copies, so that rows that cannot be read end the run early.
-
-        The search goes on while the first sample is drawn.
-        """
-        if not self.run.rounds:
-            self.run.candidates.copies()
-
-    def learned_copies(self) -> bool:
-        """Tell whether more certifying rows equal rows learned from than chance explains."""
-        learned, tables = self.run.candidates.learned.sketch(), self.run.candidates.apart_as_read()
-        tables = [table for table in tables if table.n_rows]
-        if learned is None or not tables:
-            return False
-        rows: Any = joined(tables)
-        table = SparseTable(rows) if sparse.issparse(rows) else ArrayTable(rows)
-        return learned.overlap(table).suspicious
+        stop = self._stop()
+        for assumption in run.candidates.equal_rows.assumptions:
+            held = None if held is None else held.assuming(assumption)
+            stop = None if stop is None else stop.assuming(assumption)
+        return held, stop
 
     def _sample(self) -> str:
         run = self.run
         how = "rows set apart as they came"
         if isinstance(run.candidates, BlockRows):
             how = "rows drawn from the whole source, by a keyed coin for each, before anything else"
+        if run.candidates.equal_rows.repeated and run.candidates.equal_rows.distinct:
+            how = f"distinct {how}"
         return (
             f"{how}, never learned from, scored after the last round; ties counted as errors. "
             f"Order: {run_order(run).name}; {self._assumes()}"
@@ -279,7 +256,7 @@ def _counted(scored: RowMargins, rows: EncodedRows, potential: str) -> HeldOut |
         both = np.column_stack([-scores[:, 0], scores[:, 0]])
         return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, np.array([False, True]), both)
     own, said = signs.argmax(axis=1), scores.argmax(axis=1)
-    shares = np.asarray(softmax(steepness(potential) * scores, axis=1))
+    shares = np.asarray(softmax(steepness(potential) * scores))
     return HeldOut.of(own, said, np.arange(signs.shape[1]), shares)
 
 

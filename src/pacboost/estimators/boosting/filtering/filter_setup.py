@@ -39,13 +39,18 @@ from pacboost.learners.tree import Tree
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import Bins, fit_bins
+from pacboost.samples.content_sample import Verdict
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.drawing.array_rows import ArrayRows
 from pacboost.training.filtering.drawing.block_rows import BlockRows, rows_for_tests
-from pacboost.training.filtering.drawing.candidates import LEAST_AT_ONCE, Candidates
+from pacboost.training.filtering.drawing.candidates import (
+    LEAST_AT_ONCE,
+    Candidates,
+    without_copies,
+)
 from pacboost.training.filtering.drawing.room import bytes_of_work
 from pacboost.training.filtering.drawing.row_encoder import RowEncoder
 from pacboost.training.filtering.drawing.stream import Stream
@@ -70,7 +75,9 @@ DIVISION = 2
 """The version of how rows are divided; no run goes on from the checkpoint of another version."""
 
 
-def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> Session:
+def set_up(
+    estimator: Any, oracle: AbstractOracle, seed: int, classes: Any, copies: str = "auto"
+) -> Session:
     """Set up the run that the parameters of an estimator ask for; ``classes`` may be None."""
     held = resident()
     limit = TimeLimit(read_seconds("time_limit", estimator.time_limit))
@@ -88,10 +95,16 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
             "rows stay with the workers. Give client=False."
         )
     booster = _booster(estimator, learner)
+    equal_rows = Verdict()
+    if isinstance(oracle, ArrayOracle) and oracle.order is not REPLACED:
+        oracle, equal_rows = without_copies(oracle, copies)
     faithful = estimator.edge is not None
     in_memory = isinstance(oracle, ArrayOracle) and oracle.order.name == "shuffled"
     known = _classes(oracle, classes, None) if in_memory and not faithful else None
-    candidates = _candidates(estimator, oracle, seed, booster, known)
+    candidates = _candidates(estimator, oracle, seed, booster, known, copies)
+    candidates.equal_rows = equal_rows
+    if isinstance(candidates, BlockRows):
+        candidates.divide()
     bins, seen = _look(estimator, candidates, learner)
     if known is None:
         known = _classes(oracle, classes, seen)
@@ -106,7 +119,7 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
     plan = replace(plan, rounds=int(rounds))
     encoder = RowEncoder(oracle, known, bins)
     if isinstance(candidates, BlockRows):
-        candidates.divide(encoder)
+        candidates.encode(encoder)
     at_once = LEAST_AT_ONCE if faithful else max(LEAST_AT_ONCE, plan.first_rows)
     candidates.at_once = min(candidates.at_once, at_once)
     kind = Faithful if faithful else Filtering
@@ -118,7 +131,9 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
         raise ParameterError(
             "checkpoint needs the learner 'stump' or 'tree': black boxes are not written"
         )
-    settings = {} if path is None else _settings(estimator, oracle, seed, known)
+    settings = (
+        {} if path is None else _settings(estimator, oracle, seed, known) | {"copies": copies}
+    )
     return Session(run, limit, path, settings)
 
 
@@ -158,6 +173,7 @@ def _candidates(
     seed: int,
     booster: FilteringBooster[Any],
     known: NDArray[Any] | None,
+    copies: str,
 ) -> Candidates:
     """Choose how rows are drawn: from an array with known classes, from blocks, or in order."""
     apart = _apart(estimator, oracle)
@@ -165,8 +181,8 @@ def _candidates(
         return ArrayRows(oracle, seed, apart, known, booster.first_chance(_outputs(known)))
     if oracle.in_blocks:
         tests = rows_for_tests(oracle.about_rows or 0, estimator.epsilon)
-        return BlockRows(oracle, seed, apart, tests)
-    return Stream(oracle, seed, apart)
+        return BlockRows(oracle, seed, apart, tests, copies)
+    return Stream(oracle, seed, apart, copies)
 
 
 def _plan(

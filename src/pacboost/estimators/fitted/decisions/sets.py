@@ -13,15 +13,14 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.label_sets import LabelScore, SetRule, coverage_words
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
-from pacboost.estimators.fitted.decisions.snapshot import snapshot
-from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.certify_measures import by_column, groups_of_rows
+from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.row_shares import share_of_row
 from pacboost.questions.scored_rows import ScoredRows
-from pacboost.questions.wrappers import remembers
+from pacboost.questions.wrappers import remembers, snapshot
 from pacboost.sources.lazy import collected
 
 Doubles = NDArray[np.float64]
@@ -37,6 +36,7 @@ def sets(
     by_class: bool = False,
     by: Any = None,
     delta: float = 0.05,
+    models: int = 1,
     groups: Any = None,
     copies: str = "auto",
     penalty: float = 0.05,
@@ -69,6 +69,8 @@ def sets(
         ``predict_set`` then needs the groups of new rows.
     delta : float, default=0.05
         The probability with which the promise, or any of several, may fail.
+    models : int, default=1
+        How many models are tried on these rows and may be kept: each pays its share of delta.
     groups : array of group labels, default=None
         Give it when rows of one group depend on each other. One row is then drawn from every group,
         and the claim is about the examples of a new group. Rows that depend on each other in the
@@ -95,7 +97,7 @@ def sets(
         model,
         set_rule(
             model, X, y, coverage=coverage, score=LabelScore(method, penalty, free_labels),
-            by_class=by_class, by=by, delta=delta, groups=groups, copies=copies,
+            by_class=by_class, by=by, delta=delta, models=models, groups=groups, copies=copies,
         ),
     )  # fmt: skip
 
@@ -110,6 +112,7 @@ def set_rule(
     by_class: bool,
     by: Any,
     delta: float,
+    models: int,
     groups: Any,
     copies: str,
 ) -> SetRule:
@@ -126,7 +129,7 @@ def set_rule(
     labels = _labels(model, y)
     every = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     chances, places = every.chances, every.places
-    rows = CalibrationRows.of([model], X, labels, groups, copies)
+    rows = CalibrationRows.of([model], X, labels, groups, copies, models)
     u = row_shares(model, X, score)
     scores = score(chances, u)[np.arange(labels.size), np.maximum(places, 0)]
     scores = np.where(places < 0, np.inf, scores)[rows.kept]
@@ -275,4 +278,4 @@ def _labels(model: Any, y: Any) -> NDArray[Any]:
             f"{type(model).__name__} has no classes, so there are no sets of them; for models that "
             "predict numbers there is pacboost.intervals"
         )
-    return fresh_labels(y)
+    return fresh_labels(y, model.classes_)

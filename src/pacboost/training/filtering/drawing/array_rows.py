@@ -8,20 +8,17 @@ are fresh draws, so the mean weight μ is tested on them; afterwards they are ca
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import same_bits, sieve
-from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS, each_rows, threads
+from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.numerics.same_bits import mean
-from pacboost.parallel.tasks import later
-from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.candidates import Candidates, copies_in
+from pacboost.training.filtering.drawing.candidates import Candidates
 from pacboost.training.filtering.drawing.keys import key_of, numbers
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
@@ -62,7 +59,6 @@ class ArrayRows(Candidates):
     ) -> None:
         super().__init__(oracle, seed)
         self._array, self._classes = oracle, classes
-        self._copies = cache(later(partial(copies_in, oracle), threads()))
         rows = oracle.n_rows
         last = 255 - UNSEEN
         self.kinds = UNSEEN + np.minimum(oracle.class_numbers(classes), last).astype(np.uint8)
@@ -73,7 +69,6 @@ class ArrayRows(Candidates):
         chosen = generator.choice(rows, apart + back, replace=False, shuffle=True)
         self.kinds[chosen[:apart]], self.kinds[chosen[apart:]] = APART, FRESH
         self._per_test = back // TESTS
-        self.known_apart = KnownRows(self.apart_as_read())
 
     def some(self, count: int) -> Table:
         """Give rows by chance, of those that are neither set apart nor kept back."""
@@ -84,19 +79,10 @@ class ArrayRows(Candidates):
         usable = drawn[self.kinds[drawn] >= UNSEEN]
         return self._array.take(usable).table
 
-    def copies(self) -> str:
-        """Say what the search for copies has found; it began with this object."""
-        return self._copies()
-
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         """Read the rows that were set apart."""
         rows = np.flatnonzero(self.kinds == APART)
         return encoder.read(self._array.take(rows)) if rows.size else None
-
-    def apart_as_read(self) -> list[Table]:
-        """Give the rows that were set apart as the array holds them."""
-        rows = np.flatnonzero(self.kinds == APART)
-        return [self._array.take(rows).table] if rows.size else []
 
     def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
         """Give fresh rows first; then look through all, and pick those whose number is low."""

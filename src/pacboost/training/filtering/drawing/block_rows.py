@@ -10,17 +10,17 @@ random sample of the source, and never learned from.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.content_sample import ContentSample
-from pacboost.samples.known_rows import KnownRows
-from pacboost.sources.oracles.held import Held
-from pacboost.sources.oracles.oracle import AbstractOracle, Drawn, SettlingChooser
-from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.keys import numbers
+from pacboost.sources.oracles.held import BadCell, Held
+from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Drawn, SettlingChooser
+from pacboost.training.filtering.drawing.arrivals import hashes_of
+from pacboost.training.filtering.drawing.keys import key_of, numbers
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
 from pacboost.training.filtering.drawing.stream import Stream
@@ -49,77 +49,125 @@ class ReadFirst(SettlingChooser):
 
     key: np.uint64
     share: float
-    sample: ContentSample
+    content_key: np.uint64 | None
+    """What rows are hashed by, where their coins go by content."""
+    samples: Sequence[ContentSample]
 
     def __call__(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
         """Tell which rows of a block are read."""
-        return np.asarray(numbers(ids, self.key) < self.share) | self.sample.choose(held)
+        if self.content_key is not None:
+            try:
+                ids = hashes_of(held.table(np.arange(held.n_rows)), self.content_key)
+            except BadCell:  # reading all rows names it
+                return np.ones(held.n_rows, dtype=np.bool_)
+        chosen = np.asarray(numbers(ids, self.key) < self.share)
+        for sample in self.samples:
+            chosen |= sample.choose(held)
+        return chosen
 
     def settle(self, first: SettlingChooser) -> None:
         """Choose from all blocks by what was settled on the first one."""
         if isinstance(first, ReadFirst):
-            self.sample.go_by(first.sample)
+            for own, settled in zip(self.samples, first.samples, strict=True):
+                own.go_by(settled)
 
 
 class BlockRows(Stream):
     """The rows of a source in blocks, less those that certify and those that test.
 
-    Rows whose coin is below ``_certify`` certify; those whose coin is below ``_share`` test.
+    Rows whose coin is below ``_certify`` certify; those whose coin is below ``_share`` test. Where
+    equal rows are copies, coins go by content, and one copy of a row certifies or tests.
     """
 
-    def __init__(self, oracle: AbstractOracle, seed: int, apart: int, testing: int) -> None:
+    def __init__(
+        self,
+        oracle: AbstractOracle,
+        seed: int,
+        apart: int,
+        testing: int,
+        copies: str = "auto",
+    ) -> None:
         super().__init__(oracle, seed, apart)
         rows = max(1, oracle.about_rows or 1)
         most = 1.0 if oracle.n_rows is not None else 0.5  # of rows that were not counted
         self._certify = min(most, apart / rows)
         self._share = self._certify + min(testing / rows, (1 - self._certify) / 2)
         self._certifying: EncodedRows | None = None
-        self._as_read: list[Table] = []
-        self._sample = ContentSample(rows, 1 if oracle.sparse else oracle.n_columns)
+        self._roles: list[list[Batch]] = [[], []]
+        self._about = rows, 1 if oracle.sparse else oracle.n_columns
+        self._copies = copies
 
-    def divide(self, encoder: RowEncoder) -> None:
+    def divide(self) -> None:
         """Read the rows that certify and those that test, in one pass over the source.
 
-        The same pass reads rows that are chosen by their content, to see whether there are copies.
+        The same pass reads rows that are chosen by their content. Where they tell that equal rows
+        are copies, or may be, the source is read again, and coins go by content.
         """
-        parts: tuple[list[EncodedRows], list[EncodedRows]] = ([], [])
-        as_read: tuple[list[Table], list[Table]] = ([], [])
-        first = ReadFirst(self._key, self._share, self._sample)
-        for batch in self.oracle.select(first) if self._share else ():
-            self._sample.keep(batch.table)
-            coins = numbers(batch.rows, self._key)
+        if not self._share:
+            return
+        sample = ContentSample(*self._about)
+        self._roles = self._read([sample])
+        verdict = sample.judge(self._copies)
+        if verdict.distinct:
+            self.content_key = key_of(self.seed, 8)
+            samples = [ContentSample(*self._about, by=columns) for columns in verdict.fine]
+            roles = self._read(samples)
+            verdict = verdict.by_values(samples) if samples else verdict
+            if verdict.distinct:
+                self._roles = roles
+            else:
+                self.content_key = None
+        self.equal_rows = verdict
+
+    def _read(self, samples: Sequence[ContentSample]) -> list[list[Batch]]:
+        """Read rows of both roles, one copy where coins go by content, and fill samples."""
+        roles: list[list[Batch]] = [[], []]
+        first = ReadFirst(self._key, self._share, self.content_key, samples)
+        for batch in self.oracle.select(first):
+            for sample in samples:
+                sample.keep(batch.table)
+            coins = numbers(self._ids(batch), self._key)
             certify, test = coins < self._certify, (coins >= self._certify) & (coins < self._share)
-            examples = encoder.read(batch)
-            for role, chosen in enumerate(map(np.flatnonzero, (certify, test))):
-                parts[role].append(examples.take(chosen))
-                as_read[role].append(batch.table.take(chosen))
-        self._certifying, self.testing = (_joined(part) for part in parts)
-        self.known_apart, self.known_testing = (KnownRows(tables) for tables in as_read)
-        self._as_read = as_read[0]
+            for role, chosen in zip(roles, (certify, test), strict=True):
+                role.append(self._once(batch.take(np.flatnonzero(chosen))))
+        return roles
+
+    def _once(self, batch: Batch) -> Batch:
+        """Leave one copy of every row, by coins of their own, where coins go by content."""
+        if self.content_key is None:
+            return batch
+        return batch.take(_one_each(self._ids(batch), numbers(batch.rows, self._key)))
+
+    def encode(self, encoder: RowEncoder) -> None:
+        """Code the rows that were read."""
+        certify, test = (self._coded(role, encoder) for role in self._roles)
+        self._certifying, self.testing, self._roles = certify, test, [[], []]
+
+    def _coded(self, role: list[Batch], encoder: RowEncoder) -> EncodedRows | None:
+        role = [batch for batch in role if batch.n_rows]
+        if not role:
+            return None
+        examples = EncodedRows.join([encoder.read(batch) for batch in role])
+        if self.content_key is None:
+            return examples
+        ids = np.concatenate([self._ids(batch) for batch in role])
+        return examples.take(_one_each(ids, numbers(examples.rows, self._key)))
 
     def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         return np.asarray(numbers(ids, self._key) < self._share)
 
     @property
-    def coin_of_rows_apart(self) -> tuple[np.uint64, float]:
-        """The key of the rows' coins, and below what they certify or test."""
-        return self._key, self._share
-
-    def copies(self) -> str:
-        """Say that rows of the source are copies of others, if that is sure."""
-        return self._sample.copies()
+    def coin_of_rows_apart(self) -> tuple[np.uint64, float, np.uint64 | None]:
+        """The key of the rows' coins, below what they certify or test, and what they go by."""
+        return self._key, self._share, self.content_key
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
         """Leave out what certifies or tests, on every pass."""
-        return ~self._kept_back(offer.ids)
+        return ~self._kept_back(self._ids(offer.batch))
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         """Give the rows that certify."""
         return self._certifying
-
-    def apart_as_read(self) -> list[Table]:
-        """Give the rows that certify as the source holds them."""
-        return self._as_read
 
     def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
         """Offer rows that teach; none of them tests, since rows of one block are no fair draw."""
@@ -127,6 +175,7 @@ class BlockRows(Stream):
         return Offer(batch, batch.rows, new, np.zeros_like(new), tickets)
 
 
-def _joined(parts: list[EncodedRows]) -> EncodedRows | None:
-    joined = EncodedRows.join(parts) if parts else None
-    return joined if joined is not None and joined.n_rows else None
+def _one_each(ids: NDArray[np.uint64], coins: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the places of one row of every identity, that with the lowest coin, in order."""
+    order = np.argsort(coins, kind="stable")
+    return np.sort(order[np.unique(ids[order], return_index=True)[1]])

@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.samples.content_sample import ContentSample
+from pacboost.errors import NotCertified
+from pacboost.samples.content_sample import CHOSEN, ContentSample, Verdict, joined
+from pacboost.samples.equal_rows import Examples
 from pacboost.samples.gathering import Gathering
-from pacboost.samples.known_rows import KnownRows
+from pacboost.samples.hidden_copies import hidden_copies
+from pacboost.samples.sketch import row_hashes
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
+from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
-from pacboost.training.filtering.drawing.saved_arrays import like
 
 Floats = NDArray[np.float64]
 
@@ -47,10 +49,8 @@ class Candidates(ABC):
         """A sketch of the rows that were kept to learn from."""
         self.testing: EncodedRows | None = None
         """Rows that test every vote of the run and are never learned from, where there are some."""
-        self.known_testing: KnownRows | None = None
-        """Which of these equal rows that were learned from."""
-        self.known_apart: KnownRows | None = None
-        """Which of the rows set apart equal rows that were learned from, where copies may hide."""
+        self.equal_rows = Verdict()
+        """What equal rows are, where that was looked for."""
 
     def position(self) -> dict[str, Any]:
         """Say where a run has come to, in values that JSON can hold."""
@@ -72,23 +72,14 @@ class Candidates(ABC):
     def seen(self, rows: NDArray[np.uint64], chances: Floats) -> None:  # noqa: B027 - streams forget
         """Take note of what rows weigh."""
 
-    @property
-    def known(self) -> list[KnownRows]:
-        """The rows for which it matters whether equal ones were learned from."""
-        return [known for known in (self.known_testing, self.known_apart) if known is not None]
-
     def learn(self, table: Table, rows: NDArray[np.uint64]) -> None:
         """Take note of rows that are kept to learn from; ``rows`` identifies them."""
         self.learned.add(table, rows)
-        for known in self.known:
-            known.learn(table)
 
-    def copies(self) -> str:
-        """Say that rows of an array are copies of others, if that is sure.
-
-        A stream recognises rows that come again, and worlds draw every row anew.
-        """
-        return copies_in(self.oracle)
+    @property
+    def problem(self) -> str:
+        """Why nothing can be certified, if that is so: rows are copies of others."""
+        return self.equal_rows.problem
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
         """Set some rows apart for the certificate; tell which are left, None for all."""
@@ -98,31 +89,48 @@ class Candidates(ABC):
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         """Give the rows that were set apart, which nothing has looked at."""
 
-    def apart_as_read(self) -> list[Table]:
-        """Give the rows that were set apart as the source holds them, where copies may be hidden.
-
-        A stream gives none: copies of rows that it sets apart are never learned from.
-        """
-        return []
-
     def state(self) -> dict[str, NDArray[Any]]:
-        """Give what a checkpoint needs besides the position."""
-        known = {"known_testing": self.known_testing, "known_apart": self.known_apart}
-        return {name: own.equal.copy() for name, own in known.items() if own is not None}
+        """Return what a checkpoint needs besides the position."""
+        return {}
 
-    def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
-        """Go on from what ``state`` gave; older checkpoints do not hold which rows are known."""
-        known = {"known_testing": self.known_testing, "known_apart": self.known_apart}
-        for name, own in known.items():
-            if own is not None and name in state:
-                own.equal |= like(state, name, own.equal)
+    def restore(  # noqa: B027 - not all have a state
+        self, state: dict[str, NDArray[Any]], encoder: RowEncoder
+    ) -> None:
+        """Go on from what ``state`` gave."""
 
 
-def copies_in(oracle: AbstractOracle) -> str:
-    """Say that rows of an array are copies of others, if that is sure."""
-    if not isinstance(oracle, ArrayOracle) or oracle.order is REPLACED:
-        return ""
-    sample = ContentSample(oracle.n_rows)
-    for batch in oracle.select(lambda _, held: sample.choose(held)):
-        sample.keep(batch.table)
-    return sample.copies()
+def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, Verdict]:
+    """Leave one row of every example of an array, where equal rows are copies.
+
+    A few rows are judged as any table in memory, many by samples of them.
+    """
+    every = np.arange(oracle.n_rows)
+    if oracle.n_rows <= CHOSEN:
+        X: Any = joined([oracle.take(every).table])
+        try:
+            examples = Examples.of(X, copies)
+        except NotCertified as refusal:
+            return oracle, Verdict(True, problems=(str(refusal), ""))
+        once = examples.once(every)
+        problem = hidden_copies(X[once]) if copies == "auto" else ""
+        verdict = Verdict(examples.repeated, examples.copied, (problem, problem))
+        return oracle.only(once) if examples.copied else oracle, verdict
+    (sample,) = _sampled(oracle, [ContentSample(oracle.n_rows)])
+    verdict = sample.judge(copies)
+    if verdict.fine:
+        by = [ContentSample(oracle.n_rows, by=columns) for columns in verdict.fine]
+        verdict = verdict.by_values(_sampled(oracle, by))
+    if not verdict.distinct:
+        return oracle, verdict
+    parts = range(0, oracle.n_rows, MOST_AT_ONCE)
+    hashes = [row_hashes(oracle.take(every[a : a + MOST_AT_ONCE]).table) for a in parts]
+    number = np.unique(np.concatenate(hashes), return_inverse=True)[1].astype(np.intp)
+    return oracle.only(Examples(every.size, number, True).once(every)), verdict
+
+
+def _sampled(oracle: ArrayOracle, samples: list[ContentSample]) -> list[ContentSample]:
+    """Fill samples with rows of an array."""
+    for sample in samples:
+        for batch in oracle.select(lambda _, held, sample=sample: sample.choose(held)):  # type: ignore[misc]
+            sample.keep(batch.table)
+    return samples

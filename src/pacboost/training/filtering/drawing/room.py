@@ -20,5 +20,5 @@ def bytes_of_work(
     columns = oracle.n_columns
     held = apart * columns * 9  # as read, and codes
     found = 3 * bins * columns * 8  # rows that wait, those that may be looked at, and all together
-    compared = 3 * rows_chosen(columns) * columns * 4  # half more than expected, at 8 bytes a cell
+    compared = 6 * rows_chosen(columns) * columns * 4  # twice half more than expected, of 8 bytes
     return held + max(found, compared, learner.bytes_of_work(columns, outputs))

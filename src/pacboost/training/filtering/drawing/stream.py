@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch, Drawn
 from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.arrivals import Arrivals, hashes_of
+from pacboost.training.filtering.drawing.arrivals import ROUNDED, Arrivals, hashes_of
 from pacboost.training.filtering.drawing.candidates import Candidates
 from pacboost.training.filtering.drawing.keys import key_of, numbers
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
-from pacboost.training.filtering.drawing.saved_arrays import check_rows, of_kind
+from pacboost.training.filtering.drawing.saved_arrays import check_rows
 
 SHARE_APART = 0.1
 MORE_DRAWS = 20
@@ -36,7 +36,7 @@ class Stream(Candidates):
 
     whole = False
 
-    def __init__(self, oracle: AbstractOracle, seed: int, apart: int) -> None:
+    def __init__(self, oracle: AbstractOracle, seed: int, apart: int, copies: str = "auto") -> None:
         super().__init__(oracle, seed)
         self._wanted = apart
         self._share = min(1.0, max(SHARE_APART, apart / (oracle.about_rows or math.inf)))
@@ -47,12 +47,23 @@ class Stream(Candidates):
         """How many rows of this refill have been drawn."""
         self.held: list[EncodedRows] = []
         self._held_ids = np.empty(0, dtype=np.uint64)
-        self._arrivals = Arrivals(key_of(seed, 8)) if oracle.order is STREAM else None
+        self.content_key: np.uint64 | None = None
+        """What rows are hashed by, where their content identifies them."""
+        self._arrivals: Arrivals | None = None
+        if oracle.order is STREAM and copies != "draws":
+            self._arrivals, self.content_key = Arrivals(), key_of(seed, 8)
 
     @property
     def repeated(self) -> bool:
         """Whether a row of a stream has come again."""
         return self._arrivals is not None and self._arrivals.repeated
+
+    @property
+    def problem(self) -> str:
+        """Why nothing can be certified, if that is so."""
+        if self._arrivals is not None and self._arrivals.rounded.come_again:
+            return ROUNDED
+        return super().problem
 
     def peek(self, count: int) -> list[Table]:
         """Read ahead, and give rows that will not be set apart; all are offered later.
@@ -74,9 +85,9 @@ class Stream(Candidates):
 
     def _ids(self, batch: Drawn) -> NDArray[np.uint64]:
         """Give what identifies each row."""
-        if self._arrivals is None:
+        if self.content_key is None:
             return batch.rows
-        return hashes_of(batch.read().table, self._arrivals.key)
+        return hashes_of(batch.read().table, self.content_key)
 
     def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Tell which rows may be set apart; nothing looks at them before that is decided."""
@@ -90,6 +101,7 @@ class Stream(Candidates):
             return np.zeros(ids.size, dtype=np.bool_)
         if self._arrivals is None:
             return np.ones(ids.size, dtype=np.bool_)
+        self._arrivals.rounded.look(batch.read().table, ids)
         return self._arrivals.first_time(ids, self._held_ids)
 
     def position(self) -> dict[str, Any]:
@@ -166,10 +178,7 @@ class Stream(Candidates):
         if self.held:
             arrays |= EncodedRows.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
         if self._arrivals is not None:
-            arrays |= {
-                "arrivals": self._arrivals.known,
-                "repeated": np.array([self._arrivals.repeated]),
-            }
+            arrays |= self._arrivals.state()
         return arrays
 
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
@@ -180,8 +189,7 @@ class Stream(Candidates):
             check_rows(state, encoder.bins, classes if classes > 2 else 1)
             self._hold(EncodedRows.from_arrays(state, encoder.bins), state["apart_ids"])
         if self._arrivals is not None:
-            self._arrivals.known = of_kind(state, "arrivals", np.uint64, -1)
-            self._arrivals.repeated = bool(of_kind(state, "repeated", np.bool_, 1)[0])
+            self._arrivals.restore(state)
 
     def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
         """Draw so many rows at a time, whatever the sizes of the oracle's own batches."""
