@@ -221,7 +221,7 @@ def digests(kind: str) -> dict[str, str]:
 
 
 CERTIFIED = ("certify_answers", "sets_", "intervals_")
-"""Certificates are compared between machines, and not recorded: their words and fields may change."""
+"""Certificates are compared between machines, not recorded: their words and fields may change."""
 
 
 def to_record(kind: str) -> dict[str, str]:
