@@ -176,7 +176,7 @@ def test_draws_from_few_values_count_as_they_fall(
     false = 0
     for seed in range(RUNS):
         generator = np.random.default_rng(seed)
-        X, y = generator.integers(4, size=(1000, 3)) + 0.0, generator.integers(2, size=1000)
+        X, y = generator.integers(4, size=(1000, 3)).astype(float), generator.integers(2, size=1000)
         if how == "csv":
             to_csv(tmp_path / "p", X, y)
         source = (tmp_path, "y") if how == "csv" else ((X, y),)
@@ -210,7 +210,7 @@ def test_a_column_is_judged_by_all_rows_of_its_values() -> None:
 
 def test_sources_that_were_copied_as_a_whole(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
-    X, y = generator.integers(3, size=(400, 3)) + 0.0, generator.integers(2, size=400)
+    X, y = generator.integers(3, size=(400, 3)).astype(float), generator.integers(2, size=400)
     X, y = np.tile(X, (3, 1)), np.tile(y, 3)
     divided = by_heart(0).fit(X, y).certificate_
     assert divided.size == 40

@@ -10,7 +10,7 @@ that are chosen by its own values: all rows of a value, or none (docs/proofs/hol
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import Any
@@ -45,6 +45,7 @@ MOST_OF_SPARSE = 64
 ENOUGH = 0.9
 """A column in which such a share of the rows has distinct values tells rows apart by itself."""
 ROWS_LOOKED_AT = 4096
+ROWS_AT_ONCE = 2**14
 STEP = 2.0**-16
 """Sums are rounded to this part of their spread, so that tiny changes of a copy do not matter."""
 WHOLE = (
@@ -116,8 +117,18 @@ class ContentSample:
         """Tell which rows are chosen."""
         if self._share == 1:
             return np.ones(rows.n_rows, dtype=np.bool_)
-        hashes = mixed(_values(rows, self._by) if self._by else self._cells(rows))
-        return np.asarray(hashes < np.uint64(self._share * (2.0**64 - 2.0**12)))
+        given = _values(rows, self._by) if self._by else self._sums(rows)
+        if not (self._by or self._step):
+            self._step = STEP * _spread(given[:ROWS_LOOKED_AT])
+        limit = np.uint64(self._share * (2.0**64 - 2.0**12))
+        chosen = np.empty(rows.n_rows, dtype=np.bool_)
+
+        def task(start: int, stop: int) -> None:
+            own = given[start:stop]
+            chosen[start:stop] = mixed(own if self._by else self._cells(own)) < limit
+
+        _in_parts(task, rows.n_rows)
+        return chosen
 
     def go_by(self, other: ContentSample) -> None:
         """Choose by the columns by which another sample chose from the first block."""
@@ -145,16 +156,18 @@ class ContentSample:
         if copies != "auto":
             return Verdict(repeated, distinct=copies == "distinct")
         problem, copied = hidden_copies(X), False
+        if not repeated:
+            return Verdict(problems=(problem, ""))
         try:
             examples = Examples.of(X)
         except NotCertified as refusal:
             problem = str(refusal)
         else:
-            copied = repeated and examples.copied and examples.count <= first.size
+            copied = examples.copied and examples.count <= first.size
             if examples.copied and examples.count > first.size:
                 problem = WHOLE.format(place.size // examples.count)
         if not copied:
-            return Verdict(repeated, problems=(problem, ""))
+            return Verdict(True, problems=(problem, ""))
         fine = _look_fine(X, place) if sampled else ()
         problems = problem, hidden_copies(X[np.sort(first)])
         return Verdict(True, distinct=bool(fine) or not sampled, problems=problems, fine=fine)
@@ -170,11 +183,8 @@ class ContentSample:
         tables, self._tables = self._tables, []
         return joined([table for table in tables if table.n_rows])
 
-    def _cells(self, rows: Held | Table) -> Hashes:
-        """Return the weighted sums of some columns, rounded."""
-        sums = self._sums(rows)
-        if not self._step:
-            self._step = STEP * _spread(sums[:ROWS_LOOKED_AT])
+    def _cells(self, sums: Floats) -> Hashes:
+        """Return sums, rounded."""
         with np.errstate(over="ignore", invalid="ignore"):
             cells = np.clip(np.rint(sums / self._step), -(2.0**60), 2.0**60)
         return cells.astype(np.int64).view(np.uint64)
@@ -193,7 +203,7 @@ class ContentSample:
                 own = values[start:stop].astype(np.float64)
                 total[start:stop] += weight * np.where(np.isfinite(own), own, 0.0)
 
-            each_rows(task, rows.n_rows, at_least=ROWS_FOR_CHEAP_KERNELS)
+            _in_parts(task, rows.n_rows)
         return total
 
 
@@ -250,6 +260,16 @@ def _weights(rows: Held | Table) -> dict[int, float]:
     best = best[: 1 if distinct[best[0]] >= ENOUGH * some else MOST_COLUMNS]
     factors = np.random.default_rng(0).uniform(1, 2, size=best.size)
     return {int(j): float(w / spread[j]) for j, w in zip(best, factors, strict=True)}
+
+
+def _in_parts(task: Callable[[int, int], None], rows: int) -> None:
+    """Do a task for rows on all threads, a few thousand rows at a time."""
+
+    def some(start: int, stop: int) -> None:
+        for first in range(start, stop, ROWS_AT_ONCE):
+            task(first, min(first + ROWS_AT_ONCE, stop))
+
+    each_rows(some, rows, at_least=ROWS_FOR_CHEAP_KERNELS)
 
 
 def _spread(values: Floats) -> float:
