@@ -1,4 +1,4 @@
-"""Copies of rows are no evidence of their own: among certifying rows they count with care."""
+"""Copies of rows are no evidence of their own: of several copies one counts, of draws each."""
 
 from __future__ import annotations
 
@@ -13,13 +13,22 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
-from pacboost import AdaBoostClassifier, certify, certify_answers
+from pacboost import (
+    AdaBoostClassifier,
+    certify,
+    certify_answers,
+    choose_threshold,
+    sets,
+)
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.cli.main import main
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.questions.mistakes import mistakes
 from pacboost.samples.copies import Repeats, copied_times
+from pacboost.samples.equal_rows import DISTINCT, SEPARATE
 from pacboost.sources.arrays import ArrayTable
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.data import real_data
 from tests.runs import several_runs
 
 Draw = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -55,10 +64,9 @@ def test_copies_of_fifty_rows(kind: str, foreign: bool, runs: int) -> None:
             chosen = np.concatenate([np.arange(50), np.repeat(right, 7)])
         found = certify(model, X[chosen], y[chosen], delta=delta)
         failed += found.value < 0.5
-        careless += (
-            certify(model, X[chosen], y[chosen], delta=delta, copies="independent").value < 0.5
-        )
-        assert "equal rows are counted once" in found.sample
+        careless += certify(model, X[chosen], y[chosen], delta=delta, copies="draws").value < 0.5
+        assert found.sample.startswith("distinct held-out rows")
+        assert found.inputs["n"] == 50
     check_coverage(f"certify, {kind}", failed, runs, delta)
     check_rejected(f"twin: certify, {kind}, as separate draws", careless, runs, delta)
 
@@ -67,25 +75,134 @@ def test_what_is_counted() -> None:
     X, y = coins(50, 7)
     wrong = int(MODEL.mistakes(X, y).sum())
     twice = np.repeat(X, 2, axis=0), np.repeat(y, 2)
-    assert certify(MODEL, *twice).value == clopper_pearson(wrong, 50, 0.05)
-    assert certify(MODEL, *twice, copies="once").value == clopper_pearson(wrong, 50, 0.05)
-    every = certify(MODEL, *twice, copies="independent")
+    for copies in ("auto", "distinct"):
+        found = certify(MODEL, *twice, copies=copies)
+        assert found.value == clopper_pearson(wrong, 50, 0.05)
+        assert DISTINCT in found.assumptions
+    every = certify(MODEL, *twice, copies="draws")
     assert every.value == clopper_pearson(2 * wrong, 100, 0.05)
-    assert (
-        "equal rows are counted as separate draws (100 rows, 50 of them distinct)" in every.sample
-    )
-    assert "equal rows" not in certify(MODEL, X, y).sample
+    assert SEPARATE in every.assumptions
+    assert not {SEPARATE, DISTINCT} & {*certify(MODEL, X, y).assumptions}
     with pytest.raises(ParameterError, match="copies"):
         certify(MODEL, X, y, copies="never")
 
 
-def test_the_worse_way_counts() -> None:
-    """Copies of wrong rows make the bound over all rows the larger one."""
-    X, y = coins(60, 8)
-    wrong = MODEL.mistakes(X, y)
-    chosen = np.concatenate([np.arange(60), np.repeat(np.flatnonzero(wrong), 5)])
-    k = 6 * int(wrong.sum())
-    assert certify(MODEL, X[chosen], y[chosen]).value == clopper_pearson(k, chosen.size, 0.05)
+class Constant:
+    """A classifier that always says 0."""
+
+    classes_ = np.arange(2)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        return np.zeros(len(X), dtype=np.int64)
+
+
+def popular(rows: int, generator: np.random.Generator) -> Draw:
+    """Draws from few values, on the most frequent of which the constant is mostly wrong."""
+    value = np.where(generator.random(rows) < 0.3, 0, generator.integers(343, size=rows))
+    labels = (value == 0) & (generator.random(rows) < 0.9)
+    return np.column_stack([value % 7, value // 7 % 7, value // 49]).astype(float), labels * 1
+
+
+RISK = 0.9 * (0.3 + 0.7 / 343)
+
+
+@several_runs(60, 300)
+@pytest.mark.parametrize("order", ["repeated", "tiled", "by chance"])
+@pytest.mark.parametrize("times", [5, 10])
+def test_draws_from_few_values_that_were_copied(times: int, order: str, runs: int) -> None:
+    """Neither each row nor each distinct one is a draw, and the worse of both is wrong as well."""
+    failed = worse = 0
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        X, y = popular(60, generator)
+        every = np.arange(60)
+        chosen = np.repeat(every, times) if order == "repeated" else np.tile(every, times)
+        chosen = generator.permutation(chosen) if order == "by chance" else chosen
+        found = certify(Constant(), X[chosen], y[chosen])
+        assert found.inputs["n"] == 60
+        assert found.inputs["k"] == y.sum()
+        failed += found.value < RISK
+        both = certify(Constant(), X[chosen], y[chosen], copies="draws").value
+        worse += max(both, certify(Constant(), X, y, copies="distinct").value) < RISK
+    check_coverage(f"certify, draws copied {times} times, {order}", failed, runs, 0.05)
+    check_rejected(f"twin: the worse of two counts, {times}, {order}", worse, runs, 0.05)
+
+
+def ages(rows: int, generator: np.random.Generator) -> Draw:
+    """One or two columns of few values: that they tell distinct rows apart says nothing."""
+    young = generator.random(rows) < 0.7
+    age = np.where(young, generator.integers(20, 30, rows), generator.integers(30, 90, rows))
+    labels = young & (generator.random(rows) < 0.5)
+    return np.column_stack([age, generator.integers(2, size=rows)]).astype(float), labels * 1
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_tables_of_one_or_two_columns_of_few_values_are_draws(columns: int) -> None:
+    X, y = ages(600, np.random.default_rng(0))
+    found = certify(Constant(), X[:, :columns], y)
+    assert found.value == clopper_pearson(int(y.sum()), 600, 0.05)
+    twice = np.random.default_rng(1).integers(60, size=200)
+    scattered = np.random.default_rng(2).random((60, columns))
+    assert certify(Constant(), scattered[twice], y[twice]).size == np.unique(twice).size
+
+
+def test_the_rates_of_two_values() -> None:
+    class Sure:
+        classes_ = np.arange(2)
+
+        def predict(self, X: Any) -> Any:
+            return (np.asarray(X)[:, 0] > 0.5).astype(int)
+
+    X = np.array([[0.9]] * 97 + [[0.1]] * 403)
+    y = np.array([1] * 100 + [0] * 400)
+    assert certify(Sure(), X, y, of="recall").value == pytest.approx(0.924289, abs=5e-7)
+
+
+def visits(seed: int) -> Draw:
+    """Patients with one to ten visits each; the coin of a patient is the same at all of them."""
+    generator = np.random.default_rng(seed)
+    chosen = np.repeat(np.arange(120), generator.integers(1, 11, size=120))
+    X, y = coins(120, 5000 + seed)
+    chosen = generator.permutation(chosen)
+    return X[chosen], y[chosen]
+
+
+@several_runs(12, 100)
+def test_patients_with_several_visits(runs: int) -> None:
+    """Nobody names the patients; a random division puts visits of one on both sides."""
+    failed = 0
+    for seed in range(runs):
+        X, y = visits(seed)
+        half = len(y) // 2
+        model = AdaBoostClassifier(n_estimators=100).fit(X[:half], y[:half])
+        try:
+            failed += certify(model, X[half:], y[half:], delta=0.1).value < 0.5
+        except NotCertified as refusal:
+            assert "trained on" in str(refusal)  # noqa: PT017
+    check_coverage("certify, visits of patients", failed, runs, 0.1)
+
+
+QUESTIONS = {
+    "recall": lambda X, y, **given: choose_threshold(MODEL, X, y, recall=0.5, **given).certificate_,
+    "sets": lambda X, y, **given: sets(MODEL, X, y, coverage=0.5, **given).certificate_,
+    "answers": lambda X, y, **given: (
+        certify_answers(MODEL, X, y, abstain_below=0.5, **given).certificate
+    ),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_other_questions_count_alike(question: str) -> None:
+    ask = QUESTIONS[question]
+    X, y = coins(50, 7)
+    chosen = irregular(50, np.random.default_rng(0))
+    for copies in ("auto", "distinct"):
+        found = ask(X[chosen], y[chosen], copies=copies)
+        assert (found.value, found.size) == (ask(X, y).value, ask(X, y).size)
+        assert DISTINCT in found.assumptions
+    every = ask(X[chosen], y[chosen], copies="draws")
+    assert every.size > 5 * found.size
+    assert SEPARATE in every.assumptions
 
 
 def test_honest_repeats_of_a_discrete_domain_count_in_full() -> None:
@@ -96,18 +213,43 @@ def test_honest_repeats_of_a_discrete_domain_count_in_full() -> None:
         model = AdaBoostClassifier(n_estimators=5).fit(X[:600], y[:600])
         found = certify(model, X[600:], y[600:])
         assert found.inputs["n"] == 300
-        assert "counted as separate draws" in found.sample
+        assert SEPARATE in found.assumptions
 
 
-def test_answers_are_refused_where_copies_are_not_explained() -> None:
-    X, y = coins(50, 7)
-    chosen = np.repeat(np.arange(50), 20)
-    with pytest.raises(NotCertified, match="50 are distinct"):
-        certify_answers(MODEL, X[chosen], y[chosen], abstain_below=0.5)
-    once = certify_answers(MODEL, X[chosen], y[chosen], abstain_below=0.5, copies="once")
-    assert once == certify_answers(MODEL, X, y, abstain_below=0.5)
-    every = MODEL.certify_answers(X[chosen], y[chosen], abstain_below=0.5, copies="independent")
-    assert every.rows == 1000
+@pytest.mark.parametrize(
+    ("name", "target", "columns"),
+    [
+        ("nursery", "class", 7),
+        ("house_votes_84", "Class", 14),
+        ("breast_cancer_wisconsin", "Class", 9),
+        ("german_credit", "class", 4),
+        ("spambase", "class", 57),
+    ],
+)
+def test_ordinary_tables(name: str, target: str, columns: int) -> None:
+    """Rows of few values count as they fall, and copies once."""
+    given = real_data(name, target, categories=True)
+    order = np.random.default_rng(0).permutation(given.table.n_rows)[:3000]
+    X, y = given.table.rows()[order, :columns], given.labels[order]
+    half = len(y) // 2
+    first = np.unique(X[half:], axis=0, return_index=True)[1]
+    assert 0.03 < 1 - first.size / (len(y) - half) < 0.8
+    for model in (AdaBoostClassifier(n_estimators=10), DecisionTreeClassifier(max_depth=4)):
+        model.fit(X[:half], y[:half])
+        found = certify(model, X[half:], y[half:])
+        wrong = mistakes(model, X[half:], y[half:])
+        if name == "spambase":
+            known = hasattr(model, "overlap") & _among(X[half:], X[:half])
+            assert found.inputs["n"] == np.setdiff1d(first, np.flatnonzero(known)).size
+            assert DISTINCT in found.assumptions
+        else:
+            assert found.value == clopper_pearson(int(wrong.sum()), wrong.size, 0.05)
+            assert SEPARATE in found.assumptions
+
+
+def _among(X: Any, others: Any) -> NDArray[np.bool_]:
+    known = {row.tobytes() for row in others}
+    return np.array([row.tobytes() in known for row in X])
 
 
 def test_compression_refuses_copies() -> None:

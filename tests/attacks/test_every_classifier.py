@@ -44,7 +44,10 @@ def some_copies(seed: int) -> Rows:
 
 
 def oversampled(seed: int) -> Rows:
-    """Rows of the second class are drawn again and again until the classes are even."""
+    """Rows of a rare class are drawn again and again until the classes are even.
+
+    New rows are like those before that, so whatever is learned errs on the rare class at least.
+    """
     X, y = coins(seed, 600)
     rare = np.flatnonzero(y)[:60]
     more = np.random.default_rng(seed).choice(rare, 240)
@@ -54,8 +57,8 @@ def oversampled(seed: int) -> Rows:
 
 def categories(seed: int) -> Rows:
     X, y = coins(seed, 150)
-    codes = (X[:, 0] * 40).astype(int)
-    return pd.DataFrame({"kind": pd.Categorical.from_codes(codes, list(range(40)))}), y
+    codes = (X[:, 0] * 60).astype(int)
+    return pd.DataFrame({"kind": pd.Categorical.from_codes(codes, list(range(60)))}), y
 
 
 def texts(seed: int) -> Rows:
@@ -67,19 +70,20 @@ def texts(seed: int) -> Rows:
 WORLDS: dict[str, Callable[[int], Rows]] = {
     world.__name__: world for world in (plain, copies, some_copies, categories, texts, oversampled)
 }
+RISK = {"oversampled": 1 / 6}
+"""The least risk in a world, if it is not 1/2."""
 NEW, OTHER, REFUSES, OPEN = "NOR-"
 """What is expected: a claim about new examples that covers, a claim about something else, a
 refusal, or nothing, since rows that were drawn again from a few look like draws from a discrete
 domain and only a hold-out guards against them."""
 
-BOOSTING = {None: "OOOOO-", "holdout": "NRNNNN", "train": "RRRRR-", "oob": "RRRRR-"}
+BOOSTING = {None: "OOOOO-", "holdout": "NNNNNN", "train": "RRRRR-", "oob": "RRRRR-"}
 COMMITTEE = {**BOOSTING, None: "RRRRR-"}
-FOREST = {**COMMITTEE, "oob": "NRNNN-"}
-ONLY_NUMBERS: dict[str | None, str] = {None: "NRNRR-"}
+FOREST = {**COMMITTEE, "oob": "NNNNN-"}
 EXPECTED: dict[str, dict[str | None, str]] = {
-    "AdaBoostClassifier": {**BOOSTING, "train": "NRNRR-"},
+    "AdaBoostClassifier": {**BOOSTING, "train": "NNNRR-"},
     "BaggedBoost": COMMITTEE,
-    "BaggingClassifier": {**COMMITTEE, "holdout": "NRNRRN", "oob": "NRNRR-"},
+    "BaggingClassifier": {**COMMITTEE, "holdout": "NNNRRN", "oob": "NNNRR-"},
     "BoostByMajority": BOOSTING,
     "BoostClassifier": BOOSTING,
     "ConfidenceBoost": {None: "RRRRR-"},  # there are too few rows for its theorem
@@ -88,12 +92,12 @@ EXPECTED: dict[str, dict[str | None, str]] = {
     "MajorityOfBoosters": COMMITTEE,
     "RandomForestClassifier": FOREST,
     "RectangleClassifier": {None: "RRRRR-"},  # coins are no box
-    "StrongClassifier": {None: "NONNN-"},
+    "StrongClassifier": {None: "NNNNN-"},
     "SubsampledBoost": COMMITTEE,
     "TextBoostClassifier": BOOSTING,
     "ThreeLearnerBoost": COMMITTEE,
     "ThreeWayBoost": {None: "RRRRR-"},  # nothing learns coins
-    "VersionSpaceClassifier": ONLY_NUMBERS,
+    "VersionSpaceClassifier": {None: "NNNRR-"},
 }
 """For each classifier and value of ``certify``, a letter for each world."""
 
@@ -146,7 +150,7 @@ def test_coins_are_never_certified(
             refusals.append(str(refusal))
         else:
             seen.add(OTHER if value is None else NEW)
-            violated += value is not None and value < 0.5
+            violated += value is not None and value < RISK.get(world, 0.5)
     assert seen == {expected}
     assert violated <= allowed_violations(runs, DELTA)
     if world == "copies" and EXPECTED[name][certify][0] == NEW:

@@ -56,6 +56,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "deciding.fewest_rows": {"rate": 0.1, "delta": 0.05},
     "deciding.order_lower": {"rank": 3, "n": 120, "delta": 0.05, "claims": 100},
     "deciding.order_upper": {"rank": 3, "n": 120, "delta": 0.05, "claims": 100},
+    "deciding.curve_lower": {"k": 117, "n": 120, "delta": 0.05, "claims": 100},
+    "deciding.curve_upper": {"k": 3, "n": 120, "delta": 0.05, "claims": 100},
     "deciding.passed_lower": {"k": 118, "n": 120, "delta": 0.05, "target": 0.9, "claims": 3},
     "deciding.passes": {"mistakes": 2, "n": 120, "rate": 0.1, "delta": 0.05},
     "deciding.precision_lower": {
@@ -68,6 +70,12 @@ CALLS: dict[str, dict[str, Any]] = {
     },
     "losses.mean_upper": {"losses": "40x0 20x2048", "scale": 3, "delta": 0.05, "claims": 100},
     "losses.mean_lower": {"savings": "40x0 20x2048", "scale": 3, "delta": 0.05, "claims": 100},
+    "losses.ranks_lower": {
+        "losses": "40x0 20x2048", "others": 1200, "delta": 0.05, "claims": 100,
+    },
+    "losses.ranks_upper": {
+        "savings": "40x0 20x2048", "others": 1200, "delta": 0.05, "claims": 100,
+    },
     "losses.auc_lower": {
         "halves": 120, "positives": 9, "negatives": 12, "delta": 0.05, "claims": 100,
     },
@@ -75,6 +83,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "halves": 120, "positives": 9, "negatives": 12, "delta": 0.05, "claims": 100,
     },
     "losses.halves_of_pairs": {"positives": np.array([0.9, 0.5]), "negatives": np.array([0.1])},
+    "losses.wrong_shares": {"smaller": np.array([0.9, 0.5]), "larger": np.array([0.1])},
     "losses.written": {"losses": np.array([0.0, 0.5])},
     "rates.read_parts": {"parts": "3/100 5/50"},
     "rates.write_parts": {"parts": [(3, 100), (5, 50)]},
@@ -107,7 +116,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "finite.examples_for_deviation": {"epsilon": 0.1, "delta": 0.05, "log_size": 3},
     "finite.examples_for_agnostic": {"epsilon": 0.1, "delta": 0.05, "log_size": 3, "rate": 0},
     "holdout.clopper_pearson": {
-        "k": 12, "n": 120, "delta": 0.05, "models": 100, "look": 100, "shared": 3,
+        "k": 12, "n": 120, "delta": 0.05, "models": 100, "look": 100,
     },
     "holdout.share_of_delta": {"delta": 0.05, "look": 100},
     "holdout.clopper_pearson_lower": {"k": 12, "n": 120, "delta": 0.05, "models": 100},

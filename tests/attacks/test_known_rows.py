@@ -12,7 +12,9 @@ from scipy.stats import binom
 
 import pacboost
 from pacboost import AdaBoostClassifier, certify
+from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified
+from pacboost.samples.equal_rows import DISTINCT, SEPARATE
 
 
 def coins(seed: int, rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -45,20 +47,49 @@ def learned_by_heart() -> list[Any]:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_few_training_rows_count_as_mistakes_whatever_is_asked(
+def test_few_training_rows_do_not_count_whatever_is_asked(
     question: str, learned_by_heart: list[Any]
 ) -> None:
     false = sum(QUESTIONS[question](*case) < 0.5 for case in learned_by_heart)
     assert false <= ALLOWED
 
 
-def test_training_rows_count_as_mistakes_in_groups_and_in_time(learned_by_heart: list[Any]) -> None:
+def test_training_rows_are_left_out_of_groups_and_of_time(learned_by_heart: list[Any]) -> None:
     model, X, y = learned_by_heart[0]
-    mistakes = int(model.mistakes(X[:60], y[:60]).sum()) + 18
-    assert certify(model, X, y).inputs["k"] == mistakes
-    assert certify(model, X, y, ordered=True).inputs["k"] == mistakes
-    groups = certify(model, X, y, groups=np.arange(len(y)))
-    assert groups.value > mistakes / len(y)
+    mistakes = int(model.mistakes(X[:60], y[:60]).sum())
+    found = certify(model, X, y)
+    assert (found.inputs["k"], found.inputs["n"]) == (mistakes, 60)
+    assert "18 of 78 are, or may be, training rows and are left out" in found.sample
+    assert DISTINCT in found.assumptions
+    every = certify(model, X, y, copies="draws")
+    assert (every.inputs["n"], every.assumptions[-1]) == (78, SEPARATE)
+    ordered = certify(model, X, y, ordered=True).inputs
+    assert (ordered["k"], ordered["n"]) == (mistakes, 60)
+    assert certify(model, X, y, groups=np.arange(len(y))).size == 60
+    for of in ("brier", "recall"):
+        assert certify(model, X, y, of=of).value == certify(model, X[:60], y[:60], of=of).value
+
+
+def test_known_rows_that_repeat_by_themselves_count() -> None:
+    """Rows of few values equal training rows by chance; nothing counts because it is equal."""
+    generator = np.random.default_rng(0)
+    X, y = generator.integers(5, size=(900, 3)).astype(float), generator.integers(2, size=900)
+    model = AdaBoostClassifier(n_estimators=5, random_state=0).fit(X[:600], y[:600])
+    found = certify(model, X[600:], y[600:])
+    mistakes = int(model.mistakes(X[600:], y[600:]).sum())
+    assert found.value == clopper_pearson(mistakes, 300, 0.05)
+    assert found.assumptions[-1] == SEPARATE
+
+
+def test_few_visits_of_patients_that_were_learned_from() -> None:
+    """Fewer rows than tell whether equal ones are copies: the training rows tell it."""
+    X, y = coins(0, 60)
+    visits = np.random.default_rng(0).integers(60, size=400)
+    model = AdaBoostClassifier(n_estimators=300, random_state=0).fit(X[visits], y[visits])
+    new, labels = coins(1, 12)
+    again = np.repeat(np.arange(12), np.arange(12) % 4 + 1)
+    rows = np.concatenate([X[:2], new[again]]), np.concatenate([y[:2], labels[again]])
+    assert certify(model, *rows).inputs["n"] == 12
 
 
 def test_a_sample_of_a_large_training_set_is_no_excuse() -> None:

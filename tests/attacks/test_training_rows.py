@@ -29,6 +29,8 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost import AdaBoostClassifier, certify
 from pacboost.errors import NotCertified
+from pacboost.samples.sketch import Sketch
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.worlds import Boxes
 from tests.bounds.coverage import check_coverage
 
@@ -237,6 +239,67 @@ def test_wrappers_that_scikit_learn_fits(wrapped: Any) -> None:
     with pytest.raises(NotCertified, match="trained on"):
         certify(wrapped, X * (1 + 1e-6), y)
     certify(wrapped, *coins(400, 2))
+
+
+DIGITS = ["%.3f", "%.2f", "%.1f", "%.3g"]
+
+
+def exported(X: NDArray[np.float64], digits: str) -> NDArray[np.float64]:
+    return np.array([[float(digits % value) for value in row] for row in X])
+
+
+@pytest.mark.parametrize("digits", DIGITS)
+@pytest.mark.parametrize("columns", [4, 12])
+def test_training_rows_written_with_few_digits(digits: str, columns: int) -> None:
+    X, y = coins(400, 1, columns)
+    model: Any
+    for model in (AdaBoostClassifier(n_estimators=5), pacboost.RandomForestClassifier(5)):
+        model.fit(X, y)
+        with pytest.raises(NotCertified, match="trained on"):
+            certify(model, exported(X, digits), y)
+        with pytest.raises(NotCertified, match="trained on"):
+            certify(pickle.loads(pickle.dumps(model)), exported(X[100:300], digits), y[100:300])
+        new, labels = coins(400, 2, columns)
+        assert certify(model, exported(new, digits), labels).rows_checked
+
+
+def test_a_large_training_set_written_with_few_digits(tmp_path: Path) -> None:
+    X, y = coins(30_000, 1, 8)
+    model = AdaBoostClassifier(n_estimators=1).fit(X, y)
+    model.save(path := tmp_path / "m.pacb")
+    again = pacboost.load(path)
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(again, exported(X[:2000], "%.1f"), y[:2000])
+    assert certify(again, *coins(2000, 2, 8)).rows_checked
+
+
+@pytest.mark.parametrize("more", ["{} today", "oh {}", "{} and {}"])
+def test_training_texts_with_more_words(more: str) -> None:
+    def texts(seed: int) -> list[str]:
+        words = np.random.default_rng(seed).integers(2000, size=(300, 8))
+        return [" ".join(f"w{word}" for word in line) for line in words]
+
+    labels = np.random.default_rng(0).integers(2, size=300)
+    model = pacboost.TextBoostClassifier(n_rounds=5, random_state=0).fit(texts(1), labels)
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(model, [more.format(text, "then") for text in texts(1)], labels)
+    assert certify(model, [more.format(text, "then") for text in texts(2)], labels).rows_checked
+
+
+def test_new_rows_of_any_kind_have_codes_by_chance() -> None:
+    """Coarse codes are equal more often than rows; the test of chance holds for them as well."""
+    worlds: list[Callable[[np.random.Generator, int], Any]] = [
+        lambda own, rows: own.normal(size=(rows, 1)),
+        lambda own, rows: own.integers(4, size=(rows, 5)).astype(float),
+        lambda own, rows: own.normal(size=(rows, 3)).round(1),
+        lambda own, rows: own.zipf(1.4, size=(rows, 2)) % 1000 + 0.0,
+        lambda own, rows: own.normal(size=(5, 4))[own.integers(5, size=rows)],
+    ]
+    for world in worlds:
+        for seed in range(30):
+            rows = world(np.random.default_rng(seed), 600)
+            sketch = Sketch.of(ArrayTable(rows[:400]))
+            assert not sketch.overlap(ArrayTable(rows[400:])).suspicious
 
 
 @pytest.mark.parametrize("times", [2, 3, 20])

@@ -10,7 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 import pacboost
-from pacboost.errors import ParameterError
+from pacboost.errors import PacboostError, ParameterError
+from pacboost.estimators.inputs.division import CERTIFY, divide
+from pacboost.samples.equal_rows import SEPARATE
 from tests.attacks.worlds import coins, make, public_classifiers
 from tests.bounds.coverage import allowed_violations
 
@@ -20,6 +22,11 @@ WATCHING = [
     for name in public_classifiers("certify")
     if "X_val" in inspect.signature(getattr(pacboost, name).fit).parameters
 ]
+
+
+def seed_of(seed: int) -> int:
+    """Return the seed that a fit draws from random_state."""
+    return int(np.random.RandomState(seed).randint(2**31))
 
 
 def as_rows(name: str, X: NDArray[Any]) -> Any:
@@ -38,20 +45,18 @@ def test_rows_set_apart_may_not_watch(name: str) -> None:
     with pytest.raises(ParameterError, match=r"of the 60 rows .* are among .* eval_set"):
         model.fit(as_rows(name, X), y, eval_set=sets)
     model.fit(as_rows(name, X), y, X_val=as_rows(name, other), y_val=labels)
-    assert "shared" not in model.certificate_.inputs
+    assert "left out" not in model.certificate_.sample
 
 
-def test_few_rows_that_watch_count_as_mistakes() -> None:
+def test_few_rows_that_watch_are_left_out() -> None:
     runs, delta, violated = 40, 0.2, 0
     for seed in range(runs):
         X, y = coins(seed, 300)
-        apart = np.random.default_rng(
-            int(np.random.RandomState(seed).randint(2**31)) + 1
-        ).permutation(300)[:60]
+        apart = np.random.default_rng(seed_of(seed) + CERTIFY).permutation(300)[:60]
         model = make("AdaBoostClassifier", certify="holdout", delta=delta, random_state=seed)
         model.fit(X, y, X_val=X[apart[:3]], y_val=y[apart[:3]])
-        assert model.certificate_.inputs["shared"] == 3
-        assert "3 of them equal rows that had a part in the fit" in model.certificate_.sample
+        assert model.certificate_.inputs["n"] == 57
+        assert "3 more are validation rows, and were left out" in model.certificate_.sample
         violated += model.certificate_.value < 0.5
     assert violated <= allowed_violations(runs, delta)
 
@@ -61,4 +66,26 @@ def test_texts_that_the_fit_has_not_learned_are_told_apart() -> None:
     labels = np.arange(250) % 2
     model = make("BoostClassifier", certify="holdout", random_state=0)
     model.fit(words[:200], labels[:200], X_val=words[200:], y_val=labels[200:])
-    assert "shared" not in model.certificate_.inputs
+    assert "left out" not in model.certificate_.sample
+
+
+def few_values(seed: int, rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    generator = np.random.default_rng(seed)
+    return generator.integers(3, size=(rows, 3)), generator.integers(2, size=rows)
+
+
+def test_where_equal_rows_are_draws_validation_rows_may_equal_others() -> None:
+    X, y = few_values(0, 1000)
+    model = make("AdaBoostClassifier", certify="holdout", random_state=0)
+    model.fit(X, y, X_val=few_values(1, 300)[0], y_val=few_values(1, 300)[1])
+    assert model.certificate_.inputs["n"] == 200
+    assert SEPARATE in model.certificate_.assumptions
+
+
+def test_but_not_be_those_that_certify() -> None:
+    X, y = few_values(0, 1000)
+    apart = divide(X, y, "holdout", 0.2, seed_of(0) + CERTIFY).apart
+    assert apart is not None
+    model = make("AdaBoostClassifier", certify="holdout", random_state=0)
+    with pytest.raises(PacboostError, match=r"are among the rows of X_val|are distinct"):
+        model.fit(X, y, X_val=apart.X, y_val=apart.y)

@@ -11,6 +11,7 @@ from pacboost.bounds import measured
 from pacboost.bounds.covering import average_rank, covered_lower, covering_rank
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.questions.calibration_rows import CalibrationRows
+from pacboost.questions.new_rows import NewRows
 from tests.bounds.coverage import check_coverage, check_rejected
 
 VECTORS = {
@@ -85,7 +86,7 @@ def test_certificates_are_made_again() -> None:
 
 
 def test_rows_that_nothing_covers() -> None:
-    rows = CalibrationRows(np.arange(100), np.zeros(100, dtype=np.bool_), True, "calibration rows")
+    rows = CalibrationRows(NewRows(100, np.arange(100)), np.arange(100), "calibration rows")
     scores = np.arange(100.0)
     scores[:4] = np.inf
     cutoff, made = rows.cutoff("set_coverage", scores, 0.9, 0.05)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.stats import beta, binom, norm
 
 from pacboost.bounds import deciding
+from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.rates import rate_lower
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics import equal_levels
 from pacboost.questions.deciding import ThresholdChoice, read_wish
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -29,6 +33,36 @@ def test_vectors(case: tuple[int, float]) -> None:
 def test_fewest_rows() -> None:
     assert [deciding.fewest_rows(a, 0.05) for a in (0.1, 0.05, 0.01)] == [29, 59, 299]
     assert deciding.rank_for(58, 0.05, 0.05) == 0
+
+
+def test_all_thresholds_at_once() -> None:
+    """Two missed of a thousand, at a third of delta: the curve that choosing by costs needs."""
+    assert deciding.curve_upper(2, 1000, 0.05, 3) == pytest.approx(0.0121, abs=5e-5)
+    assert clopper_pearson(2, 1000, 0.05, 3000) == pytest.approx(0.0159, abs=5e-5)
+    assert deciding.curve_upper(1000, 1000, 0.05) == 1.0
+    many = equal_levels.MOST_ROWS + 1
+    assert deciding.curve_upper(7, many, 0.05) == clopper_pearson(7, many, 0.05, many)
+
+
+def test_the_curve_fails_anywhere_with_probability_delta_at_most() -> None:
+    uniform = np.sort(np.random.default_rng(4).random((4000, 100)), axis=1)
+
+    def failures(claims: int) -> int:
+        ranks = [equal_levels.next_rank(k, 100) for k in range(1, 101)]
+        ends = [clopper_pearson(rank - 1, 100, 0.05, claims) for rank in ranks]
+        return int((uniform > ends).any(axis=1).sum())
+
+    claims = equal_levels.claims_at_once(100, 0.05)
+    assert failures(claims) > 100  # the level is used up: it is no union bound
+    check_coverage("all thresholds at once, n=100", failures(claims), 4000, 0.05)
+    check_rejected("every threshold at delta", failures(1), 4000, 0.05)
+
+
+def test_chances_that_all_ranks_hold() -> None:
+    nats = math.log(40)
+    first, second = (beta.isf(1 / 40, k, 3 - k) for k in (1, 2))
+    both = 2 * first * second - first**2  # P[U₍₁₎ ≤ first, U₍₂₎ ≤ second]
+    assert equal_levels._all_hold(2, nats) == pytest.approx(both, rel=1e-7)
 
 
 def drawn(generator: np.random.Generator, rows: int, share: float, ties: bool) -> ThresholdChoice:
@@ -131,6 +165,49 @@ def chosen_in_noise(plain: bool, runs: int) -> int:
 def test_the_best_looking_threshold_is_rejected() -> None:
     check_coverage("precision tested in a fixed order", chosen_in_noise(False, 300), 300, 0.05)
     check_rejected("precision at the best of 50 thresholds", chosen_in_noise(True, 300), 300, 0.05)
+
+
+def promised(share: float, delta: float, runs: int) -> int:
+    """How often is a precision of 90 % promised where so many rows have the highest score?"""
+    generator = np.random.default_rng(3)
+    found = 0
+    for _ in range(runs):
+        score = np.maximum(0, generator.random(2000) - share)  # and 1 for the others
+        own = generator.random(2000) < 0.8999
+        score[score == 0] = 1.0
+        try:
+            ThresholdChoice(score[own], score[~own], 1, delta).decide("precision", 0.9)
+        except NotCertified:
+            continue
+        found += 1
+    return found
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6])
+def test_sequences_of_tests_share_delta(share: float) -> None:
+    check_coverage(f"precision, {share:.0%} of scores equal", promised(share, 0.05, 200), 200, 0.05)
+
+
+def test_sequences_that_have_the_whole_of_delta_each_are_rejected() -> None:
+    sequences = len(deciding.planned_ranks(2000, 1 - 0.9, 0.05))
+    check_rejected(
+        "precision, whole delta for each sequence", promised(0, 0.05 * sequences, 300), 300, 0.05
+    )
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6])
+def test_many_equal_scores_do_not_prevent_a_certificate_of_precision(share: float) -> None:
+    generator = np.random.default_rng(0)
+    score = np.where(generator.random(2000) < share, 1.0, generator.random(2000))
+    own = generator.random(2000) < np.where(score == 1, 0.97, 0.94)
+    found = ThresholdChoice(score[own], score[~own], 1, 0.05).decide("precision", 0.9)
+    assert found.certificate.value == 0.9
+    assert int((score >= found.threshold).sum()) >= 0.9 * share * 2000
+
+
+def test_where_all_scores_are_equal_the_refusal_says_so() -> None:
+    with pytest.raises(NotCertified, match="too many rows have the highest score"):
+        ThresholdChoice(np.ones(600), np.ones(400), 1, 0.05).decide("precision", 0.9)
 
 
 def test_seen_rates_sold_as_a_guarantee_are_rejected() -> None:

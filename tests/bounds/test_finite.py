@@ -80,6 +80,14 @@ def test_examples_are_the_other_direction() -> None:
     assert examples_for_consistent(0.99, 0.99, 0.0) == 1
 
 
+@pytest.mark.parametrize(("size", "power"), [(1, 2), (4, 5), (2, 1), (8, 40)])
+def test_exact_powers_need_no_example_more(size: int, power: int) -> None:
+    """|H|·2^-n = 2^-power exactly."""
+    exact = power + int(math.log2(size))
+    assert examples_for_consistent(0.5, 2.0**-power, math.log(size)) == exact
+    assert examples_for_consistent(0.5, math.nextafter(2.0**-power, 0), math.log(size)) == exact + 1
+
+
 def fitting_hypotheses(size: int, n: int, risk: float, runs: int) -> int:
     """In how many runs some hypothesis fits, when their mistakes are independent."""
     mistakes = np.random.default_rng(1).binomial(n, risk, size=(runs, size))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
 from pacboost.bounds import losses
 from pacboost.errors import ParameterError
@@ -38,6 +38,48 @@ def test_never_worse_than_chernoff() -> None:
     savings = losses.written(1 - values)
     assert losses.mean_lower(savings, 1.0, 0.05) < values.mean()
     assert losses.mean_upper(text, 1.0, 0.05) > values.mean()
+
+
+def test_a_bet_that_learns_is_sharper_where_losses_vary_little() -> None:
+    spread = beta.ppf((np.arange(500) + 0.5) / 500, 0.15 * 11.75, 0.85 * 11.75)
+    assert losses.mean_upper(losses.written(spread), 1.0, 0.05) == pytest.approx(0.1730, abs=5e-5)
+    generator = np.random.default_rng(0)
+    texts = [losses.written(generator.permutation(spread), rare=False) for _ in range(8)]
+    values = [losses.mean_upper(text, 1.0, 0.05) for text in texts]
+    assert np.median(values) == pytest.approx(0.1619, abs=3e-4)
+    with pytest.raises(ParameterError, match="blocks have"):
+        losses.mean_upper("9x100 | 9x200 | 9x300", 1.0, 0.05)
+
+
+def test_ranks_are_sharper_where_one_side_has_many_rows() -> None:
+    high = norm.ppf((np.arange(200) + 0.5) / 200, 2.035)
+    low = norm.ppf((np.arange(10_000) + 0.5) / 10_000)
+    pairs = losses.auc_lower(losses.halves_of_pairs(high, low), 200, 10_000, 0.05)
+    assert pairs == pytest.approx(0.871, abs=5e-4)
+    wrong = losses.wrong_shares(high, low)
+    value = losses.ranks_lower(losses.written(wrong, rare=False), 10_000, 0.05)
+    assert 0.881 <= value < 0.883
+    turned = losses.wrong_shares(-high, -low)
+    assert losses.ranks_upper(losses.written(1 - turned, rare=False), 10_000, 0.05) < 0.12
+
+
+def ranked_failures(runs: int, known: bool) -> int:
+    """How often the lower end by ranks exceeds the AUC of 40 positives and 800 negatives."""
+    generator, truth, failed = np.random.default_rng(8), norm.cdf(1 / math.sqrt(2)), 0
+    for _ in range(runs):
+        high, low = generator.normal(1, 1, 40), generator.normal(0, 1, 800)
+        wrong = losses.wrong_shares(high, low)
+        if known:  # the mean place, give or take the deviation of the negatives alone
+            value = 1 - wrong.mean() - math.sqrt(math.log(40) / 1600)
+        else:
+            value = losses.ranks_lower(losses.written(wrong, rare=False), 800, 0.05)
+        failed += value > truth
+    return failed
+
+
+def test_ranks() -> None:
+    check_coverage("AUC by ranks", ranked_failures(150, False), 150, 0.05)
+    check_rejected("AUC, positives not paid for", ranked_failures(150, True), 150, 0.05)
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
@@ -75,7 +117,7 @@ def test_auc(sizes: tuple[int, int]) -> None:
     check_rejected(f"AUC of independent pairs, {sizes}", auc_failures(800, *sizes, True), 800, 0.05)
 
 
-def loss_failures(runs: int, n: int, delta: float, normal: bool) -> int:
+def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = True) -> int:
     """How often the bound is below the mean 0.02 of a loss that is seldom, but then large."""
     generator = np.random.default_rng(4)
     failed = 0
@@ -84,21 +126,25 @@ def loss_failures(runs: int, n: int, delta: float, normal: bool) -> int:
         if normal:
             value = float(values.mean() + norm.isf(delta) * values.std(ddof=1) / math.sqrt(n))
         else:
-            value = losses.mean_upper(losses.written(values), 1.0, delta)
+            value = losses.mean_upper(losses.written(values, rare), 1.0, delta)
         failed += value < 0.02
     return failed
 
 
 def test_mean_of_losses() -> None:
-    check_coverage("mean loss, n=60", loss_failures(400, 60, 0.05, False), 400, 0.05)
+    check_coverage("mean loss, n=60", loss_failures(200, 60, 0.05, False), 200, 0.05)
+    blocks = loss_failures(200, 60, 0.05, False, rare=False)
+    check_coverage("mean loss by blocks, n=60", blocks, 200, 0.05)
     check_rejected("mean loss by the normal law", loss_failures(400, 60, 0.05, True), 400, 0.05)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.05, 0.01])
 @pytest.mark.parametrize("n", [20, 200, 2000])
-def test_mean_of_losses_in_full(n: int, delta: float) -> None:
-    check_coverage(f"mean loss, n={n}", loss_failures(3000, n, delta, False), 3000, delta)
+@pytest.mark.parametrize("rare", [True, False])
+def test_mean_of_losses_in_full(n: int, delta: float, rare: bool) -> None:
+    failed = loss_failures(3000, n, delta, False, rare)
+    check_coverage(f"mean loss, n={n}, rare={rare}", failed, 3000, delta)
 
 
 def test_lower_end_of_a_mean() -> None:

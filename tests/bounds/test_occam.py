@@ -197,3 +197,11 @@ def test_edges_fitted_to_labels_break_it_and_edges_from_features_hide() -> None:
             blind += failed and not fits
     check_coverage("Occam, edges from the features, noise", blind, runs, DELTA)
     check_rejected("Occam, edges fitted to the labels", fitted, runs, DELTA)
+
+
+def test_planned_examples_count_whole_mistakes() -> None:
+    for epsilon, rate in ((0.15, 0.01), (0.15, 0.05), (0.3, 0.29)):
+        n = examples_for_occam(epsilon, DELTA, 10, 3, 2, rate)
+        assert occam_bound(math.ceil(rate * n), n, 10, 3, 2, DELTA) <= epsilon
+    twin = 131  # Chernoff's form of a share of .01, as if 1.31 rows could be wrong
+    assert occam_bound(2, twin, 10, 3, 2, DELTA) > 0.154

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost.bounds.answering import Answering
-from pacboost.bounds.thresholds import at_thresholds, by_ranks
+from pacboost.bounds.thresholds import Borders, at_thresholds, by_ranks
 from pacboost.errors import DataError, NotCertified, ParameterError
 
 
@@ -97,3 +97,26 @@ def test_refuses_other_input() -> None:
         by_ranks([0.5], [True], 0.05).within(1.0)
     with pytest.raises(NotCertified, match="name a target_error"):
         _ = by_ranks([0.5], [True], 0.05).point
+
+
+def test_borders_are_fixed_and_lie_between_close_scores() -> None:
+    generator = np.random.default_rng(0)
+    scores = np.concatenate([
+        generator.random(100), np.exp(-1000 * generator.random(100)), generator.normal(size=100),
+        np.arange(-100, 101) / 60, [0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308],
+    ])  # fmt: skip
+    for borders in (Borders(), Borders(38)):
+        below = borders.below(scores)
+        assert (below <= scores).all()
+        assert (borders.below(below) == below).all()
+        above = np.array([borders.above(score) for score in scores])
+        assert (above > scores).all()
+        assert (np.diff(below[np.argsort(scores, kind="stable")]) >= 0).all()
+        assert (
+            below >= np.array([borders.above(own) for own in np.nextafter(below, -np.inf)])
+        ).all()
+    tenths = np.arange(1, 1001) / 1000
+    for step in range(-50, 51):
+        assert (
+            Borders().below(tenths + step * np.spacing(tenths)) == Borders().below(tenths)
+        ).all()

@@ -85,6 +85,7 @@ def corrected(k: int, n: int, eta: float, h: int) -> float:
 def test_vapnik_corrected() -> None:
     assert lecture(1000, 10_000, 0.05, 10) == pytest.approx(0.1532, abs=5e-5)
     assert corrected(1000, 10_000, 0.05, 10) == pytest.approx(0.1809, abs=5e-5)
+    assert relative_deviation(1000, 10_000, 0.05, TEN) == pytest.approx(0.1797, abs=5e-5)
 
 
 @given(st.integers(1, 10**6), st.floats(0, 1), st.floats(1e-9, 0.9), st.integers(1, 50))
@@ -155,6 +156,15 @@ def test_known_dimensions() -> None:
     assert dimension_of_boxes(4) == 8
     assert dimension_of_halfspaces(3) == 4
     assert dimension_of_halfspaces(3, through_origin=True) == 3
+
+
+def test_open_and_closed_halfspaces_through_the_origin_have_one_dimension_more() -> None:
+    """0 and the unit vectors: open ones leave 0 out, closed ones hold it."""
+    points = np.vstack([np.zeros(2), np.eye(2)])
+    values = np.array(list(product((-1, 0, 1), repeat=2))) @ points.T
+    open_ones, closed = {tuple(row) for row in values > 0}, {tuple(row) for row in values >= 0}
+    assert len(open_ones | closed) == 2**3
+    assert max(len(open_ones), len(closed)) < 2**3
     printed = {1: 2, 2: 3, 3: 4, 5: 5, 10: 6, 20: 7, 100: 9, 1000: 13}
     assert {p: dimension_of_stumps(p) for p in printed} == printed
 

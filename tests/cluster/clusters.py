@@ -58,7 +58,7 @@ def kill(process: int) -> None:
         return
 
 
-def forgets(client: Client, seconds: float = 20, before: Collection[Any] = ()) -> bool:
+def forgets(client: Client, seconds: float = 600, before: Collection[Any] = ()) -> bool:
     """Tell whether nothing is kept on the cluster; futures are let go by another thread.
 
     Estimators of other tests may be waiting for the garbage collector, and hold some; those that

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,12 @@ from pacboost.errors import ClusterError, DataError, FileError
 from pacboost.parallel.cluster import Cluster
 from pacboost.parallel.remote_task import Done, Failed, run, versions
 from tests.cluster.clusters import local
+
+RELEASED = threading.Event()
+
+
+def when_released() -> bool:
+    return RELEASED.wait()
 
 
 def later(seconds: float) -> float:
@@ -113,8 +120,11 @@ def test_a_file_that_no_worker_has(processes: Client, tmp_path: Path) -> None:
 
 def test_a_task_that_takes_too_long(threads: Client) -> None:
     cluster = Cluster(threads, timeout=0.3)
-    with pytest.raises(ClusterError, match=r"worker inproc://.*no result after 0.3 s"):
-        cluster.submit(later, 2.0).result()
+    try:
+        with pytest.raises(ClusterError, match=r"worker inproc://.*no result after 0.3 s"):
+            cluster.submit(when_released).result()
+    finally:
+        RELEASED.set()
 
 
 def test_a_worker_of_another_version_gets_no_tasks(processes: Client) -> None:

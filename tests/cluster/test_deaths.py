@@ -175,7 +175,7 @@ def test_one_worker_is_enough(folder: Path) -> None:
     alone = small().fit_source(folder, "y", client=False)
     with scheduler_and_workers(2) as (client, _, workers, _), within(LIMIT):
         model = small(callbacks=[at_refill(0, workers[0].kill)])
-        model.fit_source(folder, "y", client=client, timeout=120)
+        model.fit_source(folder, "y", client=client, timeout=600)
         assert bytes_of(model) == bytes_of(alone)
         workers[1].kill()
         with pytest.raises(ClusterError, match=r"no workers|no result after 3 s|no worker"):
@@ -245,8 +245,8 @@ def scheduler_and_workers(
     try:
         while not file.exists():
             time.sleep(0.1)
-        with Client(scheduler_file=str(file), set_as_default=False, timeout=5) as client:
-            client.wait_for_workers(count, timeout=120)
+        with Client(scheduler_file=str(file), set_as_default=False, timeout=600) as client:
+            client.wait_for_workers(count, timeout=600)
             yield client, started[0], workers, start_worker
     finally:
         for process in reversed(started):

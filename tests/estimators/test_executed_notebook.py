@@ -39,7 +39,7 @@ def outputs() -> dict[str, Any]:
 
     paths = [str(Path("src").resolve()), os.environ.get("PYTHONPATH", "")]
     notebook = new_notebook(cells=[new_code_cell(cell) for cell in (*CELLS, *PLOTS)])
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute(
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute(
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     )
     return {cell.source: cell.outputs for cell in notebook.cells}

@@ -93,11 +93,11 @@ def started(cache: Path) -> subprocess.Popen[str]:
 @pytest.mark.slow
 def test_four_processes_compile_at_once_from_an_empty_cache(tmp_path: Path) -> None:
     running = [started(tmp_path) for _ in range(4)]
-    answers = {process.communicate(timeout=600)[0] for process in running}
+    answers = {process.communicate(timeout=1_800)[0] for process in running}
     assert len(answers) == 1
     assert float(answers.pop()) == 1.0
     assert not list(tmp_path.rglob("*.tmp"))
-    assert started(tmp_path).communicate(timeout=600)[0].strip() == "1.0"
+    assert started(tmp_path).communicate(timeout=1_800)[0].strip() == "1.0"
 
 
 @pytest.mark.slow
@@ -105,7 +105,7 @@ def test_four_processes_compile_at_once_from_an_empty_cache(tmp_path: Path) -> N
 def test_a_cache_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     process = started(tmp_path / "file")  # a folder cannot be made here, by no user at all
-    assert process.communicate(timeout=600)[0].strip() == "1.0"
+    assert process.communicate(timeout=1_800)[0].strip() == "1.0"
 
 
 def changed(path: Path, change: str) -> None:

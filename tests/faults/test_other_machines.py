@@ -121,6 +121,11 @@ def test_our_functions_are_as_exact_as_the_library() -> None:
     np.testing.assert_array_max_ulp(same_bits.log(y), np.log(y), 2)
     np.testing.assert_allclose(same_bits.log2(y), np.log2(y), rtol=4e-16, atol=4e-16)
     np.testing.assert_array_max_ulp(same_bits.softplus(x), np.logaddexp(0, x), 4)
+    small = np.concatenate(
+        [x / 1000, random.normal(size=2000) * 1e-9, random.uniform(-0.99, 9, 2000)]
+    )
+    np.testing.assert_array_max_ulp(same_bits.log1p(small), np.log1p(small), 4)
+    np.testing.assert_array_max_ulp(same_bits.expm1(small), np.expm1(small), 4)
     special = np.array([0.0, np.inf, -1.0, np.nan])
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(same_bits.log(special), np.log(special))

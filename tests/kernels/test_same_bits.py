@@ -6,36 +6,45 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.boosters.logit import Logit
 from pacboost.kernels import same_bits
-from pacboost.numerics.same_bits import log2, sigmoid
+from pacboost.numerics import same_bits as plain
 
 
-def margins() -> NDArray[np.float64]:
+def numbers() -> NDArray[np.float64]:
     draw = np.random.default_rng(0)
-    edges = [0.0, -0.0, 354.4, 372.4, 372.6, 372.75, 373.0, 1e300, -1e300, np.inf, -np.inf]
+    edges = [0.0, -0.0, 708.8, 709.79, 744.8, 745.2, 745.5, 746.0, 1e300, 5e-324]
     return np.concatenate(
-        [3 * draw.normal(size=4000), draw.uniform(-400, 400, 4000), draw.uniform(350, 374, 4000),
-         edges]
+        [3 * draw.normal(size=4000), draw.uniform(-800, 800, 4000), draw.uniform(-748, -700, 4000),
+         edges, np.negative(edges), [np.inf, -np.inf, np.nan]]
     )  # fmt: skip
 
 
-def test_chances_have_the_same_bits_down_to_the_smallest_numbers() -> None:
-    out = np.empty(margins().size)
-    same_bits.chances(margins(), out)
+@pytest.mark.parametrize("name", ["exp", "log", "sigmoid"])
+def test_compiled_functions_have_the_same_bits_down_to_the_smallest_numbers(name: str) -> None:
+    values = numbers()[:-1] if name == "sigmoid" else numbers()
     with np.errstate(all="ignore"):
-        twin = sigmoid(-2.0 * margins())
-    assert np.array_equal(out.view(np.uint64), twin.view(np.uint64))
-    assert 0 < out[out > 0].min() < 1e-320
+        twin = getattr(plain, name)(values)
+    found = getattr(same_bits, name)(values)
+    assert values.size > same_bits.ROWS_WORTH_COMPILING
+    known = ~np.isnan(twin)
+    assert np.isnan(found[~known]).all()
+    assert np.array_equal(found[known].view(np.uint64), twin[known].view(np.uint64))
+    if name != "log":
+        assert 0 < found[found > 0].min() < 1e-320
 
 
-def test_few_and_many_rows_have_the_same_chances() -> None:
-    own = margins()[np.isfinite(margins())]
-    many = Logit().chances(own[:, None], 1)
-    size = same_bits.ROWS_WORTH_COMPILING // 2
-    assert own.size > 2 * size
-    few = [Logit().chances(own[k : k + size], 1) for k in range(0, own.size, size)]
-    assert np.array_equal(many, np.concatenate(few))
+@pytest.mark.parametrize("name", ["exp", "log", "sigmoid", "log_sigmoid", "softmax", "log_softmax"])
+def test_a_row_alone_has_the_bits_that_it_has_among_many(name: str) -> None:
+    function = getattr(same_bits, name)
+    values = np.abs(numbers()[np.isfinite(numbers())][:12_000]).reshape(-1, 3)
+    values = values if name == "log" else values - 300
+    many = function(values)
+    assert values.size > 2 * same_bits.ROWS_WORTH_COMPILING
+    parts = [function(part) for part in np.array_split(values, 30)]
+    assert np.array_equal(many, np.concatenate(parts))
+    assert np.array_equal(many, function(np.asfortranarray(values)))
+    assert np.array_equal(many[::5], function(values[::5]))
+    assert np.array_equal(many[7:8], function(values[7:8]))
 
 
 @pytest.mark.parametrize("last", [245, 40])
@@ -46,5 +55,5 @@ def test_steps_are_those_of_the_logarithm(last: int) -> None:
     out = np.empty(values.size, dtype=np.uint8)
     same_bits.steps_below_1(values, 8.0, last, out)
     with np.errstate(divide="ignore"):
-        twin = np.minimum(np.floor(-8 * log2(values)), last)
+        twin = np.minimum(np.floor(-8 * plain.log2(values)), last)
     assert np.array_equal(out, twin)

@@ -38,7 +38,7 @@ class LabBrowser(Browser):
         """Wait until the engine has answered everything."""
         self.until(LOADED)
 
-    def until(self, condition: str, patience: float = 60.0) -> None:
+    def until(self, condition: str, patience: float = 600.0) -> None:
         """Wait until an expression holds on the page."""
         end = time.monotonic() + patience
         while not self.run(f"Boolean({condition})"):

@@ -22,10 +22,10 @@ def serving() -> Iterator[Lab]:
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()
-        until = time.monotonic() + 30
+        until = time.monotonic() + 600
         while not server.started:
             assert time.monotonic() < until, "the server did not start"
             time.sleep(0.01)
         yield lab
         server.should_exit = True
-        thread.join(timeout=10)
+        thread.join(timeout=600)

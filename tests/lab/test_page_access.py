@@ -40,7 +40,7 @@ def axe(pytestconfig: pytest.Config) -> str:
         if npm is None:
             pytest.skip("needs npm to fetch axe-core")
         fetch = [npm, "pack", AXE, "--silent"]
-        done = subprocess.run(fetch, cwd=folder, capture_output=True, timeout=120, check=False)
+        done = subprocess.run(fetch, cwd=folder, capture_output=True, timeout=600, check=False)
         if done.returncode or not packed.exists():
             pytest.skip(f"npm cannot fetch {AXE} here")
     with tarfile.open(fileobj=io.BytesIO(packed.read_bytes())) as archive:

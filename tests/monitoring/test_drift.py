@@ -18,14 +18,14 @@ DELTA = 0.05
 
 def stream(seed: int, rows: int, columns: int = 3) -> tuple[RowStream, np.random.Generator]:
     rng = np.random.default_rng(seed)
-    return RowStream.of(None, rng.normal(size=(rows * 4 // 3 + 200, columns)), DELTA), rng
+    return RowStream.of(rng.normal(size=(rows * 4 // 3 + 200, columns)), DELTA), rng
 
 
 def false_alarms(streams: int, rows: int) -> int:
     found = 0
     for seed in range(streams):
         own, rng = stream(seed, rows)
-        own.add(None, rng.normal(size=(rows, 3)))
+        own.add(rng.normal(size=(rows, 3)))
         assert own.pairs == rows
         found += own.drifted_at is not None
     return found
@@ -55,8 +55,8 @@ def test_rules_that_have_seen_the_rows_they_bet_on_are_rejected() -> None:
     false = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        own = SeesTheRowsItBetsOn.of(None, rng.normal(size=(1000, 3)), DELTA)
-        own.add(None, rng.normal(size=(600, 3)))
+        own = SeesTheRowsItBetsOn.of(rng.normal(size=(1000, 3)), DELTA)
+        own.add(rng.normal(size=(600, 3)))
         false += own.drifted_at is not None
     check_rejected("drift: rules that saw the rows", false, 40, DELTA)
 
@@ -66,7 +66,7 @@ def test_a_shifted_column_is_seen_and_named(start: int) -> None:
     own, rng = stream(7, 6000)
     rows = rng.normal(size=(6000, 3))
     rows[start:, 1] += 0.7
-    own.add(None, rows)
+    own.add(rows)
     assert own.drifted_at is not None
     assert start < own.drifted_at < start + 1800
     assert next(iter(own.columns())) == "x1"
@@ -76,7 +76,7 @@ def test_columns_that_depend_on_each_other_in_a_new_way_are_seen() -> None:
     own, rng = stream(8, 6000)
     rows = rng.normal(size=(6000, 3))
     rows[:, 1] = 0.8 * rows[:, 0] + 0.6 * rows[:, 1]  # each column alone is as before
-    own.add(None, rows)
+    own.add(rows)
     assert own.drifted_at is not None
     assert set(list(own.columns())[:2]) == {"x0", "x1"}
 
@@ -85,7 +85,7 @@ def test_missing_values_are_seen() -> None:
     own, rng = stream(9, 2000)
     rows = rng.normal(size=(2000, 3))
     rows[rng.random(2000) < 0.3, 2] = np.nan
-    own.add(None, rows)
+    own.add(rows)
     assert own.drifted_at is not None
     assert any(said.startswith("x2 is there: ") for said in own.words)
 
@@ -109,8 +109,8 @@ def test_a_bet_pays_half_the_difference_and_never_more_than_it_stakes() -> None:
 def test_many_rows_a_second() -> None:
     """A generous limit: 20,000 rows of 20 columns take a third of a second."""
     own, rng = stream(1, 21_000, columns=20)
-    own.add(None, rng.normal(size=(200, 20)))
+    own.add(rng.normal(size=(200, 20)))
     rows = rng.normal(size=(20_000, 20))
     start = time.process_time()
-    own.add(None, rows)
+    own.add(rows)
     assert time.process_time() - start < 1.5

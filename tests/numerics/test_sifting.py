@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.numerics.sifting import AT_ONCE, Balance, balance
+from pacboost.numerics.sifting import AT_ONCE, Balance, _program, balance
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.numerics.whole_products import Columns, Floats, edges_of, margins_of, whole_weights
 from tests.numerics.margin_programs import largest_margin
@@ -93,3 +93,18 @@ def test_many_equal_rows_have_one_answer() -> None:
     base = whole_weights(np.full(3000, 1 / 3000))
     margin = check(solved(columns, base, 0.4), columns, base, 0.4)
     assert margin == pytest.approx(largest_margin(columns, base, 0.4), abs=1e-7)
+
+
+def test_what_other_rows_lack_is_at_least_the_gap() -> None:
+    """With one program of some rows; it is more where the threshold is not the best."""
+    larger = 0
+    for seed in range(40):
+        columns, base = drawn(3, 30, seed)
+        cap, rows = np.minimum(base / 0.3, 1.0), np.arange(10)
+        d, votes, rho = _program(columns, cap, base, rows)
+        margins = margins_of(columns, votes)
+        lack = np.maximum(rho - margins, 0) * (cap - d) + np.maximum(margins - rho, 0) * d
+        gap = float(edges_of(columns, d).max()) - soft_margin(margins[:, None], base, 0.3)
+        assert gap <= lack.sum() + 1e-7
+        larger += gap < lack.sum() - 1e-6
+    assert larger > 0

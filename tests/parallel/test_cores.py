@@ -190,7 +190,7 @@ def in_dask(folder: Path, *, processes: bool) -> list[str]:
     program = folder / "program.py"  # a file, since workers that are processes read it again
     program.write_text(IN_DASK.replace("PROCESSES", str(processes)))
     command = [sys.executable, str(program)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
     return done.stdout.splitlines()
 
 
@@ -225,4 +225,4 @@ def test_workers_of_joblib_are_limited() -> None:
         "    assert Parallel(n_jobs=2)(delayed(cores)() for _ in range(2)) == [1, 1]\n"
     )
     environment = {k: v for k, v in os.environ.items() if k not in cores.LIMITS}
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120, env=environment)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=600, env=environment)

@@ -47,7 +47,7 @@ def test_blocks_in_flight_are_few(tasks: Tasks, most: int) -> None:
 
 
 def test_threads_work_at_the_same_time() -> None:
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=600)
 
     def task(block: int) -> int:
         both.wait()
@@ -80,35 +80,33 @@ def test_an_error_of_the_blocks_comes_out(tasks: Tasks) -> None:
 
 
 def test_nothing_is_under_way_when_results_are_no_longer_wanted() -> None:
-    running = threading.Semaphore(0)
+    begun, ended = threading.Semaphore(0), threading.Semaphore(0)
 
     def task(block: int) -> int:
+        begun.release()
         time.sleep(0.01)
-        running.release()
+        ended.release()
         return block
 
     results = iter(Threaded(2, 8).map(task, range(100)))
     assert next(results) == 0
     results.close()  # type: ignore[attr-defined]
-    done = running._value
-    time.sleep(0.05)
-    assert running._value == done < 20
+    assert begun._value == ended._value < 20
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="there are no such signals here")
 def test_ctrl_c_ends_at_once() -> None:
     program = (
-        "import os, signal, threading, time\n"
+        "import itertools, os, signal\n"
         "from pacboost.parallel.tasks import Threaded\n"
-        "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
-        "started = time.monotonic()\n"
+        "def task(k):\n"
+        "    if k == 20: os.kill(os.getpid(), signal.SIGINT)\n"
         "try:\n"
-        "    list(Threaded(2, 1000).map(lambda k: time.sleep(0.05), range(1000)))\n"
+        "    for _ in Threaded(2, 1000).map(task, itertools.count()): pass  # else without an end\n"
         "except KeyboardInterrupt:\n"
-        "    assert time.monotonic() - started < 10\n"
         "    raise SystemExit(7)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], check=False, timeout=600)
     assert done.returncode == 7
 
 
@@ -126,4 +124,4 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
         "assert list(Threaded(2, 4).map(abs, range(9))) == list(range(9))\n"
         "if child: assert os.waitpid(child, 0)[1] == 0\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=600)

@@ -80,6 +80,18 @@ def test_both_ends() -> None:
         assert "at most" in high.claim
 
 
+@pytest.mark.parametrize("rare", [0, 1])
+def test_ranks_bound_the_auc_where_one_class_is_rare(rare: int) -> None:
+    classes = MODEL.classes_
+    own = np.flatnonzero(classes[rare] == LABELS)[:6]
+    rows = np.concatenate([own, np.flatnonzero(classes[1 - rare] == LABELS)])
+    family = certify(MODEL, FRESH[rows], LABELS[rows], of="auc", end="both")
+    low, high = family.of("auc", end="lower")[0], family.of("auc", end="upper")[0]
+    assert (low.bound, high.bound) == ("losses.ranks_lower", "losses.ranks_upper")
+    assert low.value < low.details["seen"] < high.value
+    assert all(check.holds for check in verify(family))
+
+
 def test_they_are_verified_and_go_through_json() -> None:
     family = certify(MODEL, FRESH, LABELS, of=[*NAMES, [[0, 1], [5, 0]]], end="both")
     assert all(check.holds for check in verify(family))

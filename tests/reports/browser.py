@@ -21,7 +21,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--remote-debugging-pipe",
 )  # fmt: skip
-PATIENCE = 60.0
+PATIENCE = 600.0
 
 
 class Browser:

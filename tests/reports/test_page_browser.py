@@ -60,11 +60,18 @@ def test_the_slider_moves_the_bars(browser: Browser, page: Path) -> None:
 
 def test_play_goes_through_the_rounds_and_pauses(browser: Browser, page: Path) -> None:
     browser.open(page)
+    browser.run("window.setInterval = tick => {window.tick = tick; return 1}")  # no clock but ours
     browser.run("document.querySelector('.play').click()")
     assert browser.run("document.querySelector('.play').textContent") == "Pause"
     assert browser.run(STAGE) == "1"
+    browser.run("tick()")
+    assert browser.run(STAGE) == "2"
     browser.run("document.querySelector('.play').click()")
     assert browser.run("document.querySelector('.play').textContent") == "Play"
+    browser.run("document.querySelector('.play').click()")
+    while browser.run("document.querySelector('.play').textContent") == "Pause":
+        browser.run("tick()")
+    assert browser.run(STAGE) == "30"
 
 
 def test_the_theme_can_be_changed(browser: Browser, page: Path) -> None:

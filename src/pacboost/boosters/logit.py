@@ -35,7 +35,7 @@ from pacboost.kernels.cuda.device import copy_into, flat
 from pacboost.kernels.team import team_for, together
 from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS
 from pacboost.numerics.exact import FRESH_TOTAL
-from pacboost.numerics.same_bits import exp, log, row_totals, sigmoid, total
+from pacboost.numerics.same_bits import exp, log, row_totals, total
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Signs
 
@@ -114,7 +114,7 @@ class Logit(FilteringBooster[LogitState]):
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         """Give 1 - p(y|x): for two classes 1/(1 + exp(2·margin))."""
         if margins.ndim == 1 or margins.shape[1] == 1:
-            return _chances_of_two(margins.reshape(-1))
+            return np.asarray(same_bits.sigmoid(-2.0 * margins.reshape(-1)))
         if signs is None:
             raise ParameterError("more than two classes: give the signs that are in the margins")
         scores = margins * signs
@@ -211,12 +211,3 @@ class Logit(FilteringBooster[LogitState]):
         )  # fmt: skip
         weight, pull = totals.sum(axis=0).tolist()
         return state.weight + weight, state.pull + pull
-
-
-def _chances_of_two(margins: Floats) -> Floats:
-    """Give 1/(1 + exp(2·margin)) of every row."""
-    if margins.size < same_bits.ROWS_WORTH_COMPILING:
-        return sigmoid(-2.0 * margins)
-    chances = np.empty(margins.size)
-    same_bits.chances(np.ascontiguousarray(margins, dtype=np.float64), chances)
-    return chances

@@ -55,6 +55,10 @@ class Answering:
     """A digest of the model and of this table, set when both are written to a file."""
     rows_checked: bool = True
     """False where the rows could not be compared with those of the fit."""
+    models: int = 1
+    """How many models are tried on these rows and share delta."""
+    assumptions: tuple[str, ...] = ()
+    """What is assumed of rows that are equal, if some are."""
 
     def within(self, target_error: float) -> Answering:
         """Choose the smallest threshold whose certified error is at most ``target_error``."""
@@ -80,14 +84,19 @@ class Answering:
     @property
     def _delta(self) -> float:
         """What the bounds at all thresholds share; the tests of a target have the rest."""
-        return self.delta if self.tested is None else (1 - TESTS) * self.delta
+        return self._share_of_delta if self.tested is None else (1 - TESTS) * self._share_of_delta
+
+    @property
+    def _share_of_delta(self) -> float:
+        """What this model has of delta."""
+        return self.delta / self.models
 
     @property
     def _passed(self) -> frozenset[int]:
         """The thresholds at which the error is known to be within the target that was tested."""
         if self.tested is None:
             return frozenset()
-        level = TESTS * self.delta
+        level = TESTS * self._share_of_delta
         return passed(self.points, self.rows, self.thresholds, level, self.tested)
 
     @property
@@ -118,7 +127,7 @@ class Answering:
             found = passed_certificate(
                 point.mistakes,
                 point.answered,
-                TESTS * self.delta,
+                TESTS * self._share_of_delta,
                 self.tested,
                 point.threshold,
                 of=self.delta,
@@ -128,6 +137,7 @@ class Answering:
                 point.mistakes, point.answered, self._delta, self.thresholds, point.threshold
             )
             found = replace(found, delta=self.delta)
+        found = found.assuming(*self.assumptions)
         return found if self.rows_checked else found.unchecked()
 
     @property
@@ -139,15 +149,18 @@ class Answering:
     def _share(self, point: Point) -> tuple[float, float]:
         if point.threshold <= 0:  # no confidence is less
             return 1.0, 1.0
-        return answered_share(point.fewest, point.most, self.rows, self.delta, self.thresholds)
+        return answered_share(
+            point.fewest, point.most, self.rows, self._share_of_delta, self.thresholds
+        )
 
     def _no_choice(self) -> str:
         if self.target_error is None:
             return "no threshold is chosen; all bounds hold at once, so name a target_error"
-        best = min(range(len(self.points)), key=lambda j: self.errors[j])
+        errors = self.errors
+        best = min(range(len(self.points)), key=errors.__getitem__)
         return (
             "no threshold brings the certified error among the answered to "
-            f"{self.target_error:.4g}; the least is {self.errors[best]:.4g}, with "
+            f"{self.target_error:.4g}; the least is {errors[best]:.4g}, with "
             f"{self.points[best].answered:,} of {self.rows:,} held-out rows answered. Hold out "
             "more rows, or allow a larger error"
         )
@@ -181,9 +194,10 @@ class Answering:
             yield j == self.chosen, [*numbers, percent_above(error, 2), of_new]
 
     def _note(self) -> str:
+        tried = f"; delta is shared by {self.models} models" if self.models > 1 else ""
         return (
             f"All errors hold together except with probability {self.delta:g}, and so do all "
-            "shares."
+            f"shares{tried}."
         )
 
     def _repr_html_(self) -> str:
@@ -199,8 +213,13 @@ class Answering:
             del content["tested"]
         if not self.model_digest:  # as before it is in a file, and in files of earlier versions
             del content["model_digest"]
+        content["assumptions"] = list(self.assumptions)
+        if not self.assumptions:
+            del content["assumptions"]
         if self.rows_checked:  # as earlier versions wrote it
             del content["rows_checked"]
+        if self.models == 1:
+            del content["models"]
         return content
 
     @classmethod
@@ -209,8 +228,12 @@ class Answering:
         points = tuple(
             Point(_number(threshold), *map(_whole, rest)) for threshold, *rest in content["points"]
         )
-        self = cls(**{**content, "points": points})
+        assumed = tuple(content.get("assumptions", ()))
+        if not all(type(words) is str for words in assumed):
+            raise ValueError("assumptions are no texts")
+        self = cls(**{**content, "points": points, "assumptions": assumed})
         positive_whole("thresholds", self.thresholds)
+        positive_whole("models", self.models)
         probability("delta", self.delta)
         for point in points:
             counts(point.answered, self.rows)

@@ -116,6 +116,20 @@ class Certificate:
         new = tuple(more for more in assumptions if more not in self.assumptions)
         return replace(self, assumptions=(*self.assumptions, *new))
 
+    def adding(self, words: str) -> Certificate:
+        """Return the same certificate with more said of its sample."""
+        return replace(self, sample=f"{self.sample}{words}")
+
+    def of_distinct_rows(self) -> Certificate:
+        """Return the same certificate by rows of which each is another example.
+
+        >>> from pacboost.bounds import holdout
+        >>> holdout.certificate(3, 100, 0.05).of_distinct_rows().sample
+        'distinct held-out rows, ties counted as errors'
+        """
+        rows = self.sample.removeprefix(wording.DISTINCT).removeprefix("all ")
+        return replace(self, sample=f"{wording.DISTINCT}{rows}")
+
     def counted_without_weights(self) -> Certificate:
         """Give the same certificate for a classifier that has learned from rows with weights.
 

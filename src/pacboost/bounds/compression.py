@@ -25,7 +25,7 @@ import math
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.occam import occam_bound
 from pacboost.bounds.rounding import outward
-from pacboost.bounds.search import check_rate, expected_mistakes, smallest
+from pacboost.bounds.search import examples_at_rate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
@@ -63,14 +63,11 @@ def examples_for_compression(
     >>> examples_for_compression(epsilon=0.05, delta=0.05, points=4)
     629
     """
-    check_rate(rate, epsilon)
-    start = (points if points == 0 else positive_whole("points", points)) + 1
-
-    def holds(n: int) -> bool:
-        k = expected_mistakes(rate, n - points)
-        return compression_bound(k, n, delta, points, bits, ordered) <= epsilon
-
-    return smallest(holds, start, f"a bound of {epsilon:g}")
+    if points != 0:
+        positive_whole("points", points)
+    return points + examples_at_rate(
+        lambda k, n: compression_bound(k, n + points, delta, points, bits, ordered), epsilon, rate
+    )
 
 
 @plain_numbers

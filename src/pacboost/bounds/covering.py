@@ -19,7 +19,9 @@ import math
 
 from pacboost.bounds.deciding import rank_for
 from pacboost.bounds.holdout import clopper_pearson_lower
+from pacboost.bounds.passing import rows_from_tooth_on
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.kl import kl
 
 
 @plain_numbers
@@ -32,6 +34,24 @@ def covering_rank(n: int, coverage: float, delta: float) -> int:
     [29, 29, 96, 462, 916]
     """
     return n + 1 - rank_for(n, 1 - probability("coverage", coverage), delta)
+
+
+@plain_numbers
+def rows_to_cover(coverage: float, delta: float, excess: float) -> int:
+    """Count the rows from which on sets cover at most ``excess`` more than asked, on average.
+
+    k/(n + 1) ≤ coverage + excess for k = covering_rank(n) and every n from the answer on
+    (docs/proofs/sets.md).
+
+    >>> rows_to_cover(0.9, 0.05, 0.02)
+    638
+    """
+    most, missed = probability("excess", excess) + coverage, 1 - probability("coverage", coverage)
+    below = kl(max(0.0, missed - 0.9 * excess), missed)
+    enough = max(-math.log(probability("delta", delta)) / below, 10 * (1 - most) / excess)
+    return rows_from_tooth_on(
+        lambda c, n: n - c <= most * (n + 1), math.ceil(enough * (1 + 1e-12)), missed, delta
+    )
 
 
 @plain_numbers

@@ -9,7 +9,8 @@ A row is said to be positive if its score is at least t.
 * **Precision** does not rise with t everywhere. Ranks are tested in a fixed order, from few rows
   on, until the first fails (docs/proofs/selective.md, "A target that was fixed beforehand").
 * **For all thresholds at once**: of n positives j score below t. Then P[score < t] is at most
-  BinInv(j, n, δ/n), for every t: there are n order statistics to pay for.
+  BinInv(k - 1, n, δ/N), for every t: k is the next of some ranks, which together count as N claims
+  (numerics/equal_levels.py), far fewer than n.
 * **Cost** of misses and of false alarms: both of these, and the share of positives.
 
 Proofs: docs/proofs/thresholds.md.
@@ -25,12 +26,13 @@ from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.passing import allowed_mistakes, rows_to_pass
 from pacboost.bounds.rounding import SLACK, downward
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.equal_levels import claims_at_once, next_rank
 
 STEP = 1.1
 """Ranks at which precision is tested grow by this factor."""
-STARTS = (1, 5, 25)
-"""Tests begin at the first rank at which so many mistakes would still pass: three sequences of
-tests, each with a third of delta, so that chance in a few rows does not end all of them."""
+APART = 3
+"""Ranks at which sequences of tests begin are so many times as large as those before: chance in a
+few rows does not end all of them, nor do equal scores of many rows."""
 
 
 @plain_numbers
@@ -77,6 +79,31 @@ def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
 
 
 @plain_numbers
+def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound the share of scores beyond a threshold that k of n are beyond, for all thresholds.
+
+    >>> round(curve_upper(2, 1000, 0.05, 3), 4), round(clopper_pearson(2, 1000, 0.05, 3000), 4)
+    (0.0121, 0.0159)
+    """
+    counts(k, n)
+    if k == n:
+        return 1.0
+    level = probability("delta", delta) / positive_whole("claims", claims)
+    return clopper_pearson(next_rank(k + 1, n) - 1, n, level, claims_at_once(n, level))
+
+
+@plain_numbers
+def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound the share of scores from a threshold on, k of n, for all thresholds at once.
+
+    >>> round(curve_lower(97, 100, 0.05), 4)
+    0.8875
+    """
+    counts(k, n)
+    return downward(1 - curve_upper(n - k, n, delta, claims))
+
+
+@plain_numbers
 def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -> float:
     """Give the precision that was aimed at if k of n rows said to be positive pass its test, or 0.
 
@@ -93,26 +120,35 @@ def passes(mistakes: int, n: int, rate: float, delta: float) -> bool:
 
 
 @lru_cache(64)
-def planned_ranks(rows: int, rate: float, delta: float, forgiven: int = 1) -> tuple[int, ...]:
-    """Give the ranks at which a rate of mistakes is tested: a function of these numbers alone.
+def planned_ranks(rows: int, rate: float, delta: float) -> tuple[tuple[int, ...], ...]:
+    """Return the ranks at which a rate of mistakes is tested, in sequences that share delta.
+
+    They are a function of these numbers alone. The first sequence begins where one mistake would
+    still pass, the others at 2/3 of the rows, 2/9, 2/27 and so on.
 
     >>> planned_ranks(120, 0.1, 0.05)
-    (46, 51, 57, 63, 70, 77, 85, 94, 104, 115, 120)
+    ((46, 51, 57, 63, 70, 77, 85, 94, 104, 115, 120),)
+    >>> [ranks[:3] for ranks in planned_ranks(2000, 0.1, 0.05)]
+    [(62, 69, 76), (1334, 1468, 1615), (445, 490, 539), (149, 164, 181)]
     """
-    return tuple(_ranks(rows, rate, delta, forgiven))
+    later, start = [], 2 * rows / APART
+    while start >= APART * rows_to_pass(rate, delta):
+        later.append(math.ceil(start))
+        start /= APART
+    share = delta / (1 + len(later))
+    if allowed_mistakes(rows, rate, share) < 0:
+        return ()
+    first = rows_to_pass(rate, share)
+    while first < rows and allowed_mistakes(first, rate, share) < 1:
+        first += 1
+    return tuple(tuple(_grown(start, rows)) for start in (first, *later))
 
 
-def _ranks(rows: int, rate: float, delta: float, forgiven: int) -> Iterator[int]:
-    rank = rows_to_pass(rate, delta)
-    if allowed_mistakes(rows, rate, delta) < forgiven and forgiven > 1:
-        return
-    while rank <= rows and allowed_mistakes(rank, rate, delta) < forgiven:
-        rank += 1
+def _grown(rank: int, rows: int) -> Iterator[int]:
     while rank < rows:
         yield rank
         rank = max(rank + 1, math.ceil(rank * STEP))
-    if allowed_mistakes(rows, rate, delta) >= 0:
-        yield rows
+    yield rows
 
 
 @plain_numbers
@@ -153,13 +189,13 @@ def cost_upper(
     A third of delta goes to each rate, for all thresholds at once, and to the share π.
 
     >>> round(cost_upper(2, 100, 30, 900, 10.0, 1.0, 0.05), 4)
-    0.2143
+    0.1884
     """
     counts(missed, positives)
     counts(alarms, negatives)
     claims = 3 * positive_whole("claims", claims)
-    a = miss_cost * clopper_pearson(missed, positives, delta, claims * positives)
-    b = alarm_cost * clopper_pearson(alarms, negatives, delta, claims * negatives)
+    a = miss_cost * curve_upper(missed, positives, delta, claims)
+    b = alarm_cost * curve_upper(alarms, negatives, delta, claims)
     rows = positives + negatives
     shares = (
         clopper_pearson_lower(positives, rows, delta, 2 * claims),

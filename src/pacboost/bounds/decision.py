@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.deciding import curve_lower, curve_upper
 from pacboost.bounds.family import Family
-from pacboost.bounds.rates import rate_lower, rate_upper
 from pacboost.bounds.rounding import confidence
 from pacboost.bounds.wording import sentence
 from pacboost.numerics.checks import counts, positive_whole, probability
@@ -29,7 +29,7 @@ class ThresholdCurve:
 
     >>> curve = ThresholdCurve(100, 900, 0.05, ((0.2, 3, 90), (0.7, 10, 9)))
     >>> [round(value, 3) for value in curve.columns["recall_at_least"]]
-    [0.861, 0.757]
+    [0.878, 0.778]
     """
 
     positives: int
@@ -47,8 +47,8 @@ class ThresholdCurve:
     def _line(self, threshold: float, missed: int, alarms: int) -> tuple[float, ...]:
         n, m = self.positives, self.negatives
         found = n - missed
-        least = rate_lower(found, n, self.delta, 2 * n)
-        most = rate_upper(alarms, m, self.delta, 2 * m)
+        least = curve_lower(found, n, self.delta, 2)
+        most = curve_upper(alarms, m, self.delta, 2)
         said = found + alarms
         return threshold, found / n, least, alarms / m, most, found / said if said else math.nan
 

@@ -64,8 +64,7 @@ def group_bets(shares: str, delta: float) -> float:
     >>> round(group_bets("40x0 20x2048", 0.05), 4), round(groups_bound(10 / 60, 60, 0.05), 4)
     (0.262, 0.304)
     """
-    times, values = read_shares(shares)
-    return mean_share_upper(values, times, delta)
+    return mean_share_upper([read_shares(shares)], delta)
 
 
 @plain_numbers

@@ -15,10 +15,11 @@ hold-out bound, the third a union in which h takes the share P(h) of delta.)
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
-from pacboost.bounds.search import check_rate, expected_mistakes, smallest
+from pacboost.bounds.search import examples_at_rate
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
@@ -99,7 +100,12 @@ def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> in
     94
     """
     exact = _nats(delta, log_size) / -math.log1p(-probability("epsilon", epsilon))
-    return max(1, math.ceil(exact * (1 + 1e-12)))
+    few, many = (max(1, math.ceil(exact * factor)) for factor in (1 - 1e-12, 1 + 1e-12))
+    if few == many or few > 10**6 or log_size > 30:
+        return many
+    size = round(math.exp(log_size))  # too close for logarithms: in whole numbers
+    enough = math.log(size) == log_size and size * (1 - Fraction(epsilon)) ** few <= delta
+    return few if enough else many
 
 
 @plain_numbers
@@ -134,12 +140,7 @@ def examples_for_agnostic(epsilon: float, delta: float, log_size: float, rate: f
     >>> examples_for_agnostic(epsilon=0.2, delta=0.05, log_size=math.log(1000), rate=0.1)
     234
     """
-    check_rate(rate, epsilon)
-    return smallest(
-        lambda n: agnostic(expected_mistakes(rate, n), n, delta, log_size) <= epsilon,
-        1,
-        f"a bound of {epsilon:g} for a class of ln|H| = {log_size:g}",
-    )
+    return examples_at_rate(lambda k, n: agnostic(k, n, delta, log_size), epsilon, rate)
 
 
 @plain_numbers

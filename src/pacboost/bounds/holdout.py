@@ -24,8 +24,7 @@ from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
-from pacboost.bounds.search import check_rate, expected_mistakes, smallest
-from pacboost.errors import ParameterError
+from pacboost.bounds.search import examples_at_rate
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
@@ -42,14 +41,11 @@ PLANNED = (
 
 
 @plain_numbers
-def clopper_pearson(
-    k: int, n: int, delta: float, models: int = 1, look: int = 0, shared: int = 0
-) -> float:
+def clopper_pearson(k: int, n: int, delta: float, models: int = 1, look: int = 0) -> float:
     """Bound the risk after k mistakes on n held-out rows, exactly.
 
     R ≤ BinInv(k, n, delta/models) (Clopper and Pearson 1934; Langford 2005). ``look`` numbers the
-    looks at the same rows, if there may be several; 0 says that there is one. ``shared`` rows were
-    not unknown to the fit, and have to be among the mistakes.
+    looks at the same rows, if there may be several; 0 says that there is one.
 
     >>> round(clopper_pearson(100, 1000, delta=0.05), 6)
     0.116992
@@ -57,8 +53,6 @@ def clopper_pearson(
     0.124913
     """
     counts(k, n)
-    if not 0 <= shared <= k:
-        raise ParameterError(f"shared is {shared} and k is {k}; shared rows count as mistakes")
     return binomial_upper(k, n, _log_inverse(share_of_delta(delta, look), models))
 
 
@@ -150,13 +144,7 @@ def examples_for_hoeffding(epsilon: float, delta: float, rate: float = 0.0, mode
 
 @plain_numbers
 def certificate(
-    k: int,
-    n: int,
-    delta: float,
-    models: int = 1,
-    sample: str = "",
-    look: int = 0,
-    shared: int = 0,
+    k: int, n: int, delta: float, models: int = 1, sample: str = "", look: int = 0
 ) -> Certificate:
     """Certify a fixed classifier by its mistakes on held-out rows.
 
@@ -166,13 +154,12 @@ def certificate(
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""
     spent = "delta/(look·(look+1))" if look else "delta/models"
     more = {"look": look} if look else {}
-    more |= {"shared": shared} if shared else {}
     return Certificate.by(
         clopper_pearson,
         {"k": k, "n": n, "delta": delta, "models": models, **more},
         theorem=f"R ≤ BinInv(k, n, {spent}), exact binomial inversion",
         reference="Clopper and Pearson 1934; Langford 2005",
-        sample=(sample or "held-out rows, ties counted as errors") + _also(look, shared),
+        sample=(sample or "held-out rows, ties counted as errors") + _also(look),
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
         assumptions=(
@@ -184,16 +171,10 @@ def certificate(
     )
 
 
-def _also(look: int, shared: int) -> str:
+def _also(look: int) -> str:
     """Say what else is to be known of the rows."""
-    words = ""
-    if look:
-        words = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
-    if shared:
-        words += (
-            f"; {shared} of them equal rows that had a part in the fit, and are counted as errors"
-        )
-    return words
+    paid = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
+    return paid if look else ""
 
 
 def _log_inverse(delta: float, models: int) -> float:
@@ -207,9 +188,4 @@ def _examples(
     rate: float,
     models: int,
 ) -> int:
-    check_rate(rate, epsilon)
-    return smallest(
-        lambda n: bound(expected_mistakes(rate, n), n, delta, models) <= epsilon,
-        1,
-        f"a bound of {epsilon:g}",
-    )
+    return examples_at_rate(lambda k, n: bound(k, n, delta, models), epsilon, rate)

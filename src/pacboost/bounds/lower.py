@@ -3,9 +3,9 @@
 A learner for a class of VC dimension d that reaches risk ≤ epsilon with probability 1 - delta
 whatever the distribution and the target in the class needs at least::
 
-    (d - 1)/(32·epsilon)                 for d ≥ 2, epsilon ≤ 1/8, delta ≤ 1/100
+    (d - 1)/(32·epsilon)                 for d ≥ 2, epsilon ≤ 1/8, delta < 1/14
                                          (Ehrenfeucht, Haussler, Kearns and Valiant 1989)
-    ((1 - epsilon)/epsilon)·ln(1/delta)  for epsilon < 1/2 (Blumer et al. 1989)
+    ((1 - epsilon)/epsilon)·ln(1/delta)  for d ≥ 2 (Blumer et al. 1989)
     d/(320·epsilon²)                     for epsilon, delta < 1/64, where the labels need not come
                                          from the class and epsilon is what comes on top of the best
                                          in it (Anthony and Bartlett 1999)
@@ -41,9 +41,9 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
     probability("delta", delta)
     if positive_whole("dimension", dimension) < 2:
         raise NotCertified("the bound (d - 1)/(32·epsilon) is for VC dimension 2 and more")
-    if epsilon > 1 / 8 or delta > 1 / 100:
+    if epsilon > 1 / 8 or 14 * delta >= 1:
         raise NotCertified(
-            f"the bound (d - 1)/(32·epsilon) is proved for epsilon ≤ 1/8 and delta ≤ 1/100; "
+            f"the bound (d - 1)/(32·epsilon) is proved for epsilon ≤ 1/8 and delta < 1/14; "
             f"epsilon is {epsilon:g} and delta is {delta:g}"
         )
     return downward((dimension - 1) / (32 * epsilon))
@@ -53,6 +53,9 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
 def blumer(epsilon: float, delta: float) -> float:
     """Give what a deterministic learner needs of a class in which two concepts meet and part.
 
+    A class of VC dimension 2 has such concepts, and so has one of three concepts; of two concepts
+    that differ everywhere, one example tells which it is.
+
     ((1 - epsilon)/epsilon)·ln(1/delta) (Blumer et al. 1989): where the two concepts differ on a
     point whose mass is above epsilon by as little as one likes, a sample misses it with
     probability close to (1 - epsilon)^m (docs/proofs/lower.md, theorem 3).
@@ -61,11 +64,7 @@ def blumer(epsilon: float, delta: float) -> float:
     56.9
     """
     probability("delta", delta)
-    if probability("epsilon", epsilon) >= 1 / 2:
-        raise NotCertified(
-            f"epsilon is {epsilon:g}; from 1/2 on a coin is enough, and no example is needed"
-        )
-    return downward((1 - epsilon) / epsilon * -math.log(delta))
+    return downward((1 - probability("epsilon", epsilon)) / epsilon * -math.log(delta))
 
 
 @plain_numbers
@@ -90,11 +89,13 @@ def agnostic(epsilon: float, delta: float, dimension: int) -> float:
 def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
     """Count the examples a deterministic learner needs in the worst case: the best known bound.
 
-    >>> examples_needed(0.05, 0.05, dimension=10)
-    57
+    >>> examples_needed(0.05, 0.05, dimension=10), examples_needed(0.1, 0.05, dimension=200)
+    (57, 63)
     """
     needed = blumer(epsilon, delta)
-    if positive_whole("dimension", dimension) >= 2 and epsilon <= 1 / 8 and delta <= 1 / 100:
+    if positive_whole("dimension", dimension) < 2:
+        return 1
+    if epsilon <= 1 / 8 and 14 * delta < 1:
         needed = max(needed, ehkv(epsilon, delta, dimension))
     return math.ceil(needed)
 

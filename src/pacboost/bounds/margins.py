@@ -25,6 +25,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics import checks
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.same_bits import exp, log
 
 _MOST_VOTERS = 1_000_000
 
@@ -190,8 +191,8 @@ def _schapire(
     # Beyond this N the second term is below 1/n and only the third still changes.
     most = min(math.ceil(8 * math.log(2 * n + 1) / theta**2), _MOST_VOTERS)
     voters = np.arange(1.0, most + 1)
-    logs = np.log(voters) + 2 * np.log1p(voters) + voters * log_size - math.log(delta)
-    values = share + 2 * np.exp(-voters * theta**2 / 8) + np.sqrt(logs / (2 * n))
+    logs = log(voters) + 2 * log(1 + voters) + voters * log_size - math.log(delta)
+    values = share + 2 * exp(-voters * theta**2 / 8) + np.sqrt(logs / (2 * n))
     best = int(np.argmin(values))
     return float(values[best]), best + 1
 

@@ -13,7 +13,10 @@ from pacboost.errors import ParameterError
 
 CLOPPER = "Clopper and Pearson 1934"
 TONG = "Tong, Feng and Li 2018; docs/proofs/thresholds.md"
-HOEFFDING = "Hoeffding 1963; Maurer 2004; docs/proofs/rates.md"
+EQUAL = "Berk and Jones 1979; Moscovich and Nadler 2017; docs/proofs/thresholds.md"
+BUEHLER = "Buehler 1957; Clopper and Pearson 1934; docs/proofs/rates.md"
+HOEFFDING = "Hoeffding 1963; Maurer 2004; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
+MASSART = "Massart 1990; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
 BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
     "rates.rate_upper": (
         rates.rate_upper, "P[B | A] ≤ BinInv(k, n, delta/claims), n rows in A", CLOPPER,
@@ -24,10 +27,12 @@ BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
     "rates.f1_lower": (rates.f1_lower, "F1 = 2J/(1 + J), J binomial in the union", CLOPPER),
     "rates.f1_upper": (rates.f1_upper, "F1 = 2J/(1 + J), J binomial in the union", CLOPPER),
     "rates.balanced_upper": (
-        rates.balanced_upper, "mean over C classes of BinInv(k, n, delta/(C·claims))", CLOPPER,
+        rates.balanced_upper, "largest mean of rates not ruled out by the mean that was seen",
+        BUEHLER,
     ),
     "rates.balanced_lower": (
-        rates.balanced_lower, "mean over C classes of lower ends at delta/(C·claims)", CLOPPER,
+        rates.balanced_lower, "smallest mean of rates not ruled out by the mean that was seen",
+        BUEHLER,
     ),
     "rates.gap_upper": (
         rates.gap_upper, "largest upper end less smallest lower end of two groups", CLOPPER,
@@ -43,6 +48,8 @@ BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
     "losses.auc_upper": (
         losses.auc_upper, "AUC ≤ kl⁺(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5",
     ),
+    "losses.ranks_lower": (losses.ranks_lower, "bet on ranks among many rows", MASSART),
+    "losses.ranks_upper": (losses.ranks_upper, "bet on ranks among many rows", MASSART),
     "deciding.order_lower": (
         deciding.order_lower, "P[score ≥ s₍ₖ₎] ≥ 1 - BinInv(k - 1, n, delta/claims)", TONG,
     ),
@@ -54,11 +61,18 @@ BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
         "precision ≥ target at this rank and all before it, tested in their order",
         "Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
     ),
+    "deciding.curve_lower": (
+        deciding.curve_lower, "P[score ≥ t] ≥ 1 - BinInv(k - 1, n, delta/(claims·N)) for all t",
+        EQUAL,
+    ),
+    "deciding.curve_upper": (
+        deciding.curve_upper, "P[score ≥ t] ≤ BinInv(k - 1, n, delta/(claims·N)) for all t", EQUAL,
+    ),
     "deciding.precision_lower": (
         deciding.precision_lower, "π·r/(π·r + (1 - π)·f) of three bounds at delta/3 each", CLOPPER,
     ),
     "deciding.cost_upper": (
-        deciding.cost_upper, "π·a·P[missed] + (1 - π)·b·P[false alarm], for all thresholds", TONG,
+        deciding.cost_upper, "π·a·P[missed] + (1 - π)·b·P[false alarm], for all thresholds", EQUAL,
     ),
     "covering.covered_lower": (
         covering.covered_lower, "P[score ≤ s₍ₖ₎] ≥ p where P[Bin(n, p) ≥ k] = delta/claims",

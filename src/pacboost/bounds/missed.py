@@ -6,9 +6,8 @@ is binomial, so Clopper and Pearson's bound holds (docs/proofs/rates.md). The cl
 share delta. The bound on the error keeps the whole of its own delta: these statements have their
 confidence by themselves, and say so.
 
-Only the number of mistakes in the certificate is sure to count ties, and rows that may be copies.
-Mistakes that the table of classes does not show could be rows of any class, so they count as missed
-in each.
+Only the number of mistakes in the certificate is sure to count ties. Mistakes that the table of
+classes does not show could be rows of any class, so they count as missed in each.
 """
 
 from __future__ import annotations

@@ -19,16 +19,17 @@ from scipy.stats import binom
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.same_bits import exp, log, log1p, log_of, total
 
-ODDS = np.geomspace(1.1, 10.0, 16)
+ODDS = 1.1 * exp(np.arange(16) * (log_of(10.0 / 1.1) / 15))
 """Each alternative q multiplies the odds of a mistake by one of these."""
 EQUAL_WEIGHTS = np.full(ODDS.size, 1 / ODDS.size)
 USUAL_JUMP, SPREAD, EQUAL_PART = 1.5, 0.25, 0.2
-DETECTOR_WEIGHTS = np.exp(-0.5 * ((np.log(ODDS) - math.log(USUAL_JUMP)) / SPREAD) ** 2)
-DETECTOR_WEIGHTS *= (1 - EQUAL_PART) / DETECTOR_WEIGHTS.sum()
+DETECTOR_WEIGHTS = exp(-0.5 * ((log(ODDS) - log_of(USUAL_JUMP)) / SPREAD) ** 2)
+DETECTOR_WEIGHTS *= (1 - EQUAL_PART) / total(DETECTOR_WEIGHTS)
 DETECTOR_WEIGHTS += EQUAL_PART * EQUAL_WEIGHTS
 """The detector bets most on errors that grow by a half or so, and something on each alternative."""
-WEIGHTS = 0.5 * 0.5 ** np.arange(14)
+WEIGHTS = np.ldexp(0.5, -np.arange(14))
 """The weights λ of the confidence sequence; each has an equal share of δ."""
 
 
@@ -46,7 +47,7 @@ def alternatives(error: float) -> NDArray[np.float64]:
 def log_factors(error: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Give the logarithms of the factors of each bet: after a mistake, and after none."""
     others = alternatives(error)
-    return np.log(others / error), np.log1p(-others) - math.log1p(-error)
+    return log(others / error), log1p(-others) - log1p(-error)
 
 
 @plain_numbers
@@ -63,7 +64,7 @@ def _log_capital(k: int, n: int, error: float, weights: NDArray[np.float64]) -> 
     won, lost = log_factors(error)
     single = k * won + (n - k) * lost
     top = float(single.max())
-    return top + math.log(float((np.exp(single - top) * weights).sum()))
+    return top + log_of(total(exp(single - top) * weights))
 
 
 @plain_numbers
@@ -126,6 +127,6 @@ def mean_interval(total: float, squares: float, rows: int, delta: float) -> tupl
     mean = total / positive_whole("rows", rows)
     slack = 1e-12 + 4e-16 * rows
     price = math.log(2 * WEIGHTS.size / probability("delta", delta))
-    spread = (-np.log1p(-WEIGHTS) - WEIGHTS) * squares
+    spread = (-log1p(-WEIGHTS) - WEIGHTS) * squares
     radius = float(((price + spread) / WEIGHTS).min()) / rows * (1 + slack) + slack
     return max(0.0, mean - radius), min(1.0, mean + radius)

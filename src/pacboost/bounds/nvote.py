@@ -28,6 +28,7 @@ from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.same_bits import product
 
 SIZES = (
     *(1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 17, 21, 25),
@@ -209,4 +210,4 @@ def _losses(
     cells: NDArray[np.float64], weights: NDArray[np.float64], voters: int, wrong: NDArray[np.int_]
 ) -> list[float]:
     tails = betainc(wrong[:, None], voters - wrong[:, None] + 1, cells[None, :])
-    return [min(1.0, float(loss) * (1 + 1e-12)) for loss in tails @ weights]
+    return [min(1.0, float(loss) * (1 + 1e-12)) for loss in product(tails, weights)]

@@ -30,12 +30,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.search import check_rate
+from pacboost.bounds.search import examples_at_rate
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_binomial
-from pacboost.numerics.kl import kl
 
 BITS = tuple(range(1, 11))
 SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)
@@ -88,15 +87,14 @@ def occam_bound(
 def examples_for_occam(
     epsilon: float, delta: float, base_rules: int, rules: int, bits: int, rate: float = 0.0
 ) -> int:
-    """Find an n that suffices for ε if the quantised vote is wrong on a share ``rate`` of the rows.
-
-    n = ln(1/(δP))/kl(rate‖ε), rounded up: exact at rate 0, else by Chernoff's kl form.
+    """Count the examples at which ⌈rate·n⌉ mistakes of the quantised vote give at most epsilon.
 
     >>> examples_for_occam(0.1, 0.05, 1260, 20, 3, rate=0.05)
-    9183
+    9009
     """
-    check_rate(rate, epsilon)
-    return math.ceil(_price(base_rules, rules, bits, delta) / kl(rate, epsilon))
+    return examples_at_rate(
+        lambda k, n: occam_bound(k, n, base_rules, rules, bits, delta), epsilon, rate
+    )
 
 
 @plain_numbers

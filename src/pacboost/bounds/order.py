@@ -22,6 +22,7 @@ from scipy.special import gammaln
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole
 from pacboost.numerics.hypergeometric import log_hypergeometric_tail
+from pacboost.numerics.same_bits import exp, total
 
 SLACK = 1e-7
 """Rounding errors of sums of logarithms, for up to MOST_ROWS rows, with room to spare."""
@@ -61,24 +62,22 @@ def runs_p(runs: int, ones: int, rows: int) -> float:
     few = min(ones, rows - ones)
     if few == 0:
         return 1.0
-    law = np.exp(_log_law(few, rows - few))  # of 2, 3, 4, … runs
+    law = _law(few, rows - few)  # of 2, 3, 4, … runs
     if not 2 <= runs < 2 + law.size:
         raise ParameterError(f"runs is {runs}; with {ones} ones in {rows} rows that cannot be")
-    low, high = float(law[: runs - 1].sum()), float(law[runs - 2 :].sum())
+    low, high = total(law[: runs - 1]), total(law[runs - 2 :])
     return min(1.0, 2 * min(low, high) * (1 + SLACK))
 
 
-def _log_law(few: int, many: int) -> NDArray[np.float64]:
-    """Give the logarithms of the probabilities of 2, 3, … runs."""
+def _law(few: int, many: int) -> NDArray[np.float64]:
+    """Return the probabilities of 2, 3, … runs."""
     pairs = np.arange(1, few + 1, dtype=np.float64)
     ways = _log_choose(few + many, np.array([float(few)]))[0]
     even = math.log(2) + _log_choose(few - 1, pairs - 1) + _log_choose(many - 1, pairs - 1) - ways
-    odd = np.logaddexp(
-        _log_choose(few - 1, pairs) + _log_choose(many - 1, pairs - 1),
-        _log_choose(few - 1, pairs - 1) + _log_choose(many - 1, pairs),
-    )
+    one = _log_choose(few - 1, pairs) + _log_choose(many - 1, pairs - 1) - ways
+    other = _log_choose(few - 1, pairs - 1) + _log_choose(many - 1, pairs) - ways
     law = np.empty(2 * few)
-    law[0::2], law[1::2] = even, odd - ways
+    law[0::2], law[1::2] = exp(even), exp(one) + exp(other)
     return law[: 2 * few - (few == many)]
 
 

@@ -29,6 +29,7 @@ from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability, share
 from pacboost.numerics.kl import kl_lower, kl_upper
+from pacboost.numerics.same_bits import log
 
 
 def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:
@@ -44,7 +45,7 @@ def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:
     used = rho > 0
     if (pi[used] == 0).any():
         raise ParameterError("the prior is 0 for a voter that has a vote; give it some weight")
-    total = math.fsum(rho[used] * np.log(rho[used] / pi[used]))
+    total = math.fsum(rho[used] * log(rho[used] / pi[used]))
     return max(0.0, total) * (1 + 1e-12) + 1e-15 * rho.size
 
 

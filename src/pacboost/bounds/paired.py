@@ -2,20 +2,26 @@
 
 Of n rows b are wrong for the first only and c for the second only. If the two were equally good,
 each of these b + c rows would be a fair coin (McNemar 1947). The difference of their risks is
-P[only the first errs] - P[only the second errs]; b and c are binomial with n and these chances, and
-ends by Clopper and Pearson at a quarter of delta each enclose it. docs/proofs/rates.md.
+P[only the first errs] - P[only the second errs]. Each end has half of delta: a tenth of that bounds
+the sum of the two chances (Clopper and Pearson), and the rest is for Buehler's limit, ordered by
+b - c, under all pairs of chances with no larger a sum (Berger and Boos 1994). docs/proofs/rates.md.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scipy.special import bdtr
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import SLACK, confidence
-from pacboost.numerics.checks import counts, plain_numbers
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.two_chances import difference_upper
+
+MOST_ROWS = 20_000
+"""With more rows the two chances have Clopper and Pearson's ends, at half the level each."""
 
 
 @plain_numbers
@@ -37,13 +43,20 @@ def difference_interval(
 
     >>> low, high = difference_interval(40, 10, 1000, delta=0.05)
     >>> round(low, 4), round(high, 4)
-    (0.0077, 0.0519)
+    (0.0133, 0.0462)
     """
     counts(b + c, n)
-    ends = 4 * pairs
-    low = clopper_pearson_lower(b, n, delta, ends) - clopper_pearson(c, n, delta, ends)
-    high = clopper_pearson(b, n, delta, ends) - clopper_pearson_lower(c, n, delta, ends)
-    return low - SLACK, high + SLACK
+    level = probability("delta", delta) / (2 * positive_whole("pairs", pairs))
+    return -_upper(c, b, n, level) - SLACK, _upper(b, c, n, level) + SLACK
+
+
+@lru_cache(1024)
+def _upper(b: int, c: int, n: int, level: float) -> float:
+    """Bound P[only the first errs] - P[only the second errs] from above."""
+    if n > MOST_ROWS:
+        return clopper_pearson(b, n, level, 2) - clopper_pearson_lower(c, n, level, 2)
+    most = clopper_pearson(b + c, n, level / 10)
+    return difference_upper(b, c, n, most, 0.9 * level)
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,8 @@ class Difference:
     delta: float
     pairs: int = 1
     """How many differences share delta."""
+    assumptions: tuple[str, ...] = ()
+    """What is assumed of rows that are equal, if some are."""
 
     @property
     def p_value(self) -> float:
@@ -81,7 +96,7 @@ class Difference:
         """Say which is better, and by how much.
 
         >>> print(Difference("a", "b", 40, 10, 1000, 0.05).sentence[:74])
-        The error of 'a' is larger than that of 'b' by 0.77 to 5.20 percentage poi
+        The error of 'a' is larger than that of 'b' by 1.32 to 4.62 percentage poi
         """
         low, high = self.interval
         if low > 0 or high < 0:
@@ -91,10 +106,11 @@ class Difference:
         else:
             ends = _percentage_points(low, high)
             said = f"The error of '{self.one}' less that of '{self.other}' lies within {ends}"
+        assumed = "".join(f"; {words}" for words in self.assumptions)
         counted = f"{self.only_one_wrong:,} and {self.only_other_wrong:,} are wrong for one of them"
         return (
             f"{said} ({confidence(self.delta)} confidence; {self.rows:,} held-out rows, of which "
-            f"{counted} only; exact sign test p = {self.p_value:.2g})."
+            f"{counted} only; exact sign test p = {self.p_value:.2g}{assumed})."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -111,6 +127,7 @@ class Difference:
             "p_value": self.p_value,
             "lower": low,
             "upper": high,
+            "assumptions": list(self.assumptions),
         }
 
 

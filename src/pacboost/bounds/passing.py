@@ -12,25 +12,34 @@ For any t between error and epsilon, Chernoff's bound shows that all n with
 
 are enough: with K ≤ tn the exact bound is at most epsilon, and K > tn is rare. Below that number
 the teeth are looked at one by one: within a tooth c is constant, so its last n is the worst.
+
+Where rows of one class are counted among n rows of all, their number is Bin(n, share), and the
+classifier passes with the mean of these probabilities over it (docs/proofs/rates.md).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betainc
-from scipy.stats import nbinom
+from scipy.stats import binom, nbinom
 
 from pacboost.bounds.confidence import crossing
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.search import check_rate
+from pacboost.bounds.search import check_rate, from_here_on, smallest
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.kl import kl
+from pacboost.numerics.same_bits import total
 
+Doubles = NDArray[np.float64]
 MOST_TEETH = 20_000
 """With more teeth than this the number by Chernoff's bound is given."""
+TAILS = 1e-12
+"""Numbers of rows of a class that come less often than this count as not passing."""
 
 
 @plain_numbers
@@ -41,16 +50,98 @@ def rows_to_pass(epsilon: float, delta: float, error: float = 0.0, power: float 
     (299, 263)
     """
     enough = rows_to_pass_by_chernoff(epsilon, delta, error, power)
-    most = allowed_mistakes(enough, epsilon, delta)
-    if error == 0 or most < 0:
+    if error == 0:
         return _first_row(0, epsilon, delta)
+    return rows_from_tooth_on(
+        lambda c, n: betainc(n - c, c + 1, 1 - error) >= power, enough, epsilon, delta
+    )
+
+
+def rows_from_tooth_on(
+    passes: Callable[[Doubles, Doubles], NDArray[np.bool_]],
+    enough: int,
+    epsilon: float,
+    delta: float,
+) -> int:
+    """Count the rows from which on every number passes, if ``enough`` and all above do.
+
+    ``passes(c, n)`` is asked of the last n at which c mistakes, and no more, are allowed.
+    """
+    most = allowed_mistakes(enough, epsilon, delta)
     if most > MOST_TEETH:
         return enough
-    teeth = np.arange(0.0, most + 1)
-    # The last n at which no more than c mistakes pass: one less than where c + 1 begin to.
-    last = nbinom.isf(delta, teeth + 2, epsilon) + teeth + 1
-    fails = np.flatnonzero(betainc(last - teeth, teeth + 1, 1 - error) < power)
+    allowed = np.arange(0.0, most + 1)
+    fails = np.flatnonzero(~passes(allowed, _first_rows(allowed + 1, epsilon, delta) - 1))
     return _first_row(int(fails[-1]) + 1 if fails.size else 0, epsilon, delta)
+
+
+@plain_numbers
+def rows_of_all_to_pass(
+    share: float, epsilon: float, delta: float, error: float = 0.0, power: float = 0.9
+) -> int:
+    """Count the rows of all classes from which on the rows of one pass with probability ``power``.
+
+    A row is of the class with probability ``share``. One row more lowers the probability by no more
+    than ``share`` times the most that it falls from one number of rows of the class to the next.
+
+    >>> rows_of_all_to_pass(0.01, 0.05, 0.05), rows_of_all_to_pass(0.2, 0.1, 0.05, error=0.05)
+    (6898, 1267)
+    """
+    more = (1 + probability("power", power)) / 2
+    many = rows_to_pass(epsilon, delta, error, more)
+    sure = rows_of_all(many, share, power / more)
+    most = int(_likely(sure, share)[-1])
+    if allowed_mistakes(most, epsilon, delta) > MOST_TEETH:
+        return sure
+    chances = _chances_to_pass(np.arange(most + 1.0), epsilon, delta, error)
+    fall = share * (max(0.0, float(-np.diff(chances).min())) + TAILS)
+
+    def between(low: int, high: int) -> bool:
+        rows = _likely(min(low, sure), share)
+        mean = total(binom.pmf(rows, low, share) * chances[rows.astype(int)])
+        return low >= sure or mean - (high - low) * fall >= power
+
+    return from_here_on(between, 1, sure, "this share")
+
+
+@plain_numbers
+def rows_of_all(rows: int, share: float, power: float) -> int:
+    """Count the rows of all classes that hold so many of one with probability ``power``.
+
+    >>> rows_of_all(59, 0.01, 0.9)
+    6898
+    """
+    probability("share", share)
+    return smallest(lambda n: binom.sf(rows - 1, n, share) >= power, rows, f"a share of {share:g}")
+
+
+@plain_numbers
+def chance_of_all_to_pass(
+    n: int, share: float, epsilon: float, delta: float, error: float = 0.0
+) -> float:
+    """Give the probability to pass by those of n rows that are of a class of this share.
+
+    >>> round(chance_of_all_to_pass(5900, 0.01, 0.05, 0.05), 3)
+    0.518
+    """
+    rows = _likely(n, share)
+    return total(binom.pmf(rows, n, share) * _chances_to_pass(rows, epsilon, delta, error))
+
+
+def _chances_to_pass(rows: Doubles, epsilon: float, delta: float, error: float) -> Doubles:
+    """The chance to pass by each of these numbers of rows, which rise by 1."""
+    least, most = (allowed_mistakes(int(n), epsilon, delta) for n in rows[[0, -1]])
+    first = _first_rows(np.arange(least + 1.0, most + 1), epsilon, delta)
+    allowed = least + np.searchsorted(first, rows, side="right")
+    chances = betainc(rows - allowed, np.maximum(allowed, 0) + 1, 1 - error)
+    return np.asarray(np.where(allowed < 0, 0.0, chances))
+
+
+def _likely(n: int, share: float) -> Doubles:
+    """The numbers of rows of a class among n; all others together come less often than TAILS."""
+    reach = 8 * math.sqrt(n * share) + 40
+    low, high = max(0, math.floor(n * share - reach)), min(n, math.ceil(n * share + reach))
+    return np.arange(low, high + 1.0)
 
 
 @plain_numbers
@@ -122,6 +213,11 @@ def _first_row(mistakes: int, epsilon: float, delta: float) -> int:
     while n > mistakes + 1 and _passes(mistakes, n - 1, epsilon, delta):
         n -= 1
     return n
+
+
+def _first_rows(mistakes: Doubles, epsilon: float, delta: float) -> Doubles:
+    """The same for many numbers of mistakes; where rounding decides, one row too many."""
+    return np.asarray(nbinom.isf(delta * (1 - 1e-12), mistakes + 1, epsilon) + mistakes + 1)
 
 
 def _passes(mistakes: int, n: int, epsilon: float, delta: float) -> bool:

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacboost.numerics.same_bits import total
+
 Counts = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
@@ -59,7 +61,7 @@ class RankCounts:
         misses = ends - hits
         widths, heights = np.diff(misses, prepend=0), np.diff(hits, prepend=0)
         area = float((widths * (hits - heights / 2)).sum() / (hits[-1] * misses[-1]))
-        precise = float((heights * hits / ends).sum() / hits[-1])
+        precise = total(heights * hits / ends) / float(hits[-1])
         kept = _places(hits, misses)
         positive, negative = (np.diff(part[kept], prepend=0) for part in (hits, misses))
         return cls(positive.astype(np.int64), negative.astype(np.int64), area, precise)

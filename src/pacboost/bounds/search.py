@@ -30,6 +30,41 @@ def smallest(holds: Callable[[int], bool], start: int, what: str) -> int:
     return high
 
 
+def from_here_on(between: Callable[[int, int], bool], start: int, sure: int, what: str) -> int:
+    """Find the n from which on every number passes: the one after the last that fails.
+
+    ``between(a, b)`` may say yes only if all numbers from a to b pass, and has to say whether a
+    alone does where b = a. All numbers from ``sure`` on pass.
+
+    >>> from_here_on(lambda a, b: a > 7 and not a <= 12 <= b, 1, 100, "being above 7, but not 12")
+    13
+    """
+    first = reached = smallest(lambda n: between(n, n), start, what)
+    step = 1
+    while reached < sure:
+        if between(reached, reached + step - 1):
+            reached, step = reached + step, 2 * step
+        elif step > 1:
+            step //= 2
+        else:
+            first = reached = smallest(lambda n: between(n, n), reached + 1, what)
+    return first
+
+
+def examples_at_rate(bound: Callable[[int, int], float], epsilon: float, rate: float) -> int:
+    """Find an n at which ⌈rate·n⌉ mistakes give a bound of at most epsilon; n - 1 rows do not.
+
+    A few rows more may do worse again, where one more of them is a mistake.
+
+    >>> examples_at_rate(lambda k, n: (k + 1) / n, epsilon=0.2, rate=0.1)
+    15
+    """
+    check_rate(rate, epsilon)
+    return smallest(
+        lambda n: bound(expected_mistakes(rate, n), n) <= epsilon, 1, f"a bound of {epsilon:g}"
+    )
+
+
 def expected_mistakes(rate: float, n: int) -> int:
     """Round the mistakes of a classifier wrong on ``rate`` of n rows up to a whole number.
 

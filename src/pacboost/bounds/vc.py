@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
-from pacboost.bounds.search import check_rate, expected_mistakes, smallest
+from pacboost.bounds.search import examples_at_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import (
@@ -112,12 +112,7 @@ def examples_for(
     >>> examples_for(hypergeometric, 0.1, 0.05, growth_of_dimension(4), rate=0.05)
     2638
     """
-    check_rate(rate, epsilon)
-    return smallest(
-        lambda n: bound(expected_mistakes(rate, n), n, delta, log_growth) <= epsilon,
-        1,
-        f"a bound of {epsilon:g}",
-    )
+    return examples_at_rate(lambda k, n: bound(k, n, delta, log_growth), epsilon, rate)
 
 
 @plain_numbers
@@ -147,7 +142,10 @@ def dimension_of_boxes(features: int) -> int:
 
 @plain_numbers
 def dimension_of_halfspaces(features: int, through_origin: bool = False) -> int:
-    """Give the VC dimension of halfspaces."""
+    """Give the VC dimension of halfspaces, all open or all closed.
+
+    Of open and closed ones together it is the same, but through the origin one more.
+    """
     return positive_whole("features", features) + (not through_origin)
 
 

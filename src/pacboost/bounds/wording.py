@@ -36,6 +36,8 @@ OF_WHAT = (
 
 WITHOUT_WEIGHTS = "without_weights"
 """The detail that says: rows had weights in training, and none where mistakes were counted."""
+DISTINCT = "distinct "
+"""How what is said of a sample begins, if copies of its rows were left out."""
 IF_NEW = "If these rows are new: "
 """How a claim begins if it could not be checked that the rows had no part in the fit."""
 
@@ -127,20 +129,26 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
     return said if certificate.rows_checked else said.within(IF_NEW)
 
 
+def distinct(certificate: Certificate) -> str:
+    """Return the word to put before the rows of a certificate if copies were left out, or ""."""
+    return DISTINCT if certificate.sample.startswith(DISTINCT) else ""
+
+
 def _counted(certificate: Certificate) -> str:
     """Say how many rows certify and how many of them were wrong, where rows were held out."""
     counts = certificate.inputs
     how = ", counted without weights" if WITHOUT_WEIGHTS in certificate.details else ""
+    rows = f"{distinct(certificate)}held-out rows"
     if certificate.of_what == NEW_GROUPS:
         return f"; {certificate.size:,} held-out groups{how}"
     if certificate.of_what in measures.OF_WHAT:
-        unit = "groups" if certificate.details.get("unit") == "groups" else "rows"
-        return f"; {certificate.size:,} held-out {unit}{how}"
+        groups = certificate.details.get("unit") == "groups"
+        return f"; {certificate.size:,} {'held-out groups' if groups else rows}{how}"
     known = ("holdout", "dependent", "selective")
     if not {"k", "n"} <= set(counts) or not certificate.bound.startswith(known):
         return how
     answered = "answered " if certificate.of_what == ANSWERED else ""
-    return f"; {int(counts['n']):,} {answered}held-out rows, {int(counts['k']):,} wrong{how}"
+    return f"; {int(counts['n']):,} {answered}{rows}, {int(counts['k']):,} wrong{how}"
 
 
 def _claim(certificate: Certificate, number: str) -> Statement:

@@ -49,6 +49,13 @@ delta = click.option(
     show_default=True,
     help="The probability with which the certificate is allowed to be wrong.",
 )
+models = click.option(
+    "--models",
+    default=1,
+    show_default=True,
+    help="The number of models that are tried on these rows, of which you keep one: each pays its "
+    "share of delta.",
+)
 epsilon = click.option(
     "--epsilon",
     type=float,
@@ -142,23 +149,24 @@ coverage = click.option(
     show_default=True,
     help="The share of new examples that has to be covered.",
 )
+copies = click.option(
+    "--copies",
+    type=click.Choice(["auto", "draws", "distinct"]),
+    default="auto",
+    show_default=True,
+    help="What equal rows are: draws, each of which counts, or copies, of which one does "
+    "(distinct). auto: copies if a column or a pair of columns nearly tells rows apart.",
+)
 calibrating = together(
     delta,
+    models,
     click.option(
         "--groups",
         metavar="COLUMN",
         help="Rows with the same value in this column depend on each other; one row of each is "
         "taken.",
     ),
-    click.option(
-        "--copies",
-        type=click.Choice(["auto", "independent", "once"]),
-        default="auto",
-        show_default=True,
-        help="How equal rows with equal labels are counted: each of them (independent), or once. "
-        "auto: each of them if the training rows show that rows repeat; otherwise the command is "
-        "refused.",
-    ),
+    copies,
     order,
     text,
     drop,

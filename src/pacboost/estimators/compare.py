@@ -22,6 +22,7 @@ from pacboost.boosters.base.choose import as_booster
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import (
@@ -43,8 +44,9 @@ from pacboost.questions.compare import (
     measure,
     surely_worse,
 )
+from pacboost.questions.new_rows import NewRows, flat_rows
 from pacboost.reports.progress import RoundsBar
-from pacboost.samples.hidden_copies import places_of_rows, refuse_hidden_copies
+from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
@@ -66,6 +68,7 @@ def compare(
     test: Any = 0.25,
     delta: float = 0.05,
     share: float = 0.05,
+    copies: str = "auto",
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: bool | int | str = "auto",
@@ -88,12 +91,14 @@ def compare(
     n_rounds : int, default=100
         The most rounds each may run. All rows are learned from: none is held back to stop early.
     test : float, pair (X, y) or None, default=0.25
-        The share of rows, drawn by chance, that no booster sees; or rows of your own; or none. A
-        table that was surely copied is refused: test rows would be copies of rows learned from.
+        The share of examples, drawn by chance, that no booster sees; or rows of your own; or none.
     delta : float, default=0.05
         The probability with which any of the intervals may fail.
     share : float, default=0.05
         The soft margin is the mean margin of the worst rows, so large a share of all.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are. Copies of one example are all learned from, or one is tested on; test
+        rows of your own that are copies of rows learned from are left out.
     random_state, n_jobs, verbose : as in BoostClassifier
     parameters : others of BoostClassifier, such as ``max_bins`` or ``shrinkage``
 
@@ -106,7 +111,8 @@ def compare(
     """
     contest = Contest(
         boosters, learner, collected(X), y, n_rounds=n_rounds, test=collected(test), delta=delta,
-        share=share, random_state=random_state, n_jobs=n_jobs, verbose=verbose, **parameters,
+        share=share, copies=copies, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
+        **parameters,
     )  # fmt: skip
     try:
         contest.run()
@@ -134,6 +140,7 @@ class Contest:
         test: Any,
         delta: float,
         share: float,
+        copies: str,
         random_state: Any,
         verbose: bool | int | str = "auto",
         **parameters: Any,
@@ -150,7 +157,8 @@ class Contest:
         self._parameters = {"early_stopping": False, "random_state": seed, **parameters}
         examples, _ = read_examples(BoostClassifier(**parameters), X, y, None)
         self._n_rows = examples.n_rows
-        self._training, self._test = self._split(X, y, test, seed)
+        self._assumptions: tuple[str, ...] = ()
+        self._training, self._test = self._split(X, y, test, check_copies(copies), seed)
 
     def run(self) -> None:
         """Fit and measure one booster after the other, or several at once on a cluster."""
@@ -186,27 +194,32 @@ class Contest:
             test_rows=0 if self._test is None else len(self._test.y),
             delta=self._delta,
             share=self._share,
-            differences=differences(self._wrong, self._delta),
+            differences=differences(self._wrong, self._delta, self._assumptions),
+            assumptions=self._assumptions,
         )
 
-    def _split(self, X: Any, y: Any, test: Any, seed: int) -> tuple[Rows, Rows | None]:
+    def _split(self, X: Any, y: Any, test: Any, copies: str, seed: int) -> tuple[Rows, Rows | None]:
+        labels = np.asarray(y)
         if test is None:
-            return Rows(X, np.asarray(y)), None
+            return Rows(X, labels), None
         if isinstance(test, tuple | list):
             if len(test) != 2:
                 raise ParameterError(
                     f"test holds {len(test)} things; it may be a pair of rows and labels, a share "
                     "of the rows, or None"
                 )
-            return Rows(X, np.asarray(y)), Rows(test[0], np.asarray(test[1]))
+            new = NewRows.beside(plain_rows(X), plain_rows(test[0]), *test, copies)
+            self._assumptions = new.assumptions
+            kept = division.taken(test[0], new.kept)
+            return Rows(X, labels), Rows(kept, np.asarray(test[1])[new.kept])
         share = probability("test", test)
-        chosen = division.draw(self._n_rows, "test", share, seed)
-        training, kept = (Rows(division.taken(X, rows), np.asarray(y)[rows]) for rows in chosen)
-        several = isinstance(X, np.ndarray) and X.ndim > 2  # rows are arrays, for a black box
-        flat = X.reshape(len(X), -1) if several else X
-        refuse_hidden_copies(flat)
-        equal, _ = division.equal_rows(places_of_rows(flat), *chosen)
-        return training, replace(kept, equal=equal)
+        examples = Examples.of(flat_rows(X), copies, labels)
+        self._assumptions = examples.assumptions
+        learned, held = map(examples.rows_of, division.draw(examples.count, "test", share, seed))
+        tested = examples.once(held)
+        return Rows(division.taken(X, learned), labels[learned]), Rows(
+            division.taken(X, tested), labels[tested]
+        )
 
     def numbered(self, number: int) -> Measured:
         """Fit and measure the booster of this number."""

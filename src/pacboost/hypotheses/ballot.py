@@ -60,7 +60,7 @@ class Ballot:
         else:
             features, masks = leaf_masks(rule)
             if features.size == 1:
-                leaves = np.log2(masks[0][: self._bins.missing + 1]).astype(np.int64)
+                leaves = np.frexp(masks[0][: self._bins.missing + 1])[1].astype(np.int64) - 1
                 self._add_table(int(features[0]), vote * rule.values[leaves])
             else:
                 self._masked.add(features, masks, vote * rule.values)

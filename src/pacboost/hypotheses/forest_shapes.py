@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.shapes import Shape, Shapes
+from pacboost.numerics.same_bits import mean_of
 from pacboost.samples.bins import Bins
 from pacboost.sources.table import Table
 
@@ -29,7 +30,7 @@ def partial_dependence(
 ) -> Shapes:
     """Give the curve of each of these features; those that no tree asks for are left out."""
     rows = _made_up(forest.bins) if table is None else _taken(forest.bins, table)
-    mean = _answers(forest, rows).mean(axis=0)
+    mean = mean_of(_answers(forest, rows))
     asked = [j for j in features if forest.importances[j] > 0]
     found = {j: _curve(forest, rows, mean, j, names) for j in asked}
     return Shapes(mean, found, names.answers if forest.many else names.answers[-1:])
@@ -69,7 +70,7 @@ def _curve(forest: Forest, rows: Lines, mean: Doubles, feature: int, names: Name
     codes = [int(part[part.size // 2]) for part in parts] + [bins.missing]
     lines = np.tile(rows, (len(codes), 1))
     lines[:, feature] = np.repeat(codes, len(rows))
-    said = _answers(forest, lines).reshape(len(codes), len(rows), -1).mean(axis=1) - mean
+    said = mean_of(_answers(forest, lines).reshape(len(codes), len(rows), -1).swapaxes(0, 1)) - mean
     steps, missing = said[:-1], said[-1]
     if levels:
         words = tuple(names.level(feature, k) for k in range(levels))

@@ -18,6 +18,7 @@ from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.shapes import Shape, Shapes
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
+from pacboost.numerics.same_bits import product
 from pacboost.samples.bins import Bins
 
 Doubles = NDArray[np.float64]
@@ -28,7 +29,7 @@ class _Weighed:
 
     def __init__(self, rule: TreeRule, values: Doubles) -> None:
         self.rule, self.values = rule, values
-        self.mean: Doubles = _shares_of_leaves(rule, None)[:, 0] @ values
+        self.mean: Doubles = product(values.T, _shares_of_leaves(rule, None)[:, 0])
 
 
 def partial_dependence(vote: Vote, names: Names, features: Sequence[int]) -> Shapes:
@@ -59,7 +60,7 @@ def _curve(trees: Sequence[_Weighed], feature: int, names: Names) -> Shape:
     bins = trees[0].rule.bins
     total = np.zeros((bins.thresholds[feature].size + 2, trees[0].values.shape[1]))
     for tree in trees:
-        total += _shares_of_leaves(tree.rule, feature).T @ tree.values - tree.mean
+        total += product(_shares_of_leaves(tree.rule, feature).T, tree.values) - tree.mean
     steps, missing, name = total[:-1], total[-1], names.column(feature)
     thresholds, levels = bins.thresholds[feature], int(bins.levels[feature])
     if levels:

@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.exp_log import exp_below_0, natural_exp, natural_log
 from pacboost.kernels.jit import kernel, part_of_kernels
 
 Doubles = NDArray[np.float64]
@@ -39,7 +40,9 @@ def follow(
     detector then starts again.
     """
     bets = levels.size
-    factors = np.exp(logs)
+    factors = np.empty(logs.shape)
+    for j in range(bets):
+        factors[0, j], factors[1, j] = natural_exp(logs[0, j]), natural_exp(logs[1, j])
     for wrong in mistakes:
         mean = (counts[1] + 0.5) / (counts[0] + 1.0)
         counts[0] += 1
@@ -54,8 +57,8 @@ def follow(
                 if top >= goal:
                     whole = 0.0
                     for j in range(bets):
-                        whole += math.exp(counts[1] * logs[1, j] + right * logs[0, j] - top)
-                    if top + math.log(whole / bets) >= goal:
+                        whole += exp_below_0(counts[1] * logs[1, j] + right * logs[0, j] - top)
+                    if top + natural_log(whole / bets) >= goal:
                         marks[0] = counts[0]
         else:
             squares[0] += mean**2
@@ -128,10 +131,10 @@ def boost_rules(
         smooth = 4.0 * weights.sum() / rows  # as if every leaf held four more rows of each kind
         for leaf in range(4):
             ratio = (sums[leaf, 0] + smooth) / (sums[leaf, 1] + smooth)
-            values[t, leaf] = shrink * 0.5 * math.log(ratio)
+            values[t, leaf] = shrink * 0.5 * natural_log(ratio)
         for i in range(rows):
             scores[i] += values[t, node[i]]
-            weights[i] = math.exp(-scores[i] if i < half else scores[i])
+            weights[i] = natural_exp(-scores[i] if i < half else scores[i])
 
 
 @part_of_kernels
@@ -140,6 +143,14 @@ def leaf_of(codes: NDArray[np.uint8], rule: Whole) -> int:
     if codes[rule[0]] <= rule[1]:
         return 0 if codes[rule[2]] <= rule[3] else 1
     return 2 if codes[rule[4]] <= rule[5] else 3
+
+
+@part_of_kernels
+def tanh(x: float) -> float:
+    """Return the hyperbolic tangent, which lies in [-1, 1]."""
+    small = exp_below_0(-2.0 * abs(x))
+    size = (1.0 - small) / (1.0 + small)
+    return size if x >= 0 else -size
 
 
 @kernel
@@ -165,4 +176,4 @@ def pay(
             won[rules[t, 0]] += 0.25 * (values[t, a] - values[t, b])
             won[rules[t, 2 if a < 2 else 4]] += 0.25 * values[t, a]
             won[rules[t, 2 if b < 2 else 4]] -= 0.25 * values[t, b]
-        payoffs[i] = 0.5 * (math.tanh(high) - math.tanh(low))
+        payoffs[i] = 0.5 * (tanh(high) - tanh(low))

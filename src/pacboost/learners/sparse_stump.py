@@ -29,7 +29,7 @@ class SparseStumps:
 
         Also the sum of amounts above the cut less the sum below it, and that of missing values.
         """
-        feature, wanted = split.first_feature(self._edges(amounts), slack)
+        feature, wanted = split.first_feature(self.edges(amounts), slack)
         codes, bins = self._codes, int(self._bins[feature])
         own = np.empty(self._missing + 1, dtype=np.int64)
         stored = slice(codes.starts[feature], codes.starts[feature + 1])
@@ -41,7 +41,8 @@ class SparseStumps:
         _, cut, difference = split.scan(own, bins, wanted)
         return feature, int(cut), int(difference), int(own[bins])
 
-    def _edges(self, amounts: Wholes) -> Wholes:
+    def edges(self, amounts: Wholes) -> Wholes:
+        """Give the largest edge of each feature."""
         codes, total = self._codes, amounts.sum()
         edges = np.empty(self._bins.size, dtype=np.int64)
         together(

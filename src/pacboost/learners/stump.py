@@ -147,6 +147,21 @@ class StumpSearch(Search):
         _, cut, difference = split.scan(own, missing, wanted)
         return self._stump(feature, cut, int(difference), int(own[missing]))
 
+    def largest_edge(self, weights: Weights, answers: NDArray[Any]) -> int:
+        """Give the largest edge of any stump on the bins, in units of weight: no near tie counts.
+
+        >>> from pacboost.sources.arrays import ArrayTable
+        >>> from pacboost.samples.bins import fit_bins
+        >>> table = ArrayTable(np.array([[0.0], [1.0], [2.0]]))
+        >>> signs = np.array([1, -1, 1], dtype=np.int8)
+        >>> search = Stump().on(Sample(table, signs[:, None], bins=fit_bins(table)))
+        >>> search.largest_edge(np.array([1, 3, 2]), signs)
+        4
+        """
+        if self._sparse is not None:
+            return int(self._sparse.edges(weights * answers).max())
+        return int(self._largest_edges(weights, answers)[0].max())
+
     def _slack(self, total: int) -> int:
         """By how much edges may differ that are equal but for the rounding of weights.
 

@@ -16,11 +16,12 @@ from pacboost.bounds.interval_rule import IntervalRule
 from pacboost.bounds.label_sets import SetRule
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.kernels import same_bits
 from pacboost.kernels.cuda.device import on_gpu, to_gpu, to_host
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
-from pacboost.models.links import expit, log_expit, log_softmax, softmax, two_columns
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS, Levels
@@ -106,14 +107,14 @@ class Model:
             return np.ones((len(scores), 1))
         if self.calibration is not None:
             return self.calibration.probabilities(scores)
-        return self._linked(scores, expit, softmax)
+        return self._linked(scores, same_bits.sigmoid, same_bits.softmax)
 
     def log_probabilities(self, scores: Scores) -> NDArray[np.float64]:
         """Give the logarithms of the probabilities, without taking one of 0."""
         if self.classes.size == 1 or self.calibration is not None:
             with np.errstate(divide="ignore"):
-                return np.log(self.probabilities(scores))
-        return self._linked(scores, log_expit, log_softmax)
+                return same_bits.log(self.probabilities(scores))  # type: ignore[no-any-return]
+        return self._linked(scores, same_bits.log_sigmoid, same_bits.log_softmax)
 
     def _linked(self, scores: Scores, of_one: Any, of_many: Any) -> NDArray[np.float64]:
         """Apply a function to doubled scores of two classes or of labels, or another to rows."""
@@ -121,7 +122,7 @@ class Model:
         if self.ledger.several_labels:
             found = of_one(2 * scores)
         elif scores.ndim == 1:
-            found = two_columns(of_one, 2 * scores)
+            found = np.stack([of_one(-2 * scores), of_one(2 * scores)], axis=1)
         else:
             found = of_many(steepness(self.ledger.potential) * scores)
         return found
@@ -133,7 +134,7 @@ class Model:
 
     def numbers(self, scores: Scores) -> NDArray[np.float64]:
         """Turn the scores of a regression into predictions."""
-        return np.exp(scores) if self.log_link else scores
+        return same_bits.exp(scores) if self.log_link else scores
 
     def importances(self) -> NDArray[np.float64]:
         """Each feature's share of the votes, or for trees of what their splits won."""
@@ -151,7 +152,7 @@ class Model:
 
 
 def _shares(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    total = numbers.sum()
+    total = sum_of(numbers)
     return numbers / total if total > 0 else numbers
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from pacboost.errors import DataError
+from pacboost.numerics.same_bits import mean, row_totals
 
 
 @dataclass(frozen=True)
@@ -81,14 +82,14 @@ def ranking(
     own = right.sum(axis=1)
     ahead = np.where(right, of_all - among_right, 0).sum(axis=1)
     pairs = own * (labels - own)
-    precision = np.where(right, among_right / of_all, 0).sum(axis=1)
+    precision = row_totals(np.where(right, among_right / of_all, 0))
     first = np.where(right, of_all - among_right, labels).min(axis=1)
     return Ranking(
         hamming_loss=float(np.mean(right != said)),
         one_error=float(np.mean((own > 0) & (first > 0))),
         coverage=float(np.mean(np.where(right, of_all - 1, 0).max(axis=1))),
-        ranking_loss=float(np.mean(ahead / np.maximum(pairs, 1))),
-        average_precision=float(np.mean(np.where(own > 0, precision / np.maximum(own, 1), 1.0))),
+        ranking_loss=mean(ahead / np.maximum(pairs, 1)),
+        average_precision=mean(np.where(own > 0, precision / np.maximum(own, 1), 1.0)),
         rows=rows,
         labels=labels,
     )

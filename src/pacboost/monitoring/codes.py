@@ -3,52 +3,85 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.lazy import collected
+from pacboost.sources.levels import is_missing, pieces
+from pacboost.sources.table import Table
 
 Codes = NDArray[np.uint8]
 CUTS = 31
 """The most quantiles that divide a column."""
 MOST_COLUMNS = 1000
+HASHED = 2.0**100
+"""Cells that are no numbers become numbers from this one on."""
 
 
-def read_rows(model: Any, X: Any) -> tuple[NDArray[np.float64], list[str]]:
-    """Read rows as numbers, with the names of the columns.
+def read_rows(X: Any) -> tuple[NDArray[np.float64], list[str]]:
+    """Return rows as numbers, with the names of the columns.
 
-    A pacboost model reads them as in ``predict``, so categories are numbered as in its fit; for
-    other models all columns have to be numbers.
+    A number stands for itself, and any other cell for a number made by a hash of its text. No model
+    has a part in it: one that has learned from the reference rows knows their categories, and not
+    those of new rows.
+
+    >>> values, names = read_rows([["a", 1], ["b", None], ["a", "3.5"]])
+    >>> bool(values[0, 0] == values[2, 0] != values[1, 0]), values[:, 1].tolist(), names
+    (True, [1.0, nan, 3.5], ['x0', 'x1'])
     """
-    X = collected(X)
-    if getattr(model, "remembers_rows", False):
-        table = model._rows_to_compare(X)
-        _check_width(table.n_columns)
-        values = np.asarray(table.rows(), dtype=np.float64)
-        return values, [table.name(j) for j in range(table.n_columns)]
-    names = [str(name) for name in X.columns] if is_frame(X) else None
-    try:
-        values = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
+    columns = _columns(in_host_memory(collected(X)))
+    if not 1 <= len(columns) <= MOST_COLUMNS:
         raise DataError(
-            f"the rows hold something that is no number ({problem}); encode it as the model's "
-            "input does, or give a pacboost model, which reads categories itself"
-        ) from problem
+            f"the rows have {len(columns):,} columns; drift is looked for in 1 to {MOST_COLUMNS:,}"
+        )
+    return np.column_stack([_numbers(cells) for cells in columns.values()]), list(columns)
+
+
+def _columns(X: Any) -> Mapping[str, Any]:
+    if is_frame(X) or isinstance(X, Columns) or (isinstance(X, list) and isinstance(X[0], Mapping)):
+        rows = Columns.of(X).dates_read()
+        kinds = {
+            name: getattr(cells.dtype, "is_numeric", bool)() for name, cells in rows.cells.items()
+        }
+        return {name: rows.numbers(name) if kinds[name] else rows.cells[name] for name in kinds}
+    if isinstance(X, Table):
+        found = {j: X.block(j, j + 1)[:, 0] for j in range(X.n_columns)}
+        return {
+            X.name(j): X.levels.values(j, own) if j in X.levels else own for j, own in found.items()
+        }
+    dense = X.toarray() if hasattr(X, "toarray") else X
+    values = np.asarray(dense, None if hasattr(dense, "__array__") else object)
+    if values.ndim == 1 and values.dtype.kind in "OU":  # of a model that reads texts
+        values = values[:, None]
     if values.ndim != 2:
         raise DataError(f"the rows have shape {values.shape}; give a table of rows and columns")
-    _check_width(values.shape[1])
-    return values, names or [f"x{j}" for j in range(values.shape[1])]
+    return {f"x{j}": values[:, j] for j in range(values.shape[1])}
 
 
-def _check_width(columns: int) -> None:
-    if not 1 <= columns <= MOST_COLUMNS:
-        raise DataError(
-            f"the rows have {columns:,} columns; drift is looked for in 1 to {MOST_COLUMNS:,}"
-        )
+def _numbers(cells: Any) -> NDArray[np.float64]:
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
+        return cells.astype(np.float64)
+    return np.array([_number(cell) for part in pieces(cells) for cell in part], dtype=np.float64)
+
+
+def _number(cell: Any) -> float:
+    if is_missing(cell):
+        return math.nan
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        digest = hashlib.blake2b(str(cell).encode(errors="surrogatepass"), digest_size=6).digest()
+        return HASHED * (1 + int.from_bytes(digest, "big") / 2**48)
+    except OverflowError:
+        return math.inf
 
 
 def fingerprint(values: NDArray[np.float64]) -> str:

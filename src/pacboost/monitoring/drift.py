@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, ParameterError
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring import checked_state as checked
-from pacboost.monitoring.codes import MOST_COLUMNS, Binning, Codes, fingerprint, read_rows
+from pacboost.monitoring.codes import HASHED, MOST_COLUMNS, Binning, Codes, fingerprint, read_rows
 from pacboost.monitoring.history import POINTS, History
 from pacboost.numerics.percent import percent
+from pacboost.numerics.same_bits import log_of, row_totals, total
 
 FIRST_REFIT = 64
 REFIT = 1024
@@ -55,16 +56,16 @@ class RowStream:
         self._old: Codes = self._window
 
     @classmethod
-    def of(cls, model: Any, reference: Any, delta: float) -> RowStream:
+    def of(cls, reference: Any, delta: float) -> RowStream:
         """Start with these reference rows."""
-        values, names = read_rows(model, reference)
+        values, names = read_rows(reference)
         made = cls(delta, fingerprint(values), names)
         made._take_reference(values)
         return made
 
-    def give_reference(self, model: Any, reference: Any) -> None:
+    def give_reference(self, reference: Any) -> None:
         """Give the reference rows again, after a file was read."""
-        values, _ = read_rows(model, reference)
+        values, _ = read_rows(reference)
         if fingerprint(values) != self.reference:
             raise ParameterError(
                 "the reference rows are not those that this monitor began with; give the same "
@@ -88,14 +89,14 @@ class RowStream:
         """How many reference rows are left; None if they have to be given again."""
         return None if self._binning is None else len(self._old) - self.pairs
 
-    def add(self, model: Any, X: Any) -> None:
+    def add(self, X: Any) -> None:
         """Compare further rows."""
         if self._binning is None:
             raise ParameterError(
                 "the reference rows are not in the file of a monitor; give them again: "
                 "Monitor.load(path, model, reference=rows)"
             )
-        values, names = read_rows(model, X)
+        values, names = read_rows(X)
         if names != self.names:
             raise DataError(
                 f"the rows have the columns {', '.join(names[:8])}; the reference rows have "
@@ -115,7 +116,7 @@ class RowStream:
             if self.pairs == self.next_refit:
                 self._refit()
             if self.history.due(self.pairs):
-                self.history.note(self.pairs, float(np.log(self.capital)))
+                self.history.note(self.pairs, log_of(self.capital))
 
     def _bet(self, new: Codes, old: Codes) -> None:
         if not self.refits:
@@ -126,7 +127,7 @@ class RowStream:
             return
         factors = np.vstack([self.shares, 1 + payoffs[:, None] * BETS])
         shares = np.multiply.accumulate(factors, axis=0)[1:]
-        capital = shares.mean(axis=1) + 1 / (self.refits + 1)
+        capital = row_totals(shares) / BETS.size + 1 / (self.refits + 1)
         # Products of t factors are off by t roundings at most.
         rich = np.flatnonzero(capital >= (1 + 1e-9 + 1e-15 * self.pairs) / self.delta)
         last = int(rich[0]) if rich.size else len(new) - 1
@@ -155,6 +156,8 @@ class RowStream:
             cuts = self._binning.cuts[column] if self._binning is not None else np.empty(0)
             if cut == 0:
                 said = f"{self.names[column]} is there"
+            elif cut <= len(cuts) and cuts[cut - 1] >= HASHED:
+                said = f"{self.names[column]} is in a group of its categories"
             elif cut <= len(cuts):
                 said = f"{self.names[column]} > {cuts[cut - 1]:.6g}"
             else:
@@ -167,7 +170,7 @@ class RowStream:
     def columns(self) -> dict[str, float]:
         """Give the share of what each column has won lately, the largest first."""
         won = np.maximum(self.won, 0)
-        whole = float(won.sum())
+        whole = total(won)
         order = np.argsort(-won, kind="stable")
         return {self.names[j]: float(won[j] / whole) for j in order if won[j] > 0}
 

@@ -13,6 +13,7 @@ from pacboost.errors import DataError
 from pacboost.kernels.monitoring import follow
 from pacboost.monitoring import checked_state as checked
 from pacboost.monitoring.history import POINTS, History
+from pacboost.numerics.same_bits import total
 
 
 class MistakeStream:
@@ -63,7 +64,7 @@ class MistakeStream:
     @property
     def detector(self) -> float:
         """The level of the detector, which sounds at ``run_length``."""
-        return float((monitoring.DETECTOR_WEIGHTS * self._levels).sum())
+        return total(monitoring.DETECTOR_WEIGHTS * self._levels)
 
     @property
     def refuted_at(self) -> int | None:

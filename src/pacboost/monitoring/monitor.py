@@ -13,6 +13,8 @@ from pacboost.monitoring.state_file import read_state, write_state
 from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.mistakes import mistakes as mistakes_of
+from pacboost.questions.wrappers import snapshot
+from pacboost.sources.lazy import collected
 
 MOST_ROWS = 10**15
 
@@ -38,7 +40,7 @@ class Monitor:
     Parameters
     ----------
     model : fitted classifier, default=None
-        Needed by ``update``; also read for its certificate and for how it reads rows.
+        Needed by ``update``; also read for its certificate.
     delta : float, default=0.05
         The probability of a false alarm, and of an interval that misses the mean error.
     error : float, default=None
@@ -49,7 +51,8 @@ class Monitor:
     reference : table of rows, default=None
         Rows from the time when all was well, for ``update_rows``; at least 200. Each is used once,
         so as many new rows can be compared as there are reference rows, less up to 1,000 that
-        divide the columns into bins. They may be the training rows, if new ones are like them.
+        divide the columns into bins. They may be the training rows, if new ones are like them. A
+        category is known by a hash of its text, never by what the model has learned of it.
 
     Examples
     --------
@@ -78,19 +81,25 @@ class Monitor:
                 "run_length is above 10^15, more rows than any model sees; give a smaller number"
             )
         self._record = getattr(model, "ledger_", None)
+        self._as_begun = snapshot(model) if self._record is None else None  # it may learn in place
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
-        self._rows = None if reference is None else RowStream.of(model, reference, self.delta)
+        self._rows = None if reference is None else RowStream.of(reference, self.delta)
 
     def update(self, X: Any, y: Any) -> Monitor:
         """Count the mistakes of the model on rows whose labels have come back."""
         if self.model is None:
             raise ParameterError("this monitor has no model; use update_mistakes")
-        if getattr(self.model, "ledger_", None) is not self._record:
+        X = collected(X)
+        wrong = mistakes_of(self.model, X, y)
+        same = getattr(self.model, "ledger_", None) is self._record
+        if self._as_begun is not None:
+            same = same and bool((mistakes_of(self._as_begun, X, y) == wrong).all())
+        if not same:
             raise ParameterError(
                 "the model was fitted again since this monitor began, so its mistakes are those "
                 "of another model; begin a new monitor"
             )
-        return self.update_mistakes(mistakes_of(self.model, X, y))
+        return self.update_mistakes(wrong)
 
     def update_mistakes(self, mistakes: Any) -> Monitor:
         """Take a list that holds True or 1 for each mistake, in the order of the rows."""
@@ -104,7 +113,7 @@ class Monitor:
                 "this monitor has no reference rows to compare new ones with; give reference= "
                 "when you make it"
             )
-        self._rows.add(self.model, X)
+        self._rows.add(X)
         return self
 
     @property
@@ -219,7 +228,7 @@ class Monitor:
                 f"{path}: this monitor was begun without reference rows; begin a new one"
             )
         if reference is not None and made._rows is not None:
-            made._rows.give_reference(model, reference)
+            made._rows.give_reference(reference)
         return made
 
 

@@ -15,6 +15,7 @@ from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, positive_whole
 from pacboost.numerics.growth import log_choose
 from pacboost.numerics.kl import one_sided_kl
+from pacboost.numerics.same_bits import exp, log, total
 
 SLACK = 1e-14
 """Rounding error of a log probability, relative to the logarithms it is made of."""
@@ -68,10 +69,10 @@ def log_hypergeometric_tail(k: int, m: int, K: int, M: int) -> float:
         return _log_chernoff(k, m, K, M)
     top = log_choose(K, k) + log_choose(M - K, m - k) - log_choose(M, m)
     j = np.arange(k, least, -1, dtype=np.float64)
-    steps = np.log(j * (M - K - m + j) / ((K - j + 1) * (m - j + 1)))
+    steps = log(j * (M - K - m + j) / ((K - j + 1) * (m - j + 1)))
     below = np.concatenate(([0.0], np.cumsum(steps)))  # each term relative to the one at k
     largest = float(below.max())
-    return min(top + largest + math.log(float(np.exp(below - largest).sum())), 0.0)
+    return min(top + largest + math.log(total(exp(below - largest))), 0.0)
 
 
 def _log_chernoff(k: int, m: int, K: int, M: int) -> float:

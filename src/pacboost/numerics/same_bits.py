@@ -1,20 +1,22 @@
 """Sums, exponentials and logarithms that have the same bits with every build of NumPy.
 
 NumPy's exp and log differ in the last bit between versions and processors, and its sums and
-products of matrices are added up in an order that depends on the build. Here everything is made of
-additions, multiplications and divisions of single numbers, in one order: IEEE 754 leaves no choice
-about these.
+products of matrices are added up in an order that depends on the build, and on how an array lies in
+memory. Here everything is made of additions, multiplications and divisions of single numbers, in
+one order: IEEE 754 leaves no choice about these. Arrays may lie on a GPU.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Function = Callable[[Any], Any]
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")  # ln 2 to 32 bits, so that k·LN2_HIGH is exact
@@ -30,7 +32,7 @@ FEW = 64
 
 
 def total(values: NDArray[Any]) -> float:
-    """Add numbers up, in an order that depends on nothing but how many there are.
+    """Return the sum of numbers, in an order that depends on nothing but how many there are.
 
     Halves are added to each other until one number is left, so that rounding stays small.
 
@@ -48,7 +50,7 @@ def total(values: NDArray[Any]) -> float:
 
 
 def _total_of_few(left: list[float]) -> float:
-    """Do so for a list: a few additions take Python less time than NumPy's calls."""
+    """Return it for a list: a few additions take Python less time than NumPy's calls."""
     size = len(left)
     while size > 1:
         half = (size + 1) // 2
@@ -59,51 +61,79 @@ def _total_of_few(left: list[float]) -> float:
 
 
 def mean(values: NDArray[Any]) -> float:
-    """Give the mean of numbers that are added up as ``total`` does."""
+    """Return the mean of numbers that are added up as ``total`` does."""
     return total(values) / max(1, values.size)
 
 
-def row_totals(matrix: Floats) -> Floats:
-    """Add up every row, from left to right.
+def row_totals(matrix: NDArray[Any]) -> Floats:
+    """Return the sum of every row, added up from left to right.
 
     >>> row_totals(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [3.0, 7.0]
     """
-    sums = np.zeros(matrix.shape[0])
+    sums = np.zeros_like(matrix, dtype=np.float64, shape=matrix.shape[:1])
     for column in matrix.T:
         sums += column
     return sums
 
 
-def product(matrix: Floats, vector: Floats) -> Floats:
-    """Multiply a matrix by a vector.
+def mean_of(arrays: Iterable[NDArray[Any]]) -> Floats:
+    """Return the mean of equal places in arrays, added up in their order.
+
+    >>> mean_of([np.array([1.0, 2.0]), np.array([3.0, 4.0])]).tolist()
+    [2.0, 3.0]
+    """
+    sums, count = np.float64(0.0), 0
+    for array in arrays:
+        sums, count = sums + array, count + 1
+    return np.asarray(sums / count)
+
+
+def product(matrix: NDArray[Any], other: NDArray[Any]) -> Floats:
+    """Return the product of a matrix and a vector, or of two matrices.
 
     >>> product(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 10.0])).tolist()
     [21.0, 43.0]
     """
-    return row_totals(matrix * vector)
+    if other.ndim == 2:
+        return np.stack([row_totals(matrix * column) for column in other.T], axis=1)
+    return row_totals(matrix * other)
 
 
-def exp(values: NDArray[Any]) -> Floats:
-    """Give the exponential, as 2^k times a polynomial.
+def exp(values: Any) -> Any:
+    """Return the exponential, as 2^k times a polynomial.
 
     >>> exp(np.array([0.0, 1.0, -800.0, 1000.0])).round(9).tolist()
     [1.0, 2.718281828, 0.0, inf]
     """
-    x = np.clip(np.asarray(values, dtype=np.float64), -FARTHEST, FARTHEST)
+    x = np.clip(_doubles(values), -FARTHEST, FARTHEST)
     k = np.floor(x * LOG2_E + 0.5)
     r = (x - k * LN2_HIGH) - k * LN2_LOW
-    p = np.full(x.shape, TAYLOR[0])
+    p = np.full_like(x, TAYLOR[0])
     for term in TAYLOR[1:]:
         p *= r
         p += term
     k = np.where(np.isnan(k), 0.0, k)
     with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(np.ldexp(p, k.astype(np.int32)))
+        return np.ldexp(p, k.astype(np.int32))
 
 
-def log(values: Floats) -> Floats:
-    """Give the logarithm of numbers that are 0 or more: -inf of 0.
+def expm1(values: Any) -> Any:
+    """Return exp(x) - 1, without losing small results.
+
+    >>> expm1(np.array([1e-20, -800.0])).tolist()
+    [1e-20, -1.0]
+    """
+    x = _doubles(values)
+    raised = exp(x)
+    plain = (raised == 1.0) | (raised == 0.0) | (raised == np.inf)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        exact = (raised - 1.0) * (x / log(raised))  # what exp(x) lost in rounding, log has, too
+    return np.where(plain, np.where(raised == 1.0, x, raised - 1.0), exact)
+
+
+def log(values: Any) -> Any:
+    """Return the logarithm of numbers that are 0 or more: -inf of 0.
 
     >>> log(np.array([1.0, 2.718281828459045, 0.0])).tolist()
     [0.0, 1.0, -inf]
@@ -112,8 +142,23 @@ def log(values: Floats) -> Floats:
     return _outside(values, k * LN2_HIGH + (high - (low - k * LN2_LOW)))
 
 
-def log2(values: Floats) -> Floats:
-    """Give the logarithm to base 2, whole for powers of 2.
+def log1p(values: Any) -> Any:
+    """Return ln(1 + x), without losing small results.
+
+    >>> log1p(np.array([1e-20, -1.0])).tolist()
+    [1e-20, -inf]
+    """
+    return _log1p(_doubles(values), log)
+
+
+def _log1p(x: Any, log: Function) -> Any:
+    whole = 1.0 + x
+    lost = (x - (whole - 1.0)) / np.where(whole > 0, whole, 1.0)  # what 1 + x has rounded away
+    return log(whole) + lost
+
+
+def log2(values: Any) -> Any:
+    """Return the logarithm to base 2, whole for powers of 2.
 
     >>> log2(np.array([0.25, 1024.0])).tolist()
     [-2.0, 10.0]
@@ -122,33 +167,39 @@ def log2(values: Floats) -> Floats:
     return _outside(values, k + (high - low) * LOG2_E)
 
 
-def _powers(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Write numbers as 2^k·(1 + f), with 1 + f between √½ and √2; give k, and ln(1 + f) in parts.
+def _powers(values: Any) -> tuple[Any, Any, Any]:
+    """Write numbers as 2^k·(1 + f), with 1 + f between √½ and √2; return k, and ln(1 + f) in parts.
 
     With s = f/(2 + f), ln(1 + f) is ln((1 + s)/(1 - s)) = f - s·(f - R), where R is the rest of a
     series in s².
     """
-    fraction, power = np.frexp(np.asarray(values, dtype=np.float64))
+    fraction, power = np.frexp(_doubles(values))
     low = fraction < ROOT_HALF
     f = np.where(low, 2 * fraction, fraction) - 1.0
     with np.errstate(invalid="ignore", divide="ignore"):
         s = f / (2.0 + f)
         z = s * s
-        rest = np.full(f.shape, ATANH[0])
+        rest = np.full_like(f, ATANH[0])
         for term in ATANH[1:]:
             rest = rest * z + term
         return (power - low).astype(np.float64), f, s * (f - rest * z)
 
 
-def _outside(values: Floats, found: Floats) -> Floats:
+def _outside(values: Any, found: Any) -> Any:
     """Set what a logarithm is at 0, at infinity, and where there is none."""
-    x = np.asarray(values)
+    x = _doubles(values)
     found = np.where(x == np.inf, np.inf, found)
-    return np.asarray(np.where(x > 0, found, np.where(x == 0, -np.inf, np.nan)))
+    return np.where(x > 0, found, np.where(x == 0, -np.inf, np.nan))
+
+
+def _doubles(values: Any) -> Any:
+    """Return an array of doubles, on the GPU if the values lie there."""
+    is_array = hasattr(values, "astype")
+    return values.astype(np.float64, copy=False) if is_array else np.asarray(values, np.float64)
 
 
 def log_of(number: float) -> float:
-    """Give the logarithm of one number above 0.
+    """Return the logarithm of one number above 0.
 
     >>> log_of(1.0)
     0.0
@@ -156,43 +207,50 @@ def log_of(number: float) -> float:
     return float(log(np.array([number]))[0])
 
 
-def sigmoid(values: Floats) -> Floats:
-    """Give 1/(1 + exp(-x)).
+def sigmoid(values: Any) -> Any:
+    """Return 1/(1 + exp(-x)).
 
     >>> sigmoid(np.array([0.0, -800.0, 800.0])).tolist()
     [0.5, 0.0, 1.0]
     """
     small = exp(-np.abs(values))
-    return np.where(np.asarray(values) >= 0, 1.0, small) / (1.0 + small)
+    return np.where(values >= 0, 1.0, small) / (1.0 + small)
 
 
-def softplus(values: Floats) -> Floats:
-    """Give ln(1 + exp(x)), without losing small results.
+def softplus(values: Any, exp: Function = exp, log: Function = log) -> Any:
+    """Return ln(1 + exp(x)), without losing small results.
 
     >>> softplus(np.array([-800.0, 800.0])).tolist()
     [0.0, 800.0]
     """
-    small = exp(-np.abs(values))
-    whole = 1.0 + small
-    lost = (small - (whole - 1.0)) / whole  # what 1 + small has rounded away
-    return np.maximum(values, 0.0) + (log(whole) + lost)
+    return np.maximum(values, 0.0) + _log1p(exp(-np.abs(values)), log)
 
 
-def log_sum_exp(rows: Floats) -> Floats:
-    """Give ln Σ exp(x) of every row.
+def log_sum_exp(rows: Any) -> Any:
+    """Return ln Σ exp(x) of every row.
 
     >>> log_sum_exp(np.array([[0.0, 0.0], [1000.0, -1000.0]])).round(6).tolist()
     [0.693147, 1000.0]
     """
     top = rows.max(axis=1)
-    return np.asarray(top + log(row_totals(exp(rows - top[:, None]))))
+    return top + log(row_totals(exp(rows - top[:, None])))
 
 
-def softmax(rows: Floats) -> Floats:
-    """Give exp(x)/Σ exp(x) of every row.
+def softmax(rows: Any) -> Any:
+    """Return exp(x)/Σ exp(x) of every row.
 
     >>> softmax(np.array([[0.0, 0.0]])).tolist()
     [[0.5, 0.5]]
     """
     raised = exp(rows - rows.max(axis=1, keepdims=True))
-    return np.asarray(raised / row_totals(raised)[:, None])
+    return raised / row_totals(raised)[:, None]
+
+
+def log_softmax(rows: Any) -> Any:
+    """Return the logarithm of ``softmax``.
+
+    >>> log_softmax(np.array([[0.0, 0.0]])).round(3).tolist()
+    [[-0.693, -0.693]]
+    """
+    less = rows - rows.max(axis=1, keepdims=True)
+    return less - log(row_totals(exp(less)))[:, None]

@@ -124,17 +124,18 @@ class Betting:
         # Squares, so that the grid is finer for small means.
         self._grid = (np.arange(1, positive_whole("grid", grid) + 1) / grid) ** 2
         self._most = CAP / np.maximum(1 - self._grid, 1e-300)
-        self._capital = np.zeros(len(self._grid))
+        self._capital = np.ones(len(self._grid))
         self._upper = 1.0
 
     def add(self, x: float) -> None:
         """See one more number."""
         _unit(x)
         weight = np.minimum(self._past.weight(self._log), self._most)
-        self._capital += np.log1p(-weight * (x - self._grid))
+        with np.errstate(over="ignore", under="ignore"):  # what has sunk to 0 stays there
+            self._capital *= 1 - weight * (x - self._grid)
         self._past.add(x)
         slack = 1e-9 + 1e-15 * self._past.seen
-        rich = int(np.searchsorted(self._capital, self._log + slack))
+        rich = int(np.searchsorted(self._capital, math.exp(self._log + slack)))
         if rich < len(self._grid):
             self._upper = float(self._grid[rich])
             self._grid, self._most = self._grid[: rich + 1], self._most[: rich + 1]

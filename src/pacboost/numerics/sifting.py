@@ -12,8 +12,8 @@ smaller. Rows that joined stay, or they would come and go. By duality, what the 
 
     Σ max(0, ρ - margin)·(cap - d) + max(0, margin - ρ)·d,
 
-is exactly how far γ can still fall. Started from the d of the last round, one or two programs of
-some hundred rows do instead of one of all.
+is at least as much as γ can still fall. Started from the d of the last round, one or two programs
+of some hundred rows do instead of one of all.
 """
 
 from __future__ import annotations

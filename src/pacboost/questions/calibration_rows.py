@@ -13,9 +13,8 @@ from pacboost.bounds import covering, measured
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.deciding import fewest_rows
 from pacboost.errors import NotCertified
-from pacboost.numerics.checks import probability
-from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
-from pacboost.questions.selective import kept_rows
+from pacboost.numerics.checks import positive_whole, probability
+from pacboost.questions.new_rows import NewRows
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 
@@ -29,28 +28,26 @@ equal row that is computed among other rows may differ in its last digits."""
 class CalibrationRows:
     """The rows that count, and what a certificate says of them."""
 
+    new: NewRows
     kept: NDArray[np.intp]
-    known: NDArray[np.bool_]
-    """Which rows, of all, were training rows: they count as not covered."""
-    checked: bool
     sample: str
     unit: str = "rows"
+    models: int = 1
+    """How many models are tried on these rows and share delta."""
 
     @classmethod
     def of(
-        cls, models: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str
+        cls, asked: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str, models: int
     ) -> CalibrationRows:
-        """Refuse training rows of any of the models, and decide how equal rows count."""
-        checked = [refuse_training_rows(model, X) for model in models]
-        counting = row_counting(models[0], X, y, copies) if groups is None else None
-        known = np.any([known_rows(model, X, y.size, counting) for model in models], axis=0)
-        if counting is not None:
-            words = f"calibration rows; {counting.words}" if counting.words else "calibration rows"
-            return cls(kept_rows(counting), known, all(checked), words)
+        """Refuse training rows of any of the models, and decide which rows count."""
+        positive_whole("models", models)
+        new = NewRows.of(asked, X, y, copies, each=groups is None)
+        if groups is None:
+            return cls(new, new.kept, new.sample("calibration rows"), models=models)
         refuse_hidden_copies(X, np.asarray(groups))
-        kept = one_of_each(numbered(np.asarray(groups), y.size))
-        words = "calibration rows, one drawn from each group"
-        return cls(kept, known, all(checked), words, "groups")
+        place = numbered(np.asarray(groups), y.size)[new.kept]
+        words = new.sample("calibration rows, one drawn from each group")
+        return cls(new, new.kept[one_of_each(place)], words, "groups", models)
 
     def cutoff(
         self,
@@ -65,6 +62,7 @@ class CalibrationRows:
 
         ``scores`` are those of rows that count, infinite where nothing could cover them.
         """
+        claims *= self.models
         n, share = scores.size, probability("delta", delta) / claims
         what = f"{self.unit} of class {details['class']!r}" if "class" in details else self.unit
         rank = covering.covering_rank(n, coverage, share) if n else 1
@@ -74,9 +72,9 @@ class CalibrationRows:
         if not np.isfinite(value):
             lost = int(np.isinf(scores).sum())
             raise NotCertified(
-                f"{lost:,} of {n:,} {what} can never be covered, because they are training rows or "
-                f"their label is unknown to the model; coverage={coverage:g} allows {n - rank:,}. "
-                "Calibrate by new rows whose labels the model knows"
+                f"{lost:,} of {n:,} {what} can never be covered, because their label is unknown to "
+                f"the model; coverage={coverage:g} allows {n - rank:,}. Calibrate by rows whose "
+                "labels the model knows"
             )
         inputs = {"rank": rank, "n": n, "delta": delta, "claims": claims}
         if self.unit == "groups":
@@ -86,7 +84,7 @@ class CalibrationRows:
             measure, "covering.covered_lower", inputs, size=n, sample=self.sample,
             cutoff=cutoff, seen=float((scores <= cutoff).mean()), **details,
         )  # fmt: skip
-        return cutoff, seen_check(made, self.checked)
+        return cutoff, self.new.marked(made)
 
 
 def too_few(n: int, coverage: float, delta: float, what: str) -> str:

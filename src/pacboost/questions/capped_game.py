@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -25,15 +26,13 @@ from scipy.optimize import linprog
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.learner import Learner
-from pacboost.learners.stump import Stump
+from pacboost.learners.stump import Stump, StumpSearch
 from pacboost.samples.sample import Sample
 
 Doubles = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 UNITS = 2**40
 """Weights and votes are rounded to multiples of 1/UNITS."""
-TIES = 2.0**-29
-"""The best of all stumps may exceed the one that is found by this: near ties go to the lowest."""
 
 
 @dataclass(eq=False)
@@ -56,15 +55,18 @@ class CappedGame:
 
     def __post_init__(self) -> None:
         self._search = self.learner.on(self.sample)
-
-    @property
-    def exact(self) -> bool:
-        """Whether the learner finds the best rule of its class under any weights."""
-        return isinstance(self.learner, Stump) and self.learner.finds_rules(self.sample)
+        stumps = isinstance(self.learner, Stump) and self.learner.finds_rules(self.sample)
+        self.merged = stumps and not keeps_values(self.sample)
+        """Whether different values of a column are in one bin, so that not all stumps are tried."""
+        self.exact = stumps and not self.merged
+        """Whether the largest edge of all stumps is known under any weights."""
 
     def ask(self, weights: Doubles) -> float:
         """Ask for a rule under weights, keep it, and give its edge; the upper end may fall."""
-        whole = np.maximum(np.floor(weights * UNITS), 0).astype(np.int64)
+        return self.ask_whole(np.maximum(np.floor(weights * UNITS), 0).astype(np.int64))
+
+    def ask_whole(self, whole: Wholes) -> float:
+        """Do the same for weights in whole units."""
         self.seed += 1
         rule = self._search.find(whole, self.sample.signs[:, 0], self.seed)
         if not isinstance(rule, Rule):
@@ -78,11 +80,13 @@ class CappedGame:
             rule, agree, gained = rule.negated(), -agree, -gained
         self.rules.append(rule)
         self.agree.append(agree)
-        edge = Fraction(gained, int(whole.sum()))
-        end = min(edge + (Fraction(TIES) if self.exact else 0), Fraction(1))
+        largest = gained
+        if self.exact and isinstance(self._search, StumpSearch):
+            largest = self._search.largest_edge(whole, self.sample.signs[:, 0])
+        end = Fraction(largest, int(whole.sum()))
         if self._allowed(whole) and (end < self.upper or not self.weights.size):
             self.upper, self.weights = end, whole
-        return float(edge)
+        return float(end)
 
     def _allowed(self, whole: Wholes) -> bool:
         """Tell whether weights keep to the cap, in whole numbers."""
@@ -112,6 +116,37 @@ class CappedGame:
                 return
 
 
+def keeps_values(sample: Sample) -> bool:
+    """Check whether every two values of a column are in different bins.
+
+    Bins are of numbers of 32 bits, and there are at most 65,535 of a column.
+
+    >>> from pacboost.questions.two_classes import whole_sample
+    >>> keeps_values(whole_sample(Stump(), [[1.0], [2.0]], [0, 1]))
+    True
+    >>> keeps_values(whole_sample(Stump(), [[1.7e9], [1.7e9 + 10]], [0, 1]))
+    False
+    """
+    cuts = () if sample.bins is None else sample.bins.thresholds
+    columns = (sample.table.block(j, j + 1)[:, 0] for j in range(len(cuts)))
+    counts = (np.unique(column[~np.isnan(column)]).size for column in columns)
+    return all(count <= own.size + 1 for count, own in zip(counts, cuts, strict=True))
+
+
+def simplest(weights: Wholes) -> Wholes:
+    """Give small whole weights in the same proportion up to 1e-7; the weights, if none are found.
+
+    >>> simplest(np.array([2**40 // 3, 0, 2**41 // 3])).tolist()
+    [1, 0, 2]
+    """
+    shares = weights / weights.max()
+    for most in range(1, 10_000):
+        whole = np.rint(most * shares)
+        if np.abs(whole - most * shares).max() <= 1e-7 * most:
+            return np.asarray(whole, dtype=np.int64)
+    return weights
+
+
 def below(end: Fraction) -> float:
     """Give a float that is not above a fraction."""
     near = float(end)
@@ -120,21 +155,27 @@ def below(end: Fraction) -> float:
 
 def above(end: Fraction) -> float:
     """Give a float that is not below a fraction."""
-    return -below(-end)
+    return 0.0 - below(-end)
 
 
 def at_least(end: float) -> str:
-    """Write a lower end in four digits, rounded down.
+    """Write a lower end in four decimals, or in two digits where it is smaller, rounded down.
 
-    >>> at_least(0.12349), at_most(0.12341)
-    ('0.1234', '0.1235')
+    >>> at_least(0.12349), at_most(0.12341), at_least(2.66e-8), at_most(2.61e-8)
+    ('0.1234', '0.1235', '2.6E-8', '2.7E-8')
     """
-    return f"{math.floor(end * 1e4) / 1e4:.4f}"
+    return _written(end, ROUND_FLOOR)
 
 
 def at_most(end: float) -> str:
-    """Write an upper end in four digits, rounded up."""
-    return f"{math.ceil(end * 1e4) / 1e4:.4f}"
+    """Write an upper end like this, rounded up."""
+    return _written(end, ROUND_CEILING)
+
+
+def _written(end: float, rounding: str) -> str:
+    exact = Decimal(end)
+    places = min(-4, exact.adjusted() - 1) if exact and abs(end) < 1e-3 else -4
+    return str(exact.quantize(Decimal(1).scaleb(places), rounding))
 
 
 def worst_mean(margins: Wholes, share: float) -> Fraction:

@@ -14,14 +14,7 @@ from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.certify_measures import certify_measures
 from pacboost.questions.dask_rows import rows_and_labels
 from pacboost.questions.mistakes import mistakes
-from pacboost.questions.new_rows import (
-    UNCHECKED,
-    RowCounting,
-    known_rows,
-    refuse_training_rows,
-    row_counting,
-    seen_check,
-)
+from pacboost.questions.new_rows import UNCHECKED, NewRows
 from pacboost.questions.row_order import watch_order
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
@@ -29,7 +22,7 @@ from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 from pacboost.sources.oracles.dask_parts import is_collection
 
-__all__ = ["UNCHECKED", "certify", "holdout_certificate", "mistakes"]
+__all__ = ["UNCHECKED", "certify", "mistakes"]
 
 
 @overload
@@ -120,10 +113,10 @@ def certify(
     ordered : bool, default=False
         Set it when the rows come in the order of time and may depend on the past: the claim is then
         about the period watched. Allowed for error, top_k_error and large_errors.
-    copies : "auto", "independent" or "once", default="auto"
-        How equal rows with equal labels are counted. "independent": each is a draw of its own.
-        "once": all but one are copies. "auto": as separate draws if they also come among the
-        training rows (the domain is discrete then); else in the worse way, which is always valid.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are. "draws": each is a draw of its own, and counts. "distinct": they are
+        copies, of which one counts, and those of training rows none. "auto": copies if a column
+        or a pair of columns nearly tells rows apart, here or in training, and draws otherwise.
     order : "any", "warn" or "refuse", default="any"
         Whether to test that the rows are in an order by chance (``check_order``): not at all, to
         warn if they are not, or to refuse. With ``groups`` or ``ordered`` any order is fine.
@@ -162,51 +155,31 @@ def certify(
         )
     share = probability("delta", delta) / positive_whole("models", models)
     wrong = mistakes(model, X, y)
-    checked = refuse_training_rows(model, X)
     if groups is not None and ordered:
         raise ParameterError("groups and ordered were both given; rows are one or the other")
+    rows = NewRows.of([model], X, y, copies, each=groups is None and not ordered)
     if groups is not None:
-        wrong = wrong | known_rows(model, X, wrong.size, wrong=wrong)
-        found = dependent.groups_certificate(_shares(wrong, groups), share)
+        numbers = numbered(np.asarray(groups), wrong.size)
+        found = dependent.groups_certificate(_shares(wrong, numbers, rows.kept), share)
         refuse_hidden_copies(X, np.asarray(groups))
-    elif ordered:
-        wrong = wrong | known_rows(model, X, wrong.size, wrong=wrong)
-        found = dependent.ordered_certificate(int(wrong.sum()), wrong.size, share)
     else:
-        counting = row_counting(model, X, np.asarray(y), copies)
-        known = known_rows(model, X, wrong.size, counting, wrong)
-        found = holdout_certificate(wrong | known, counting, delta, models, int(known.sum()))
-    return seen_check(found, checked)
+        k, n = int(wrong[rows.kept].sum()), rows.kept.size
+        if ordered:
+            found = dependent.ordered_certificate(k, n, share)
+        else:
+            sample = rows.sample("held-out rows, ties counted as errors")
+            found = holdout.certificate(k, n, delta, models, sample)
+    return rows.marked(found)
 
 
 def _plain_error(of: Any, by: Any, end: Any) -> bool:
     return isinstance(of, str) and of == "error" and by is None and end is None
 
 
-def holdout_certificate(
-    wrong: NDArray[np.bool_], counting: RowCounting, delta: float, models: int = 1, known: int = 0
-) -> Certificate:
-    """Certify by mistakes on held-out rows, with equal rows counted as it was decided.
-
-    So many rows are ``known`` to the model, or may be, and are among the mistakes.
-
-    >>> from pacboost.samples.copies import Repeats
-    >>> repeats = Repeats(np.repeat(np.arange(50), 20), 50)
-    >>> wrong = np.repeat(np.arange(50) < 5, 20)
-    >>> holdout_certificate(wrong, RowCounting(repeats, "worse"), 0.05).inputs["n"]
-    50
-    """
-    every = int(wrong.sum()), wrong.size
-    once = counting.repeats.counted_once(wrong)
-    ways = {"all": [every], "once": [once], "worse": [every, once]}[counting.rule]
-    sample = "held-out rows, ties counted as errors"
-    sample += f"; {counting.words}" if counting.words else ""
-    sample += f"; {known:,} may be training rows, and are counted as errors" if known else ""
-    made = [holdout.certificate(k, n, delta, models, sample) for k, n in ways]
-    return max(made, key=lambda certificate: certificate.value)
-
-
-def _shares(wrong: NDArray[np.bool_], groups: Any) -> list[float]:
-    place = numbered(np.asarray(groups), wrong.size)
-    shares = np.bincount(place, weights=wrong) / np.bincount(place)
+def _shares(
+    wrong: NDArray[np.bool_], numbers: NDArray[np.intp], kept: NDArray[np.intp]
+) -> list[float]:
+    """Return the share of mistakes among the rows that count, for every group that has some."""
+    _, place = np.unique(numbers[kept], return_inverse=True)
+    shares = np.bincount(place, weights=wrong[kept]) / np.bincount(place)
     return [float(share) for share in shares]

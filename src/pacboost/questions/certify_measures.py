@@ -15,18 +15,12 @@ from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.questions.measuring import (
     Measuring,
     claims_of,
-    distinct_rows,
     group_names,
     is_list,
     read_measures,
 )
-from pacboost.questions.new_rows import (
-    RowCounting,
-    known_rows,
-    refuse_training_rows,
-    row_counting,
-    seen_check,
-)
+from pacboost.questions.mistakes import fresh_labels, refuse_other_labels
+from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
@@ -54,16 +48,14 @@ def certify_measures(
     X, named = by_column(model, X, by)
     names = read_measures(of, options)
     labels, said = _answers(model, X, y, names)
-    checked = refuse_training_rows(model, X)
-    independent = groups is None and not ordered
-    counting = row_counting(model, X, labels, copies) if independent else None
-    known = known_rows(model, X, labels.size, counting, said != labels)
-    doubtful = _ties(model, X, y, labels, said, names) | known
-    rows = ScoredRows(model, X, labels, said, doubtful)
+    each = groups is None and not ordered
+    new = NewRows.of([model], X, labels, copies, each=each)
+    rows = ScoredRows(model, X, labels, said, _ties(model, X, y, labels, said, names))
     group = None if named is None else groups_of_rows(named, labels.size)
     claims = claims_of(rows, names, positive, _distinct(group), end)
-    measuring = Measuring(rows, _ways(counting, labels.size), options, delta, models,
-                          _sample(counting, groups, ordered))  # fmt: skip
+    words = "held-out rows in the order of time" if ordered else "held-out rows"
+    sample = new.sample(words if groups is None else "whole groups that were held out")
+    measuring = Measuring(rows, new.kept, options, delta, models, sample)
     if groups is not None:
         refuse_hidden_copies(X, np.asarray(groups))
         place = numbered(np.asarray(groups), labels.size)
@@ -72,7 +64,7 @@ def certify_measures(
         family = measuring.over_time(claims)
     else:
         family = measuring.family(claims, group)
-    certificates = tuple(seen_check(own, checked) for own in family)
+    certificates = tuple(map(new.marked, family))
     if len(claims) == 1 and by is None and not is_list(of):
         return certificates[0]
     return Family(certificates, family.delta)
@@ -131,16 +123,12 @@ def _answers(model: Any, X: Any, y: Any, names: list[str]) -> tuple[NDArray[Any]
             f"of={other!r} is for classifiers, and this model predicts numbers; allowed are "
             f"{allowed}"
         )
-    labels = np.asarray(y)
-    if labels.ndim != 1 or labels.size == 0:
-        raise DataError(
-            f"y has shape {labels.shape}; of= needs one label a row, and at least one row"
-        )
-    if any(own is None or own != own for own in labels.tolist()):  # noqa: PLR0124
-        raise DataError("y holds missing labels; drop those rows before certifying")
+    labels = fresh_labels(y)
     said = np.asarray(in_host_memory(model.predict(X)))
     if said.shape != labels.shape:
         raise DataError(f"predict gave shape {said.shape} for {labels.size} labels")
+    if not regressor:
+        refuse_other_labels(getattr(model, "classes_", said), labels)
     return labels, said
 
 
@@ -164,19 +152,3 @@ def _ties(
     if MEASURES[names[0]].numbers or not hasattr(model, "ledger_"):
         return np.zeros(labels.size, dtype=np.bool_)
     return np.asarray(model.mistakes(X, y) & (said == labels))
-
-
-def _ways(counting: RowCounting | None, rows: int) -> list[NDArray[np.intp]]:
-    every = np.arange(rows)
-    if counting is None or counting.rule == "all":
-        return [every]
-    once = distinct_rows(counting.repeats.place)
-    return [once] if counting.rule == "once" else [every, once]
-
-
-def _sample(counting: RowCounting | None, groups: Any, ordered: bool) -> str:
-    if counting is not None and counting.words:
-        return f"held-out rows; {counting.words}"
-    return "whole groups that were held out" if groups is not None else (
-        "held-out rows in the order of time" if ordered else "held-out rows"
-    )  # fmt: skip

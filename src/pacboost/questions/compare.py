@@ -26,7 +26,6 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.mistakes import mistakes
-from pacboost.questions.new_rows import refuse_training_rows
 from pacboost.reports import comparison
 
 Wrong = NDArray[np.bool_]
@@ -68,8 +67,6 @@ class Rows:
 
     X: Any
     y: Any
-    equal: Wrong | None = None
-    """Of test rows: which equal rows that are learned from, or other test rows, if any do."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,6 +81,8 @@ class Comparison:
     share: float
     differences: tuple[Difference, ...] = ()
     """Every pair on the rows on which the two differ; all intervals hold together."""
+    assumptions: tuple[str, ...] = ()
+    """What is assumed of rows that are equal, if some are."""
 
     def difference(self, one: str, other: str) -> Difference:
         """Give the difference of the risks of two boosters, the first less the second."""
@@ -177,9 +176,10 @@ class Comparison:
     def _caption(self) -> str:
         if not self.test_rows:
             return ""
+        assumed = "".join(f" Assumed: {words}." for words in self.assumptions)
         return (
             f"All intervals hold together with probability {confidence_number(self.delta)}; so do "
-            "all stars. *: not surely worse than the best (sign test)."
+            f"all stars. *: not surely worse than the best (sign test).{assumed}"
         )
 
 
@@ -219,24 +219,12 @@ def measure(
         found["soft_margin"] = soft_margin(margins, np.ones(1), share)
         found["median_margin"] = float(np.median(margins))
     wrong = None if test is None else mistakes(model, test.X, test.y)
-    if test is not None:
-        refuse_training_rows(model, test.X)
-    if test is not None and wrong is not None:
+    if wrong is not None:
+        mistaken, n = int(wrong.sum()), wrong.size
         found["test_error"] = float(wrong.mean())
-        equal = np.zeros_like(wrong) if test.equal is None else test.equal
-        if equal.any():
-            found["notes"] = (*found.get("notes", ()), _of_equal(int(equal.sum())))
-        fewest, n, wrong = int((wrong & ~equal).sum()), wrong.size, wrong | equal
-        found["lower"] = clopper_pearson_lower(fewest, n, delta / 2, boosters)
-        found["upper"] = clopper_pearson(int(wrong.sum()), n, delta / 2, boosters)
+        found["lower"] = clopper_pearson_lower(mistaken, n, delta / 2, boosters)
+        found["upper"] = clopper_pearson(mistaken, n, delta / 2, boosters)
     return Compared(name, model=model, **found), wrong
-
-
-def _of_equal(rows: int) -> str:
-    return (
-        f"{rows:,} test rows equal rows learned from, or other test rows, and may be copies: "
-        "intervals hold whether they are right or wrong. Drop the copies for shorter ones"
-    )
 
 
 def surely_worse(wrong: Mapping[str, Wrong], delta: float) -> dict[str, bool]:
@@ -262,7 +250,9 @@ def sign_test(one: Wrong, other: Wrong) -> float:
     return sign_test_p(int((one & ~other).sum()), int((other & ~one).sum()))
 
 
-def differences(wrong: Mapping[str, Wrong], delta: float) -> tuple[Difference, ...]:
+def differences(
+    wrong: Mapping[str, Wrong], delta: float, assumptions: tuple[str, ...] = ()
+) -> tuple[Difference, ...]:
     """Compare all pairs on the rows on which they differ; all intervals hold together.
 
     >>> found = differences({"a": np.arange(40) < 20, "b": np.arange(40) < 3}, delta=0.05)
@@ -279,6 +269,7 @@ def differences(wrong: Mapping[str, Wrong], delta: float) -> tuple[Difference, .
             wrong[one].size,
             delta,
             len(pairs),
+            assumptions,
         )
         for one, other in pairs
     )

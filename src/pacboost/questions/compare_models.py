@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from pacboost.bounds.paired import Difference
-from pacboost.errors import NotCertified
-from pacboost.numerics.checks import probability
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.mistakes import mistakes
-from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting
-from pacboost.questions.selective import kept_rows
+from pacboost.questions.new_rows import NewRows
 from pacboost.sources.explained_errors import explains_input
 
 
@@ -23,6 +20,7 @@ def compare_models(
     y: Any,
     *,
     delta: float = 0.05,
+    models: int = 2,
     names: tuple[str, str] = ("the first", "the second"),
     copies: str = "auto",
 ) -> Difference:
@@ -30,8 +28,10 @@ def compare_models(
 
     ``p_value`` of the result is that of the exact sign test on the rows on which they differ;
     ``interval`` encloses the risk of the first less that of the second, except with probability
-    delta; ``sentence`` says it in words. Equal rows are counted as in ``certify_answers``.
+    delta; ``sentence`` says it in words. Who tries more than these two ``models`` on the rows, and
+    reports any two of them, lets all pairs share delta. Equal rows count as in ``certify``.
 
+    >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X = np.arange(400.0)[:, None]
@@ -42,17 +42,13 @@ def compare_models(
     (74, 0, True)
     """
     probability("delta", delta)
-    wrong = [mistakes(model, X, y) for model in (one, other)]
-    for model in (one, other):
-        refuse_training_rows(model, X)
-    counting = row_counting(one, X, np.asarray(y), copies)
-    kept = kept_rows(counting)
-    known = np.any([known_rows(own, X, wrong[0].size, counting) for own in (one, other)], axis=0)
-    if known.any():
-        raise NotCertified(
-            f"{int(known.sum()):,} of the rows are rows that one of the models was trained on; "
-            "drop them"
+    if positive_whole("models", models) < 2:
+        raise ParameterError(
+            "models is 1; it counts all that are tried on these rows, so 2 or more"
         )
-    first, second = (own[kept] for own in wrong)
+    wrong = [mistakes(model, X, y) for model in (one, other)]
+    rows = NewRows.of([one, other], X, y, copies)
+    first, second = (own[rows.kept] for own in wrong)
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
-    return Difference(names[0], names[1], b, c, first.size, delta)
+    pairs = models * (models - 1) // 2
+    return Difference(*names, b, c, first.size, delta, pairs, assumptions=rows.assumptions)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from pacboost.bounds import deciding, measured
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import WISHES, ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
+from pacboost.bounds.thresholds import Borders
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 
@@ -63,7 +64,16 @@ class ThresholdChoice:
     negatives: Doubles
     label: Any
     delta: float
+    borders: Borders = field(default_factory=Borders)
+    """Scores are borders themselves, so that {score ≥ border} holds the same rows as before."""
     sample: str = "held-out rows"
+    models: int = 1
+    """How many models are tried on these rows and share delta."""
+
+    @property
+    def share(self) -> float:
+        """What this model has of delta."""
+        return self.delta / self.models
 
     def decide(self, name: str, wish: Any) -> ThresholdDecision:
         """Find the threshold of a wish, and certify both sides of it."""
@@ -104,7 +114,7 @@ class ThresholdChoice:
         what = f"rows of other classes than {self.label!r}"
         rank = self._rank(m, wish, what, f"false_positive_rate={wish:g}")
         beyond = float(np.sort(self.negatives)[::-1][rank - 1])
-        threshold = _finite(math.nextafter(beyond, math.inf))
+        threshold = _finite(self.borders.above(beyond))
         n, found = self.positives.size, int((self.positives >= threshold).sum())
         inputs = {"rank": rank, "n": m}
         made = self._made("false_positive_rate", "deciding.order_upper", inputs, threshold, m)
@@ -115,38 +125,41 @@ class ThresholdChoice:
 
     def _by_precision(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         falling = np.sort(np.concatenate([self.positives, self.negatives]))[::-1]
-        starts = len(deciding.STARTS)
+        sequences = deciding.planned_ranks(falling.size, 1 - wish, self.share)
+        each = self.delta / (len(sequences) * self.models or 1)
         passed = [
-            found
-            for forgiven in deciding.STARTS
-            for found in self._passed(wish, falling, self.delta / starts, forgiven)
+            found for ranks in sequences for found in self._passed(wish, falling, each, ranks)
         ]
         if not passed:
             raise NotCertified(self._no_precision(wish, falling))
         threshold, right, said = min(passed)
         inputs = {"k": right, "n": said, "target": wish}
         bound = "deciding.passed_lower"
-        made = self._made("precision", bound, inputs, threshold, said, claims=starts)
+        made = self._made("precision", bound, inputs, threshold, said, claims=len(sequences))
         return threshold, made, self._both_sides(threshold)
 
     def _passed(
-        self, wish: float, falling: Doubles, delta: float, forgiven: int
+        self, wish: float, falling: Doubles, delta: float, ranks: Sequence[int]
     ) -> Iterator[tuple[float, int, int]]:
         """Test ranks in their order until the first fails; give those that pass."""
-        for rank in deciding.planned_ranks(falling.size, 1 - wish, delta, forgiven):
-            beyond = float(falling[rank]) if rank < falling.size else -LARGEST
-            threshold = _finite(math.nextafter(beyond, math.inf))
-            right = int((self.positives >= threshold).sum())
-            said = right + int((self.negatives >= threshold).sum())
+        for rank in ranks:
+            threshold, right, said = self._at_rank(falling, rank)
             if not deciding.passes(said - right, said, 1 - wish, delta):
                 return
             yield threshold, right, said
+
+    def _at_rank(self, falling: Doubles, rank: int) -> tuple[float, int, int]:
+        """Return a threshold that at most so many rows reach, how many do, and are positive."""
+        beyond = float(falling[rank]) if rank < falling.size else -LARGEST
+        threshold = _finite(self.borders.above(beyond))
+        right = int((self.positives >= threshold).sum())
+        return threshold, right, right + int((self.negatives >= threshold).sum())
 
     def _by_cost(
         self, wish: tuple[float, float]
     ) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         tried = self._cheapest(wish)
-        costs = [deciding.cost_upper(**self._cost(own, wish), delta=self.delta) for own in tried]
+        costs = [deciding.cost_upper(**self._cost(own, wish), delta=self.share) for own in tried]
         threshold = tried[int(np.argmin(costs))]
         rows = self.positives.size + self.negatives.size
         made = self._made(
@@ -176,9 +189,9 @@ class ThresholdChoice:
         found = int((self.positives >= threshold).sum())
         alarms = int((self.negatives >= threshold).sum())
         return (
-            self._made("recall", "rates.rate_lower", {"k": found, "n": n}, threshold, n, 2 * n),
-            self._made("false_positive_rate", "rates.rate_upper", {"k": alarms, "n": m},
-                       threshold, m, 2 * m),
+            self._made("recall", "deciding.curve_lower", {"k": found, "n": n}, threshold, n, 2),
+            self._made("false_positive_rate", "deciding.curve_upper", {"k": alarms, "n": m},
+                       threshold, m, 2),
         )  # fmt: skip
 
     def _precision(self, found: int, alarms: int, threshold: float) -> Certificate:
@@ -191,7 +204,7 @@ class ThresholdChoice:
         self, measure: str, bound: str, inputs: dict[str, Any], threshold: float, size: int,
         claims: int = 1,
     ) -> Certificate:  # fmt: skip
-        whole = {**inputs, "delta": self.delta, "claims": claims}
+        whole = {**inputs, "delta": self.delta, "claims": claims * self.models}
         scale = (
             {"largest": max(inputs["miss_cost"], inputs["alarm_cost"])} if measure == "cost" else {}
         )
@@ -202,39 +215,39 @@ class ThresholdChoice:
         )  # fmt: skip
 
     def _rank(self, n: int, rate: float, what: str, wish: str) -> int:
-        rank = deciding.rank_for(n, rate, self.delta)
+        rank = deciding.rank_for(n, rate, self.share)
         if rank < 1:
-            needed = deciding.fewest_rows(rate, self.delta)
+            needed = deciding.fewest_rows(rate, self.share)
             share = n / (self.positives.size + self.negatives.size)
             raise NotCertified(
-                f"{wish} with delta={self.delta:g} needs at least {needed:,} {what}; there are "
+                f"{wish} with delta={self.share:g} needs at least {needed:,} {what}; there are "
                 f"{n:,}. Collect {needed - n:,} more of them, about {(needed - n) / share:,.0f} "
                 "rows at this share, or ask for less"
             )
         return rank
 
     def _no_precision(self, wish: float, falling: Doubles) -> str:
-        delta = self.delta / len(deciding.STARTS)
-        fewest = deciding.fewest_rows(1 - wish, delta)
-        ranks = deciding.planned_ranks(falling.size, 1 - wish, delta)
-        if not ranks:
+        sequences = deciding.planned_ranks(falling.size, 1 - wish, self.share)
+        fewest = deciding.fewest_rows(1 - wish, self.share / max(1, len(sequences)))
+        if not sequences:
             return (
-                f"precision={wish:g} with delta={self.delta:g} needs at least {fewest:,} rows that "
+                f"precision={wish:g} with delta={self.share:g} needs at least {fewest:,} rows that "
                 f"are said to be positive; there are {falling.size:,} rows in all"
             )
-        threshold = math.nextafter(float(falling[min(ranks[0], falling.size - 1)]), math.inf)
-        right = int((self.positives >= threshold).sum())
-        said = right + int((self.negatives >= threshold).sum())
+        tested = [self._at_rank(falling, ranks[0]) for ranks in sequences]
+        _, right, said = next((own for own in tested if own[-1]), tested[-1])
+        equal = "" if said else " (too many rows have the highest score)"
         return (
             f"no threshold is certified to have precision={wish:g}: of the {said:,} rows with the "
-            f"highest scores {right:,} are of class {self.label!r}. Ask for a lower precision, use "
-            f"a better model, or collect more rows (with no mistake {fewest:,} would do)"
+            f"highest scores {right:,} are of class {self.label!r}{equal}. Ask for a lower "
+            f"precision, use a better model, or collect more rows (with no mistake {fewest:,} "
+            "would do)"
         )
 
     def curve(self) -> ThresholdCurve:
         """Count at many thresholds, which divide the rows about evenly."""
         n, m = self.positives.size, self.negatives.size
-        return ThresholdCurve(n, m, self.delta, tuple(self._points(POINTS)))
+        return ThresholdCurve(n, m, self.share, tuple(self._points(POINTS)))
 
     def _points(self, most: int) -> list[tuple[float, int, int]]:
         ends = np.concatenate([self.positives, self.negatives])

@@ -24,6 +24,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import probability
+from pacboost.numerics.same_bits import exp, mean
 from pacboost.questions.two_classes import two_classes
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
@@ -137,12 +138,10 @@ def _stage(
     wrong = (rule.answers(test) != test.signs[:, 0])[kept]
     n, k = int(wrong.size), int(wrong.sum())
     if n == 0:
-        return Stage(len(vote.votes), 0, float(weights.mean()), 0.0, -1.0, 1.0)
+        return Stage(len(vote.votes), 0, mean(weights), 0.0, -1.0, 1.0)
     high = clopper_pearson(k, n, delta / 2)
     low = clopper_pearson_lower(k, n, delta / 2)
-    return Stage(
-        len(vote.votes), n, float(weights.mean()), 1 - 2 * k / n, 1 - 2 * high, 1 - 2 * low
-    )
+    return Stage(len(vote.votes), n, mean(weights), 1 - 2 * k / n, 1 - 2 * high, 1 - 2 * low)
 
 
 def _rule(vote: Vote, train: Sample, learner: Learner, seed: int) -> Rule:
@@ -155,4 +154,4 @@ def _rule(vote: Vote, train: Sample, learner: Learner, seed: int) -> Rule:
 
 def _clipped(vote: Vote, sample: Sample) -> NDArray[np.float64]:
     margins = vote.scores(sample.table) * sample.signs[:, 0]
-    return np.exp(-np.maximum(margins, 0.0))
+    return np.asarray(exp(-np.maximum(margins, 0.0)))

@@ -18,10 +18,16 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import positive_whole
-from pacboost.questions.capped_game import CappedGame, above, at_least, at_most, below
+from pacboost.numerics.same_bits import exp
+from pacboost.numerics.same_bits import total as sum_of
+from pacboost.questions.capped_game import CappedGame, above, at_least, at_most, below, simplest
 from pacboost.questions.two_classes import whole_sample
 
 Doubles = NDArray[np.float64]
+NEAR_TIES = 2.0**-29
+"""A stump that is found may lack this of the largest edge: near ties go to the first."""
+USUAL_BINS = 255
+"""How many bins estimators have unless told otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +51,8 @@ class Game:
     upper: float
     """Under ``weights`` the learner found no larger edge."""
     certified: bool
-    """Whether ``upper`` holds for every rule of the class: the learner finds the best one."""
+    """Whether ``upper`` holds for every rule of the class: of stumps, where no two values of a
+    column are the same after rounding to 32 bits."""
     vote: Vote
     """The optimal mixture of rules; its votes sum to 1."""
     weights: Doubles
@@ -53,6 +60,10 @@ class Game:
     path: HedgePath
     rounds: int
     """How many rules the learner was asked for."""
+    max_bins: int | None
+    """How many bins a column needs so that each value has its own; None if none are read."""
+    merged: bool
+    """Whether values of a column that differ are in one bin all the same."""
 
     @property
     def sentence(self) -> str:
@@ -60,19 +71,41 @@ class Game:
         rows, low, high = self.weights.size, at_least(self.lower), at_most(self.upper)
         found = "" if self.certified else " that the learner found"
         if self.lower > 0:
-            needed = math.ceil(2 * math.log(rows) / self.lower**2)
-            also = "" if self.certified else ", if the learner finds such rules"
             return (
                 f"This learner can be boosted on these {rows} rows: under every distribution some "
-                f"rule has an edge of {low} or more, and under one none{found} has above {high}. "
-                f"{needed:,} rounds of AdaBoost or fewer leave no training error{also}."
+                f"rule has an edge of {low} or more, and under one none{found} has above {high}."
+                f"{self._promised_rounds}"
             )
-        if self.upper <= 2**-20 and self.certified:
+        if self.upper <= 0 and self.certified:
             return (
                 f"This learner cannot be boosted to no error on these {rows} rows: under one "
                 "distribution over them no rule is better than guessing."
             )
-        return f"The value of the game lies between {low} and {high}{found}; allow more rounds."
+        return (
+            f"The value of the game lies between {low} and {high}{found}, so it is not decided "
+            f"whether a vote can be right on all {rows} rows; {self._advice}."
+        )
+
+    @property
+    def _advice(self) -> str:
+        if self.merged:
+            return (
+                "values of a column that differ share a bin, since 32 bits or 65,535 bins do not "
+                "tell them apart: subtract the least value of each column"
+            )
+        return "allow more rounds or a smaller tolerance"
+
+    @property
+    def _promised_rounds(self) -> str:
+        """How many rounds of AdaBoost suffice, and with which settings."""
+        edge = self.lower - NEAR_TIES
+        if edge <= 0:
+            return ""
+        needed = math.ceil(2 * math.log(self.weights.size) / edge**2)
+        bins = self.max_bins or 0
+        how = f" with max_bins={bins}" if bins > USUAL_BINS else ""
+        also = "" if self.certified else ", if the learner finds such rules"
+        return f" {needed:,} rounds of AdaBoost{how} or fewer leave no training error{also}."
 
     def __str__(self) -> str:
         heavy = np.argsort(-self.weights, kind="stable")[:5]
@@ -93,9 +126,10 @@ def game(
     """Compute the value of the game between rows and the rules of a weak learner.
 
     The two ends hold whenever the search stops; it stops when they are ``tolerance`` apart or after
-    ``max_rounds`` linear programs. Stumps are searched exactly, so both ends are certified; of
-    other learners the upper end speaks of the rules that were found. ``hedge_rounds`` rounds of
-    Hedge come first, and ``path`` records how far apart their ends are.
+    ``max_rounds`` linear programs. Stumps are searched exactly, so both ends are certified unless
+    values of a column become equal when they are rounded to 32 bits; of other learners the upper
+    end speaks of the rules that were found. ``hedge_rounds`` rounds of Hedge come first, and
+    ``path`` records how far apart their ends are.
 
     >>> from pacboost.sources.toy import lecture_points
     >>> found = game("stump", *lecture_points())
@@ -111,6 +145,8 @@ def game(
     for _ in match.rounds(positive_whole("max_rounds", max_rounds)):
         if match.upper - match.lower <= tolerance:
             break
+    if match.lower <= 0 < match.upper <= tolerance:  # are they 0, but for the rounding of weights?
+        match.ask_whole(simplest(match.weights))
     used = np.flatnonzero(match.votes)
     votes = match.votes[used] / match.votes.sum()
     return Game(
@@ -121,6 +157,8 @@ def game(
         weights=match.weights / match.weights.sum(),
         path=path,
         rounds=len(match.rules),
+        merged=match.merged,
+        max_bins=max(own.size + 1 for own in sample.bins.thresholds) if sample.bins else None,
     )
 
 
@@ -132,8 +170,8 @@ def _hedge(match: CappedGame, rounds: int) -> HedgePath:
     lower: list[float] = []
     upper: list[float] = []
     for number in range(1, rounds + 1):
-        weights = np.exp(-rate * (total - total.min()))
-        edge = match.ask(weights / weights.sum())
+        weights = exp(-rate * (total - total.min()))
+        edge = match.ask(weights / sum_of(weights))
         total += match.agree[-1]
         lower.append(float(total.min()) / number)
         upper.append(min([edge, *upper[-1:]]))

@@ -20,6 +20,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.mistakes import wrong_margins
+from pacboost.numerics.percent import percent_above
 from pacboost.questions.capped_game import CappedGame, above, at_least, at_most, below
 from pacboost.questions.two_classes import whole_sample
 
@@ -69,7 +70,7 @@ class HardCore:
         return (
             f"There is no hard core of density {self.density:g}: on every such measure some rule "
             f"has an edge of {at_least(self.lower)} or more, and their vote is wrong on "
-            f"{self.error:.2%} of the rows."
+            f"{percent_above(self.error, 2)} of the rows."
         )
 
     def __str__(self) -> str:
@@ -103,22 +104,23 @@ def hard_core(
         raise ParameterError(f"density is {density}; it may be up to {MOST_DENSITY}")
     weak = as_learner(learner, "learner")
     sample = whole_sample(weak, X, y)
-    if density * sample.n_rows < 1:
+    if density < 1 / sample.n_rows:
         raise ParameterError(
             f"density is {density}, less than one of {sample.n_rows} rows; give "
-            f"{1 / sample.n_rows:.3g} or more"
+            f"1/{sample.n_rows} or more"
         )
     match = CappedGame(sample, weak, density, seed)
     for _ in match.rounds(positive_whole("max_rounds", max_rounds)):
-        if match.upper < edge or match.lower >= edge:
+        if above(match.upper) < edge or match.lower >= edge:
             break
-    if match.upper < edge:
+    if above(match.upper) < edge:
         return _measure(match, edge, density)
-    if float(match.lower) >= edge - TOLERANCE:
-        return _vote(match, edge, density)
+    found = _vote(match, edge, density)
+    if 0 < match.lower >= edge - TOLERANCE and found.error < density:
+        return found
     raise PacboostError(
         f"undecided after {len(match.rules)} rules: the largest edge lies between "
-        f"{float(match.lower):.6f} and {float(match.upper):.6f}; raise max_rounds, or ask for "
+        f"{at_least(found.lower)} and {at_most(found.upper)}; raise max_rounds, or ask for "
         "another edge"
     )
 

@@ -16,6 +16,7 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.measures import MEASURES, MeasureKind
 from pacboost.bounds.rates import write_parts
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.numerics.same_bits import mean
 from pacboost.questions.scored_rows import Mask, ScoredRows
 
 ENDS = ("lower", "upper", "both")
@@ -104,11 +105,11 @@ def _labels(rows: ScoredRows, positive: Any) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Measuring:
-    """Certifies claims by rows, counted in one way or in two of which the worse is kept."""
+    """Certifies claims by rows."""
 
     rows: ScoredRows
-    ways: Sequence[NDArray[np.intp]]
-    """Which rows count: all of them, each of several equal ones once, or both ways."""
+    kept: NDArray[np.intp]
+    """Which rows count."""
     options: Mapping[str, Any]
     delta: float
     models: int
@@ -120,14 +121,16 @@ class Measuring:
         return Family(tuple(self._one(own, groups, shared) for own in claims), self.delta)
 
     def _one(self, claim: Claim, groups: NDArray[Any] | None, shared: int) -> Certificate:
-        made = []
-        for way in self.ways:
-            chosen = np.zeros(self.rows.size, dtype=np.bool_)
-            chosen[way] = True
-            if claim.group is not None and groups is not None:
-                chosen &= groups == claim.group
-            made.append(self._made(claim, self._counted(claim, chosen, shared), shared))
-        return (min if claim.end == "lower" else max)(made, key=lambda own: own.value)
+        chosen = self._chosen
+        if claim.group is not None and groups is not None:
+            chosen &= groups == claim.group
+        return self._made(claim, self._counted(claim, chosen, shared), shared)
+
+    @property
+    def _chosen(self) -> Mask:
+        chosen = np.zeros(self.rows.size, dtype=np.bool_)
+        chosen[self.kept] = True
+        return chosen
 
     def _made(self, claim: Claim, counted: Counted, shared: int, **unit: str) -> Certificate:
         bound, inputs, size, seen = counted
@@ -186,18 +189,18 @@ class Measuring:
         values, scale = self.rows.losses(claim.measure, self.options)
         held = self._weakened(values, claim.end)[chosen]
         self._enough(held.size, shared, claim)
-        return self._mean_of(held, scale, claim.end)
+        return self._mean_of(held, scale, claim.end, claim.measure == "cost")
 
     def _weakened(self, values: NDArray[np.float64], end: str) -> NDArray[np.float64]:
         return np.where(self.rows.doubtful, 0.0 if end == "lower" else 1.0, values)
 
     @staticmethod
-    def _mean_of(held: NDArray[np.float64], scale: float, end: str) -> Counted:
-        seen = scale * float(held.mean())
+    def _mean_of(held: NDArray[np.float64], scale: float, end: str, rare: bool = True) -> Counted:
+        seen = scale * mean(held)
         if end == "lower":
-            text = {"savings": losses.written(1 - held)}
+            text = {"savings": losses.written(1 - held, rare)}
         else:
-            text = {"losses": losses.written(held)}
+            text = {"losses": losses.written(held, rare)}
         return f"losses.mean_{end}", {**text, "scale": scale}, held.size, seen
 
     def _auc(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
@@ -209,9 +212,20 @@ class Measuring:
         self._enough(positives.size, shared, claim, f"rows of class {claim.label!r}")
         self._enough(negatives.size, shared, claim, "rows of other classes")
         halves = losses.halves_of_pairs(positives, negatives)
-        inputs = {"halves": halves, "positives": positives.size, "negatives": negatives.size}
         size = positives.size + negatives.size
         seen = halves / (2 * positives.size * negatives.size)
+        few, many = sorted((positives.size, negatives.size))
+        if many >= losses.MANY_TIMES * few:
+            # Turned round, a negative is as far above the positives as it was below.
+            sides = (positives, negatives) if few == positives.size else (-negatives, -positives)
+            wrong = losses.wrong_shares(*sides)
+            text = (
+                {"losses": losses.written(wrong, rare=False)}
+                if claim.end == "lower"
+                else {"savings": losses.written(1 - wrong, rare=False)}
+            )
+            return f"losses.ranks_{claim.end}", {**text, "others": many}, size, seen
+        inputs = {"halves": halves, "positives": positives.size, "negatives": negatives.size}
         return f"losses.auc_{claim.end}", inputs, size, seen
 
     def _enough(self, n: int, shared: int, claim: Claim, what: str = "") -> None:
@@ -228,11 +242,12 @@ class Measuring:
     def by_dependent_groups(self, claims: Sequence[Claim], place: NDArray[np.intp]) -> Family:
         """Certify means where whole groups are independent, by the mean loss of each group."""
         shared, made = len(claims) * self.models, []
+        place = np.unique(place[self.kept], return_inverse=True)[1]
         for claim in claims:
             if not claim.about.averages:
                 raise NotCertified(_no_dependent(claim.measure, "groups"))
             values, scale = self.rows.losses(claim.measure, self.options)
-            held = self._weakened(values, claim.end)
+            held = self._weakened(values, claim.end)[self.kept]
             means = np.bincount(place, weights=held) / np.bincount(place)
             self._enough(means.size, shared, claim, "groups")
             counted = self._mean_of(np.clip(means, 0, 1), scale, claim.end)
@@ -246,7 +261,7 @@ class Measuring:
             if not (claim.about.averages and claim.about.rate) or claim.end != "upper":
                 raise NotCertified(_no_dependent(f"{claim.end} end of {claim.measure}", "ordered"))
             inside, event = self.rows.event(claim.measure, None, self.options)
-            k, n = self._in_event(claim, inside, event)
+            k, n = self._in_event(claim, inside & self._chosen, event)
             counted = "rates.ordered_upper", {"k": k, "n": n}, n, k / n
             made.append(self._made(claim, counted, shared, unit="period"))
         return Family(tuple(made), self.delta)
@@ -266,11 +281,6 @@ def group_names(groups: NDArray[Any]) -> NDArray[Any]:
     if any(own is None or own != own for own in groups.tolist()):  # noqa: PLR0124
         raise DataError("by holds missing values; give every row its group, or drop those rows")
     return np.array([str(own) for own in groups.tolist()])
-
-
-def distinct_rows(place: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Give the first of every set of equal rows."""
-    return np.sort(np.unique(place, return_index=True)[1])
 
 
 def _among(claim: Claim) -> str:

@@ -19,32 +19,58 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
             "are never simply right or wrong. Certify of='absolute_error' with clip=, or "
             "of='large_errors' with larger_than=, or make intervals by pacboost.intervals"
         )
-    _refuse_other_labels(model, y)
+    several, classes = (
+        bool(getattr(model, "several_labels_", False)),
+        getattr(model, "classes_", ()),
+    )
+    if not several:
+        refuse_other_labels(classes, y)
     if hasattr(model, "ledger_"):  # a vote of ours
         wrong: NDArray[np.bool_] = model.mistakes(X, y)
         return wrong
     labels = np.asarray(y)
-    several = bool(getattr(model, "several_labels_", False))
     if labels.ndim != 1 + several or labels.size == 0:
         wanted = "one column for each label" if several else "one label a row"
         raise DataError(f"y has shape {labels.shape}; {wanted} is needed, and at least one")
     answers = np.asarray(in_host_memory(model.predict(X)))
     if answers.shape != labels.shape:
         raise DataError(f"predict gave shape {answers.shape} for labels of shape {labels.shape}")
+    if not several and not len(classes):
+        refuse_other_labels(answers, labels)
     wrong = np.asarray(answers != labels)
     return np.asarray(wrong.any(axis=1)) if several else wrong
 
 
-def _refuse_other_labels(model: Any, y: Any) -> None:
-    """Raise if labels are text and the classes numbers, or the reverse: none could be right."""
-    if bool(getattr(model, "several_labels_", False)) or not hasattr(model, "classes_"):
-        return
-    labels, classes = np.asarray(in_host_memory(y)), np.asarray(model.classes_)
-    kinds = {labels.dtype.kind in "US", classes.dtype.kind in "US"}
-    if len(kinds) == 1 or "O" in labels.dtype.kind + classes.dtype.kind or not labels.size:
-        return
-    raise DataError(
-        f"no label in y is a class of the model: y holds {labels.reshape(-1)[0].item()!r}, and the "
-        f"classes are {', '.join(map(repr, classes.tolist()[:10]))}. Give labels of the type "
-        "that they had in the fit"
-    )
+def fresh_labels(y: Any, classes: Any = None) -> NDArray[Any]:
+    """Return the labels of rows that had no part in a fit: one a row, none missing, of its type."""
+    labels = np.asarray(in_host_memory(y))
+    if labels.ndim != 1 or labels.size == 0:
+        raise DataError(f"y has shape {labels.shape}; one label a row is needed, and at least one")
+    if any(own is None or own != own for own in labels.tolist()):  # noqa: PLR0124
+        raise DataError("y holds missing labels; drop those rows")
+    if classes is not None:
+        refuse_other_labels(classes, labels)
+    return labels
+
+
+def refuse_other_labels(classes: Any, y: Any) -> None:
+    """Raise if a label is text and no class is, or the like: it could never be right."""
+    labels, known = np.asarray(in_host_memory(y)), np.asarray(classes)
+    other = _kinds(labels).keys() - _kinds(known).keys()
+    if known.size and other:
+        names = ", ".join(map(repr, list(dict.fromkeys(known.tolist()))[:10]))
+        raise DataError(
+            f"y holds {_kinds(labels)[min(other)]!r}, and the classes are {names}: a label of "
+            "another type is never right. Give labels of the type that they had in the fit"
+        )
+
+
+def _kinds(values: NDArray[Any]) -> dict[str, Any]:
+    """Return which of text, bytes and numbers there are, with an example of each."""
+    some = values.reshape(-1)
+    if some.dtype.kind != "O":
+        some = some[:1]
+    return {
+        "text" if isinstance(own, str) else "bytes" if isinstance(own, bytes) else "number": own
+        for own in some.tolist()
+    }

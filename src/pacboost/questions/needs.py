@@ -23,6 +23,7 @@ from pacboost.bounds.lower import no_free_lunch_risk
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
 from pacboost.numerics.mistakes import wrong_margins
+from pacboost.numerics.same_bits import exp, total
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -161,8 +162,8 @@ def good_rule_found(
 
     def enough(n: int) -> bool:
         score = np.arange(n + 1)
-        below = np.exp(others * binom.logcdf(score - 1, n, (1 + edge / 2) / 2))
-        fails = float(binom.pmf(score, n, (1 + edge) / 2) @ (1 - below))
+        below = exp(others * binom.logcdf(score - 1, n, (1 + edge / 2) / 2))
+        fails = total(binom.pmf(score, n, (1 + edge) / 2) * (1 - below))
         return rounds * fails <= delta
 
     return smallest(enough, min(most, MOST_DRAWN))

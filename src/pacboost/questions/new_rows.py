@@ -1,9 +1,14 @@
-"""Are these rows new to a model, and are equal rows among them independent draws?"""
+"""Which of some rows are evidence of how a model does on new rows: not those it was trained on.
+
+Where equal rows are copies (samples/equal_rows.py), a row that equals a training row is a copy of
+it and is left out, and of several equal rows one counts. Where rows repeat by themselves, all count
+as they fall, unless more equal training rows than chance explains.
+"""
 
 from __future__ import annotations
 
-import math
 import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,27 +16,116 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.holdout import clopper_pearson
-from pacboost.errors import NotCertified, ParameterError
-from pacboost.questions.wrappers import Inner, answers_alone, inner_models, remembers
-from pacboost.samples.copies import Repeats
-from pacboost.samples.known_rows import MOST_EQUAL
+from pacboost.errors import NotCertified
+from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.questions.wrappers import Inner, answers_alone, inner_models
+from pacboost.samples.equal_rows import DISTINCT, SEPARATE, Examples, check_copies
 from pacboost.samples.overlap import Overlap
+from pacboost.samples.sketch import Sketch
+from pacboost.sources.table import Table
 
-COPIES = ("auto", "independent", "once")
 UNCHECKED = (
     "the model has not seen these rows, which could not be checked: it does not remember the rows "
     "that it was trained on, or too few of them"
 )
-FEW_REPEAT = 0.01
-"""If no more of the training rows equal others, a row that comes again is a training row."""
 ENOUGH_COMPARED = 10
 """Of a large training set only a sample is remembered, and as large a share of new rows compared
 with it. If so few are compared, a half of all rows may be training rows without any being found."""
-RARE = 0.05
-"""How likely it may be that more of the rows that were not compared are training rows."""
-ENOUGH_KNOWN = 0.5
-"""If so many of the rows that repeat also come in training, the domain explains the repeats."""
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """The rows that count, and what a certificate says of them."""
+
+    rows: int
+    """How many rows came."""
+    kept: Rows
+    """Those that count."""
+    left_out: int = 0
+    """How many were left out because they are, or may be, rows that a model was trained on."""
+    word: str = ""
+    """The word before "rows": "distinct ", or nothing."""
+    assumptions: tuple[str, ...] = ()
+    checked: bool = True
+    """Whether all models remember all rows that they were trained on."""
+
+    @classmethod
+    def of(
+        cls, models: Sequence[Any], X: Any, y: Any, copies: str = "auto", *, each: bool = True
+    ) -> NewRows:
+        """Refuse training rows of any of the models, and decide which rows count.
+
+        Unless ``each`` row is an example, equal rows are no matter: groups are counted, or time.
+        """
+        checked = [refuse_training_rows(model, X) for model in models]
+        found = cls._among(_sketches(models, X), X, np.asarray(y), check_copies(copies), each)
+        return replace(found, checked=all(checked))
+
+    @classmethod
+    def beside(cls, learned: Table, table: Table, X: Any, y: Any, copies: str) -> NewRows:
+        """Compare the rows of a table, which came as X, with all rows that are learned from."""
+        sketch = Sketch.of(learned)
+        seen = sketch.overlap(table)
+        if seen.suspicious:
+            raise NotCertified(_why_refused(seen, 1))
+        return cls._among([(sketch, table)], X, np.asarray(y), check_copies(copies), True)
+
+    @classmethod
+    def _among(
+        cls,
+        known: Iterable[tuple[Sketch, Table]],
+        X: Any,
+        labels: NDArray[Any],
+        copies: str,
+        each: bool,
+    ) -> NewRows:
+        rows = len(labels)
+        new = np.ones(rows, dtype=np.bool_)
+        fine = met = False
+        for sketch, table in known:
+            fine = fine or sketch.fine
+            chosen, seen = sketch.known(table)
+            met = met or bool(seen.any())
+            if seen.any() and copies != "draws" and (sketch.fine or copies == "distinct"):
+                compared = np.zeros(rows, dtype=np.bool_)
+                compared[chosen] = ~seen
+                new &= compared  # of a large training set, rows not compared may be known as well
+        if not new.any():
+            raise NotCertified(
+                "each of these rows is one that the model was trained on, or may be one. A "
+                "certificate needs rows that had no part in fitting: hold some back before you fit"
+            )
+        examples = Examples(rows)
+        if each:
+            ways = ["distinct", copies] if fine and copies == "auto" else [copies]
+            examples = min(
+                (Examples.of(flat_rows(X), way, labels) for way in ways),
+                key=lambda own: own.count,
+            )
+        left_out = rows - int(np.count_nonzero(new))
+        assumptions = examples.assumptions
+        if met and not assumptions:
+            assumptions = (DISTINCT,) if left_out else (SEPARATE,)
+        kept = examples.once(np.flatnonzero(new))
+        return cls(rows, kept, left_out, examples.word, assumptions)
+
+    def sample(self, words: str = "held-out rows") -> str:
+        """Say which rows were counted.
+
+        >>> NewRows(9, np.arange(4), 3, "distinct ").sample()
+        'distinct held-out rows; 3 of 9 are, or may be, training rows and are left out'
+        """
+        known = (
+            f"; {self.left_out:,} of {self.rows:,} are, or may be, training rows and are left out"
+        )
+        return f"{self.word}{words}{known if self.left_out else ''}"
+
+    def marked(self, certificate: Certificate) -> Certificate:
+        """Return a certificate with what it assumes of these rows."""
+        found = certificate.assuming(*self.assumptions)
+        return found if self.checked else found.unchecked().assuming(UNCHECKED)
 
 
 def refuse_training_rows(model: Any, X: Any) -> bool:
@@ -70,61 +164,6 @@ def _why_refused(seen: Overlap, models: int) -> str:
     )
 
 
-def seen_check(found: Certificate, checked: bool) -> Certificate:
-    """Mark a certificate whose rows could not be compared with those of the fit."""
-    return found if checked else found.unchecked().assuming(UNCHECKED)
-
-
-def known_rows(
-    model: Any,
-    X: Any,
-    rows: int,
-    counting: RowCounting | None = None,
-    wrong: NDArray[np.bool_] | None = None,
-) -> NDArray[np.bool_]:
-    """Tell which rows are training rows, unless training rows repeat by themselves.
-
-    Few such rows are no reason to refuse, but they count as mistakes. Training rows that hardly
-    ever repeat do not repeat by themselves; others may do so if ``counting`` says that rows are
-    separate draws, or if most rows are like that. Where only a sample of the training rows is
-    remembered, further rows are marked, as many as may be training rows, too: those that are not
-    ``wrong`` first.
-    """
-    found = np.zeros(rows, dtype=np.bool_)
-    for own in inner_models(model, X):
-        if not own.model._sketches or _overlap(own) is None:
-            continue
-        table = own.model._rows_to_compare(own.X)
-        for sketch in own.model._sketches:
-            chosen, seen = sketch.known(table)
-            few = MOST_EQUAL * seen.size
-            by_chance = counting is None or counting.discrete or seen.sum() > few
-            if seen.any() and (sketch.exact.repeated <= FEW_REPEAT or not by_chance):
-                found[chosen] |= seen
-                found |= _not_compared(chosen, seen, rows, wrong)
-    return found
-
-
-def _not_compared(
-    chosen: NDArray[np.intp], seen: NDArray[np.bool_], rows: int, wrong: NDArray[np.bool_] | None
-) -> NDArray[np.bool_]:
-    """Mark as many of the rows that were not compared as may be training rows, like the others.
-
-    >>> chosen, seen = np.arange(50), np.arange(50) < 25
-    >>> int(_not_compared(chosen, seen, 1050, None).sum())
-    624
-    """
-    others = np.ones(rows, dtype=np.bool_)
-    others[chosen] = False
-    places = np.flatnonzero(others)
-    share = clopper_pearson(int(seen.sum()), seen.size, RARE)
-    places = np.random.default_rng(0).permutation(places)
-    if wrong is not None:
-        places = places[np.argsort(wrong[places], kind="stable")]
-    others[places[math.ceil(share * places.size) :]] = False
-    return others
-
-
 def _overlap(own: Inner) -> Overlap | None:
     """Compare rows with those of a model; None where it remembers none, or reads others."""
     with warnings.catch_warnings():
@@ -136,61 +175,16 @@ def _overlap(own: Inner) -> Overlap | None:
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class RowCounting:
-    """What is counted: all rows as draws of their own, or equal rows once, or the worse of both."""
-
-    repeats: Repeats
-    rule: str
-    """ "all", "once" or "worse"."""
-    discrete: bool = False
-    """Whether equal rows are known to be separate draws."""
-
-    @property
-    def words(self) -> str:
-        """Say how equal rows were counted, if there were any."""
-        if not self.repeats.any:
-            return ""
-        sizes = f"{self.repeats.rows:,} rows, {self.repeats.distinct:,} of them distinct"
-        if self.rule == "all":
-            return f"equal rows are counted as separate draws ({sizes})"
-        if self.rule == "once":
-            return f"equal rows are counted once ({sizes})"
-        return f"equal rows are counted once or as separate draws, whichever is worse ({sizes})"
+def _sketches(models: Sequence[Any], X: Any) -> Iterator[tuple[Sketch, Table]]:
+    """Return the sketches of all models that can read the rows, with the rows as these are read."""
+    for model in models:
+        for own in inner_models(model, X):
+            if own.model._sketches and _overlap(own) is not None:
+                table = own.model._rows_to_compare(own.X)
+                yield from ((sketch, table) for sketch in own.model._sketches)
 
 
-def row_counting(model: Any, X: Any, labels: NDArray[Any], copies: str = "auto") -> RowCounting:
-    """Find equal rows with equal labels, and decide how they are counted."""
-    if copies not in COPIES:
-        allowed = ", ".join(map(repr, COPIES))
-        raise ParameterError(f"copies is {copies!r}; it may be {allowed}")
-    repeats = _repeats(model, X, labels)
-    if copies == "independent":
-        return RowCounting(repeats, "all", discrete=True)
-    if copies == "once" or not repeats.any:
-        return RowCounting(repeats, "once" if repeats.any else "all")
-    if not repeats.copied and _domain_repeats(model, X, repeats):
-        return RowCounting(repeats, "all", discrete=True)
-    return RowCounting(repeats, "worse")
-
-
-def _repeats(model: Any, X: Any, labels: NDArray[Any]) -> Repeats:
-    if remembers(model):
-        return Repeats.of(model._rows_to_compare(X), labels)
-    return Repeats.of_any(X, labels)
-
-
-def _domain_repeats(model: Any, X: Any, repeats: Repeats) -> bool:
-    """Tell whether rows that come several times also come among the training rows."""
-    known = several = 0
-    for own in inner_models(model, X):
-        if not own.model._sketches or _overlap(own) is None:
-            continue
-        table = own.model._rows_to_compare(own.X)
-        for sketch in own.model._sketches:
-            chosen, seen = sketch.known(table)
-            first = np.unique(repeats.place[chosen], return_index=True)[1]
-            often = repeats.times[repeats.place[chosen[first]]] > 1
-            several += int(often.sum())
-            known += int((often & seen[first]).sum())
-    return several > 0 and known >= ENOUGH_KNOWN * several
+def flat_rows(X: Any) -> Any:
+    """Return rows in the memory of the CPU, as lines if each is an array."""
+    X = in_host_memory(X)
+    return X.reshape(len(X), -1) if isinstance(X, np.ndarray) and X.ndim > 2 else X

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import binom
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
-from pacboost.bounds.rounding import outward
+from pacboost.bounds.rounding import confidence_number, outward
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.learner import Learner
@@ -26,6 +26,8 @@ from pacboost.learners.rectangle import Box
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_sauer
 from pacboost.numerics.mistakes import wrong_margins
+from pacboost.numerics.same_bits import mean
+from pacboost.questions.capped_game import at_least, at_most
 from pacboost.samples.bins import MOST_BINS, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -34,6 +36,8 @@ from pacboost.sources.worlds.base import Rows
 
 FRESH = 2**14
 """How many fresh examples bound a risk that the world cannot give exactly."""
+LIMITS = 0.1
+"""The share of delta for the risks of all runs, where the world does not give each exactly."""
 MOST_TRIALS = 100_000
 NOTHING_SEEN = object()
 """The rule of a sample without positive rows: the tightest box would be empty, too."""
@@ -73,13 +77,13 @@ class PacAnswer:
         """The answer in one sentence."""
         return (
             f"With {self.m} examples the risk exceeds {self.epsilon:g} in {self.failures} of "
-            f"{self.trials} runs: P[risk > {self.epsilon:g}] lies between {self.lower:.4f} and "
-            f"{self.upper:.4f} (confidence {1 - self.delta:g}); the mean risk is "
-            f"{self.mean_risk:.4f}."
+            f"{self.trials} runs: P[risk > {self.epsilon:g}] lies between {at_least(self.lower)} "
+            f"and {at_most(self.upper)} (confidence {confidence_number(self.delta)}); the mean "
+            f"risk is {self.mean_risk:.4f}."
         )
 
     def __str__(self) -> str:
-        lines = [f"  {bound.value:.4g}  {bound.name} ({bound.needs})" for bound in self.bounds]
+        lines = [f"  {at_most(own.value)}  {own.name} ({own.needs})" for own in self.bounds]
         return "\n".join([self.sentence, *(["Bounds that apply:"] if lines else []), *lines])
 
 
@@ -119,8 +123,9 @@ def pac(
     if positive_whole("trials", trials) > MOST_TRIALS:
         raise ParameterError(f"trials is {trials}; it may be up to {MOST_TRIALS:,}")
     generator = np.random.default_rng(seed)
-    runs = [_run(learner, world, m, generator, delta / (2 * trials)) for _ in range(trials)]
-    share = delta / (2 if all(run.low == run.high for run in runs) else 4)
+    limits = 0.0 if isinstance(world, Finite) else LIMITS * delta
+    runs = [_run(learner, world, m, generator, limits / trials) for _ in range(trials)]
+    share = (delta - limits) / 2
     sure = sum(run.low > epsilon for run in runs)
     perhaps = sum(run.high > epsilon for run in runs)
     return PacAnswer(
@@ -132,7 +137,7 @@ def pac(
         lower=clopper_pearson_lower(sure, trials, share),
         upper=clopper_pearson(perhaps, trials, share),
         delta=delta,
-        mean_risk=float(np.mean([run.risk for run in runs])),
+        mean_risk=mean(np.array([run.risk for run in runs])),
         bounds=tuple(_bounds(runs, world, m, epsilon, log_size, vc_dimension)),
         risks=tuple(run.risk for run in runs),
     )

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 
 from pacboost.bounds import confidence as confidence_bound
+from pacboost.bounds import lower as lower_bound
 from pacboost.bounds import vc as vc_bound
 from pacboost.bounds.rounding import confidence_number
-from pacboost.bounds.search import smallest
+from pacboost.bounds.search import from_here_on, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.numerics.kl import kl
 from pacboost.questions import needs
 from pacboost.questions.answer import Plan
-from pacboost.questions.plan_learning import WORST_CASE, least
+from pacboost.questions.plan_learning import WORST_CASE
+from pacboost.training.filtering.mean_test import share_of
 
 
 @plain_numbers
@@ -56,8 +58,8 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
     probability("edge", edge)
     probability("threshold", threshold)
     number = math.ceil(1 / (threshold * epsilon * edge) ** 2 * (1 - 1e-12))
-    spent = delta / 2 / (number * (number + 1))
-    test = _test_length(epsilon, threshold, spent)
+    # As a run shares delta: half for the tests, of which half for the mean weight.
+    test = _test_length(epsilon, threshold, share_of(delta / 2, number) / 2)
     return Plan(
         question=f"Rounds and test draws until boosting by filtering is certified at {epsilon:g} "
         f"with confidence {confidence_number(delta)}, edge {edge:g}",
@@ -81,7 +83,9 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
 
     With m examples, AdaBoost runs T = T(m) rounds, enough to leave no mistake. Each weak call may
     fail with δ/(2T). The vote of T rules is one of Π(2m) ≤ S_d(2m)^T · Cov(2m, T) behaviours (S_d
-    is Sauer's sum), and by the VC bound with δ/2 its risk is at most ε.
+    is Sauer's sum), and by the VC bound with δ/2 its risk is at most ε. As m grows T jumps, and the
+    bound with it; the answer is the m from which on every number of examples is enough
+    (docs/proofs/growth.md, section 3).
 
     >>> answer = strong(epsilon=0.1, delta=0.05, edge=0.4, dimension=3)
     >>> answer.examples > 10_000, answer.rounds < 200
@@ -91,15 +95,23 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
     probability("delta", delta)
     d = positive_whole("dimension", dimension)
 
-    def needed_rounds(m: int) -> int:
-        return math.floor(math.log(m) / (-0.5 * math.log1p(-(probability("edge", edge) ** 2)))) + 1
+    per_round = -0.5 * math.log1p(-(probability("edge", edge) ** 2))
 
-    def enough(m: int) -> bool:
-        number = needed_rounds(m)
-        growth = number * log_sauer(d, 2 * m) + log_cover(2 * m, number)
+    def needed_rounds(m: int) -> int:
+        return math.floor(math.log(m) / per_round * (1 + 1e-15)) + 1
+
+    def between(low: int, high: int) -> bool:
+        number = needed_rounds(high)
+        most = low if number == needed_rounds(low) else high  # falls where T stays
+        growth = number * log_sauer(d, 2 * most) + log_cover(2 * most, number)
+        return vc_bound.realizable(low, delta / 2, growth) <= epsilon
+
+    def sure(m: int) -> bool:
+        growth = (math.log(m) / per_round + 1) * (d + 1) * math.log(2 * m + 1) + 1
         return vc_bound.realizable(m, delta / 2, growth) <= epsilon
 
-    examples = smallest(enough, max(2, d), "the vote's VC bound")
+    start, what = max(8, d), "the vote's VC bound"
+    examples = from_here_on(between, start, smallest(sure, start, what), what)
     number = needed_rounds(examples)
     return Plan(
         question=f"Examples and rounds for error ≤ {epsilon:g} with confidence "
@@ -108,7 +120,7 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
         theorem="training error 0 by (1 - edge²)^(T/2) < 1/m, then the VC bound for votes of T",
         examples=examples,
         rounds=number,
-        lower=least(epsilon, delta, d),
+        lower=lower_bound.examples_needed(epsilon, delta, d),
         lower_for=WORST_CASE,
         simulated=needs.boosted_majority(epsilon, delta, edge, examples),
         details={

@@ -35,12 +35,14 @@ def finite(
         raise ParameterError("give size, or log_size = ln(size), and not both")
     nats = math.log(positive_whole("size", size)) if size is not None else float(log_size or 0.0)
     examples = finite_bound.examples_for_consistent(epsilon, delta, nats)
+    parted = nats > math.log(2.5)  # of three concepts two agree on some point, and part elsewhere
+    lower = math.ceil(lower_bound.blumer(epsilon, delta)) if parted else 1
     return Plan(
         question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
         f"consistent learner, ln(hypotheses) = {nats:.4g}",
         theorem="R ≤ 1 - (δ/|H|)^(1/m)",
         examples=examples,
-        lower=least(epsilon, delta, 1) if nats > 0 else None,
+        lower=lower if nats > 0 else None,
         lower_for=WORST_CASE,
         simulated=needs.thresholds_on_a_grid(epsilon, delta, nats, 4 * examples)
         if nats > 0
@@ -68,7 +70,7 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
         f"consistent learner of VC dimension {dimension}",
         theorem="R ≤ (2/m)(log₂ Π(2m) + log₂(2/δ)), or Blumer et al.'s closed form if smaller",
         examples=examples,
-        lower=least(epsilon, delta, dimension),
+        lower=lower_bound.examples_needed(epsilon, delta, dimension),
         lower_for=WORST_CASE,
         simulated=needs.tight_fit(epsilon, delta, dimension, 4 * examples),
         details={"world": f"tightest box with {dimension} sides around uniform points"},
@@ -90,7 +92,7 @@ def rectangle(*, epsilon: float, delta: float, dimensions: int) -> Plan:
         f"tightest box in {dimensions} dimensions",
         theorem="R ≤ BinInv(2d - 1, m, δ)",
         examples=examples,
-        lower=least(epsilon, delta, 2 * dimensions),
+        lower=lower_bound.examples_needed(epsilon, delta, 2 * dimensions),
         lower_for=WORST_CASE,
         simulated=needs.tight_fit(epsilon, delta, 2 * dimensions, 4 * examples),
         details={
@@ -175,8 +177,3 @@ def holdout(*, epsilon: float, delta: float, error: float = 0.0, power: float = 
             "by Hoeffding": passing.rows_to_pass_by_hoeffding(epsilon, delta, error, power),
         },
     )
-
-
-def least(epsilon: float, delta: float, dimension: int) -> int | None:
-    """Examples needed in the worst case (``WORST_CASE``); none are needed from error 1/2 on."""
-    return lower_bound.examples_needed(epsilon, delta, dimension) if epsilon < 0.5 else None

@@ -21,7 +21,7 @@ from pacboost.bounds import (
 )
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import product_bound, training_error
-from pacboost.bounds.wording import NEW_EXAMPLES, WITHOUT_WEIGHTS
+from pacboost.bounds.wording import DISTINCT, NEW_EXAMPLES, WITHOUT_WEIGHTS
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file.seal import UNBOUND
 
@@ -45,6 +45,8 @@ def difference(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) 
     made = makers[given.bound](given, ledger)
     if WITHOUT_WEIGHTS in given.details:
         made = made.counted_without_weights()
+    if given.sample.startswith(DISTINCT):
+        made = made.of_distinct_rows()
     earlier = given.model_digest == UNBOUND
     free = {*FREE, *WORDS} if earlier else {*FREE}
     for name in [field.name for field in fields(Certificate) if field.name not in free]:
@@ -130,7 +132,9 @@ OF_VOTES: dict[str, Maker] = {
     "dependent.groups_bound": lambda given, _: dependent.certificate_of_groups(**_inputs(given)),
     "dependent.group_bets": lambda given, _: dependent.certificate_of_shares(**_inputs(given)),
     "dependent.ordered_bound": lambda given, _: dependent.azuma_certificate(**_inputs(given)),
-    "dependent.ordered_mixture": lambda given, _: dependent.ordered_certificate(**_inputs(given)),
+    "dependent.ordered_mixture": lambda given, _: replace(
+        dependent.ordered_certificate(**_inputs(given)), sample=given.sample
+    ),
 }
 """By the bound of a certificate, what makes it again for a vote."""
 

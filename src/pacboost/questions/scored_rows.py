@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.numerics.same_bits import log, row_totals
 from pacboost.questions.costs import cost_matrix
 
 Mask = NDArray[np.bool_]
@@ -55,7 +56,7 @@ class ScoredRows:
                 f"{type(self.model).__name__} has no predict_proba, so it gives no probabilities; "
                 "certify what it predicts (error, recall, precision, f1), or calibrate it first"
             )
-        found = np.asarray(in_host_memory(self.model.predict_proba(self.X)), dtype=np.float64)
+        found = np.asarray(self._said_chances, dtype=np.float64)
         if found.shape != (self.size, self.classes.size):
             raise DataError(
                 f"predict_proba gave shape {found.shape} for {self.size} rows and "
@@ -63,7 +64,7 @@ class ScoredRows:
             )
         if (
             not ((found >= 0) & (found <= 1)).all()
-            or not (abs(found.sum(axis=1) - 1) <= SUM_SLACK).all()
+            or not (abs(row_totals(found) - 1) <= SUM_SLACK).all()
         ):
             raise DataError(
                 "predict_proba gave numbers that are missing, not between 0 and 1, or do not sum "
@@ -71,19 +72,28 @@ class ScoredRows:
             )
         return found
 
+    @cached_property
+    def _said_chances(self) -> NDArray[Any]:
+        return np.asarray(in_host_memory(self.model.predict_proba(self.X)))
+
     def known_class(self, label: Any) -> int:
         """Give the place of a class that the model knows, or raise."""
         return class_place(self.classes, label)
 
-    def score(self, label: Any) -> Doubles:
-        """Give the score by which rows are ranked for a class: its probability, or the decision."""
+    def score(self, label: Any) -> NDArray[Any]:
+        """Return the score by which rows are ranked for a class: its probability, or the decision.
+
+        It has the type that the model gives, whose last bits are uncertain.
+        """
         place = self.known_class(label)
         if not hasattr(self.model, "predict_proba") and hasattr(self.model, "decision_function"):
             found = score_of(self.model, self.X, place)
             if found.shape != (self.size,) or np.isnan(found).any():
                 raise DataError(f"decision_function gave shape {found.shape}, or missing numbers")
             return found
-        return np.ascontiguousarray(self.chances[:, place])
+        checked = self.chances
+        kind = np.result_type(self._said_chances, np.float16)  # 1 and 0 may be whole numbers
+        return np.ascontiguousarray(checked[:, place], dtype=kind)
 
     def event(self, measure: str, label: Any, options: Mapping[str, Any]) -> tuple[Mask, Mask]:
         """Give the rows among which a rate is counted, and those of them in its event."""
@@ -111,8 +121,7 @@ class ScoredRows:
             if not isinstance(least, float) or not 0 < least < 0.5:
                 raise ParameterError(f"p_min is {least!r}; it lies strictly between 0 and 0.5")
             scale = math.log(1 / least)
-            with np.errstate(divide="ignore"):
-                return np.minimum(-np.log(self._own_chances), scale) / scale, scale
+            return np.minimum(-log(self._own_chances), scale) / scale, scale
         if measure == "cost":
             return self._costs(options["costs"])
         if measure == "absolute_error":
@@ -147,7 +156,7 @@ class ScoredRows:
         own = np.zeros_like(self.chances)
         known = self.places >= 0
         own[np.flatnonzero(known), self.places[known]] = 1.0
-        squares = ((self.chances - own) ** 2).sum(axis=1)
+        squares = row_totals((self.chances - own) ** 2)
         return np.where(known, np.minimum(squares, 2.0), 2.0) / 2, 2.0
 
     def _outside_top(self, top_k: Any) -> Mask:
@@ -179,11 +188,11 @@ def class_place(classes: NDArray[Any], label: Any) -> int:
     return found[0]
 
 
-def score_of(model: Any, X: Any, place: int) -> Doubles:
-    """Give the score of a class: its probability, or for models without, their decision."""
+def score_of(model: Any, X: Any, place: int) -> NDArray[Any]:
+    """Return the score of a class: its probability, or for models without, their decision."""
     if hasattr(model, "predict_proba"):
-        return np.asarray(in_host_memory(model.predict_proba(X)), dtype=np.float64)[:, place]
-    found = np.asarray(in_host_memory(model.decision_function(X)), dtype=np.float64)
+        return np.asarray(in_host_memory(model.predict_proba(X)))[:, place]
+    found = np.asarray(in_host_memory(model.decision_function(X)))
     if found.ndim == 2:
         return found[:, place]
     return found if place else -found

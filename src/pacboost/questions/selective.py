@@ -6,20 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.thresholds import at_thresholds, by_ranks
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import confidence
+from pacboost.numerics.checks import positive_whole
 from pacboost.questions.mistakes import mistakes
-from pacboost.questions.new_rows import (
-    RowCounting,
-    known_rows,
-    refuse_training_rows,
-    row_counting,
-)
+from pacboost.questions.new_rows import NewRows
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
@@ -33,6 +29,7 @@ def certify_answers(
     target_error: float | None = None,
     abstain_below: float | None = None,
     delta: float = 0.05,
+    models: int = 1,
     copies: str = "auto",
 ) -> Answering:
     """Bound the error among the rows that are answered, for every threshold of the confidence.
@@ -51,9 +48,10 @@ def certify_answers(
         Without it there are 20, at which a twentieth, two twentieths, … of the rows are answered.
     delta : float, default=0.05
         The probability with which the errors may fail, all of them together; so may the shares.
-    copies : "auto", "independent" or "once", default="auto"
-        How equal rows with equal labels are counted: as separate draws, or once. "auto": as
-        separate draws if they also come among the training rows; else the call is refused.
+    models : int, default=1
+        How many models are tried on these rows and may be kept: each pays its share of delta.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
 
     Examples
     --------
@@ -66,35 +64,21 @@ def certify_answers(
     (0.0949, 300, 13)
     """
     check_wish(target_error, abstain_below)
+    positive_whole("models", models)
     if not hasattr(model, "predict_proba"):
         raise NotCertified(
             f"{type(model).__name__} has no predict_proba, so nothing says how confident it is"
         )
     X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)
-    checked = refuse_training_rows(model, X)
+    rows = NewRows.of([model], X, y, copies)
     given = map(in_host_memory, (model.predict(X), model.predict_proba(X)))
     decided, chances = map(np.asarray, given)
     sure = confidence(decided, chances, np.asarray(model.classes_))
-    counting = row_counting(model, X, np.asarray(y), copies)
-    wrong = wrong | known_rows(model, X, wrong.size, counting, wrong)
-    kept = kept_rows(counting)
-    found = answering(np.asarray(sure)[kept], wrong[kept], delta, target_error, abstain_below)
-    return found if checked else replace(found, rows_checked=False)
-
-
-def kept_rows(counting: RowCounting) -> NDArray[np.intp]:
-    """Give the rows that count; refuse if it is not known whether equal rows are copies."""
-    repeats = counting.repeats
-    if counting.rule == "worse":
-        raise NotCertified(
-            f"of {repeats.rows:,} rows only {repeats.distinct:,} are distinct, and the training "
-            "rows do not show that rows repeat by chance. Drop the copies or set copies='once'; or "
-            "set copies='independent' if equal rows are separate draws from a discrete domain"
-        )
-    if counting.rule == "all":
-        return np.arange(repeats.rows)
-    return np.sort(np.unique(repeats.place, return_index=True)[1])
+    kept = rows.kept
+    sure, wrong = np.asarray(sure)[kept], wrong[kept]
+    found = answering(sure, wrong, delta, target_error, abstain_below, models)
+    return replace(found, rows_checked=rows.checked, assumptions=rows.assumptions)
 
 
 def answering(
@@ -103,11 +87,12 @@ def answering(
     delta: float,
     target_error: float | None,
     abstain_below: float | None,
+    models: int = 1,
 ) -> Answering:
     """Bound the error among the answered, by confidences and mistakes on held-out rows."""
     if abstain_below is not None:
-        return at_thresholds(sure, wrong, delta, [abstain_below]).at(0)
-    found = by_ranks(sure, wrong, delta, target=target_error)
+        return replace(at_thresholds(sure, wrong, delta, [abstain_below]), models=models).at(0)
+    found = replace(by_ranks(sure, wrong, delta, target=target_error), models=models)
     return found if target_error is None else found.within(target_error)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,9 @@ class Check:
 
 
 NO_CERTIFICATE = Check("bound", False, "the file holds no certificate: none applies to this model")
+CONSISTENT = (
+    "This shows that the file is consistent, not who wrote it or how its rows were counted."
+)
 NO_LEDGER = Ledger("", "none", "", 0, 0, False, False)
 PARTS = {
     "model": "rules, votes, bins, column names, levels, classes, calibration, words and ledger",
@@ -69,7 +73,8 @@ def verify(path: str | Path | Certificate | Family) -> list[Check]:
 
     The certificate stands if every check holds. A file of an earlier version does not say for which
     names, levels and classes its certificate was made: that check then does not hold, and its
-    ``checked`` is False.
+    ``checked`` is False. All this shows that a file is consistent, not who wrote it: somebody who
+    swaps the labels and computes the digests anew has written another consistent file.
     """
     if isinstance(path, Certificate | Family):
         return [_alone(own) for own in (path if isinstance(path, Family) else [path])]
@@ -171,7 +176,7 @@ def _decided(decision: ThresholdDecision, document: Mapping[str, Any], kind: str
     for own in certificates:
         if own.details.get("threshold") != decision.threshold:
             return [tied, Check("bound", False, "a claim was made for another threshold")]
-    return [tied, *(_alone(own) for own in certificates)]
+    return [tied, *(_alone(own) for own in certificates), *_overspent(decision.others)]
 
 
 def _covers(
@@ -183,7 +188,22 @@ def _covers(
     cutoffs = tuple(own.details.get("cutoff") for own in rule.certificates)
     if cutoffs != rule.cutoffs:
         return [Check("coverage", False, "a claim of coverage was made for another cutoff")]
-    return [_bound(document, "coverage", kind), *(_alone(own) for own in rule.certificates)]
+    made = [_bound(document, "coverage", kind), *(_alone(own) for own in rule.certificates)]
+    return made + _overspent(getattr(rule, "certificate", None))
+
+
+def _overspent(family: Certificate | Family | None) -> list[Check]:
+    """Return a check that fails if several claims fail more often than the delta they share."""
+    if not isinstance(family, Family):
+        return []
+
+    def spent() -> Check:
+        shares = sum(Fraction(1, int(own.inputs["claims"])) for own in family)
+        fits = shares <= 1 and all(own.delta == family.delta for own in family)
+        return Check("bound", fits, f"the claims together may fail with more than {family.delta}")
+
+    found = _tried("bound", spent)
+    return [] if found.holds else [found]
 
 
 def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
@@ -202,7 +222,8 @@ def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
             f"afterwards ({PARTS[kind]}, or the {what} itself)"
         )
         return Check("model", False, said)
-    return Check("model", True, f"the {what} was made for these {PARTS[kind]}")
+    said = f"the {what} was made for these {PARTS[kind]}, by whomever wrote the file"
+    return Check("model", True, said)
 
 
 def _number(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> Check:

@@ -8,10 +8,13 @@ on their way through a pipeline are transformed before they are compared.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from pacboost.errors import NotCertified
 
 DEEPEST = 5
 MOST_PARTS = 200
@@ -57,6 +60,37 @@ def answers_alone(model: Any) -> Any | None:
 def remembers(model: Any) -> bool:
     """Tell whether a model is one of ours, which can compare rows with those of its fit."""
     return getattr(type(model), "remembers_rows", False) is True
+
+
+def snapshot(model: Any) -> Any:
+    """Return a copy of a fitted model, or of each in a list, that nothing changes any more.
+
+    What is certified of a model is about the model that was there. ``fit`` of ours puts new objects
+    in the place of old ones, so a shallow copy will do; others may learn in place.
+
+    >>> class Guess:
+    ...     def __init__(self):
+    ...         self.labels = []
+    >>> model = Guess()
+    >>> kept, _ = snapshot(model), model.labels.append("a")
+    >>> kept.labels, model.labels
+    ([], ['a'])
+    """
+    if isinstance(model, list | tuple):
+        return type(model)(map(snapshot, model))
+    if remembers(model):
+        made = copy(model)
+        if "estimator_" in vars(made):  # a classifier with a threshold, perhaps of another library
+            made.estimator_ = snapshot(made.estimator_)
+        return made
+    try:
+        return deepcopy(model)
+    except Exception as problem:  # what other libraries do when they are copied is not known
+        raise NotCertified(
+            f"{type(model).__name__} cannot be copied ({type(problem).__name__}: {problem}), so "
+            "what is certified now could be shown after it has learned more. Give its class a "
+            "method __deepcopy__; it may return the object itself, if that never changes"
+        ) from problem
 
 
 def _walk(model: Any, X: Any, depth: int) -> Iterator[Inner]:

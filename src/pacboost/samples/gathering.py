@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.coarse_codes import CoarseCodes
 from pacboost.samples.overlap import HashCounts
 from pacboost.samples.row_hashes import Hashes, RowHasher
-from pacboost.samples.sketch import MOST_KEPT, WHOLE, Sketch
+from pacboost.samples.sketch import MOST_CODES, MOST_KEPT, WHOLE, Sketch, coarse_codes
 from pacboost.sources.table import Table
 
 MOST_COLUMNS = 64
@@ -21,6 +22,7 @@ class Gathering:
 
     def __init__(self) -> None:
         self._hasher: RowHasher | None = None
+        self._codes, self._fine = CoarseCodes.by(()), False
         self._columns: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._share = 1.0
         self._parts: list[NDArray[np.uint64]] = []
@@ -36,6 +38,8 @@ class Gathering:
             self._hasher = RowHasher.of(table)
             count = min(table.n_columns, MOST_COLUMNS)
             self._columns = np.unique(np.linspace(0, table.n_columns - 1, count).astype(np.int64))
+            some = np.linspace(0, table.n_rows - 1, min(table.n_rows, MOST_KEPT)).astype(np.intp)
+            self._codes, _, self._fine = coarse_codes(table, self._hasher, some)
         self.note([self.read(table, rows)])
 
     @property
@@ -57,12 +61,14 @@ class Gathering:
         chosen = np.flatnonzero(first < self._limit)
         exact = hasher.exact(table, chosen, compiled=compiled)
         near = first[chosen] if every else hasher.near(table, chosen, compiled=compiled)
-        return np.stack([first[chosen], exact, near, rows[chosen]])
+        coarse = self._codes.hashes(table, chosen, hasher.salt)
+        return np.stack([first[chosen], exact, near, rows[chosen], coarse])
 
     def empty(self) -> Gathering:
         """Give one that reads rows as this one does, and has taken note of none."""
         other = Gathering()
         other._hasher, other._columns, other._share = self._hasher, self._columns, self._share
+        other._codes, other._fine = self._codes, self._fine
         return other
 
     def note(self, read: Sequence[Hashes]) -> None:
@@ -79,10 +85,14 @@ class Gathering:
         if self._hasher is None:
             return None
         self._distinct()
-        exact, near = (HashCounts.of(hashes) for hashes in self._joined()[1:3])
-        return Sketch(
-            self._hasher, self._share, self._columns, exact, near, self.complete, weighted=True
+        _, exact, near, _, coarse = self._joined()
+        exact, near, coarse = map(
+            HashCounts.of, (exact, near, coarse[:: -(-coarse.size // MOST_CODES)])
         )
+        return Sketch(
+            self._hasher, self._share, self._columns, exact, near, self._codes, coarse, self._fine,
+            self.complete, weighted=True,
+        )  # fmt: skip
 
     @property
     def _limit(self) -> np.uint64:

@@ -37,7 +37,7 @@ FINE_STEP = 2.0**-16
 DENSE = 1.5
 """If rounding to four times the step finds so many times more equal rows, values are dense."""
 FEW = 3
-"""So many more are found by chance where a copy and its row were rounded to different sides."""
+"""So many more are found by chance, or where a copy and its row were rounded to different sides."""
 
 
 def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
@@ -50,13 +50,15 @@ def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
     >>> hidden_copies(rows), hidden_copies(np.repeat(rows, 3, axis=0) * noise)[:32]
     ('', 'of 120 rows only 40 are distinct')
     """
-    if sparse.issparse(X):
-        return _copies(Repeats.of_any(X).place, groups)
-    for keys in _ways(_columns(X)):
-        problem = _copies(keys, groups)
-        if problem:
-            return problem
-    return ""
+    found = surely_copied(X, groups)
+    return "" if found is None else copies_in(_across(found, groups))
+
+
+def surely_copied(X: Any, groups: NDArray[Any] | None = None) -> Repeats | None:
+    """Find which rows are copies, if some surely are; with groups, of rows of other groups."""
+    ways = [Repeats.of_any(X).place] if sparse.issparse(X) else _ways(_columns(X))
+    found = (Repeats.by_keys(keys) for keys in ways)
+    return next((own for own in found if _across(own, groups).copied), None)
 
 
 def refuse_hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> None:
@@ -74,30 +76,39 @@ def places_of_rows(X: Any) -> NDArray[np.intp]:
     >>> int(places.max()) + 1, int(places_of_rows(np.arange(4000.0)[:, None]).max()) + 1
     (40, 4000)
     """
-    if sparse.issparse(X):
-        return Repeats.of_any(X).place
-    return near_places(X, list(column_values(X)))
+    columns = None if sparse.issparse(X) else few_columns(X)
+    return Repeats.of_any(X).place if not columns else near_places(rounded_keys(columns).sum(0))
 
 
-def near_places(X: Any, columns: list[NDArray[Any]]) -> NDArray[np.intp]:
-    """Number the distinct rows of some columns, those of X if it is given.
+def few_columns(X: Any) -> list[NDArray[Any]] | None:
+    """Return the values of all columns; None of a table too large to compare single rows."""
+    columns: list[NDArray[Any]] = []
+    for column in column_values(X):
+        columns.append(column)
+        if column.size * len(columns) > MOST_CELLS:
+            return None
+    return columns
+
+
+def rounded_keys(columns: list[NDArray[Any]]) -> Hashes:
+    """Hash columns with their numbers as they are, and rounded to two steps: (columns, 3, rows)."""
+    steps = (0.0, FINE_STEP, 4 * FINE_STEP)
+    return np.array(
+        [[_keys(own, number, step) for step in steps] for number, own in enumerate(columns)]
+    )
+
+
+def near_places(keys: Hashes) -> NDArray[np.intp]:
+    """Number the distinct rows by the keys of rows: (3, rows), sums of those of their columns.
 
     Rounding makes values equal that are not copies, if they are dense: many rows, and hardly more
     than one column of numbers. Copies are as many whatever the step is, and such values are not.
     Where they are dense, numbers have to be equal as they are.
     """
-    rows = columns[0].size if columns else 0
-    if X is not None and not 0 < rows * len(columns) <= MOST_CELLS:
-        return Repeats.of_any(X).place
-    texts, fine, coarse = (
-        sum((_keys(own, number, step) for number, own in enumerate(columns)), np.uint64(0))
-        for step in (0.0, FINE_STEP, 4 * FINE_STEP)
-    )
-    found, fewer, fewest = (
-        np.unique(keys, return_inverse=True)[1].astype(np.intp) for keys in (texts, fine, coarse)
-    )
+    found, fewer, fewest = (np.unique(own, return_inverse=True)[1].astype(np.intp) for own in keys)
     more, most = (int(found.max()) - int(own.max()) for own in (fewer, fewest))
-    return found if most > DENSE * more + FEW or 2 * more > rows else fewer
+    dense = most > DENSE * more + FEW or 2 * more > found.size
+    return found if dense or more <= FEW else fewer
 
 
 def _keys(values: NDArray[Any], number: int, step: float, words: bool = True) -> Hashes:
@@ -130,14 +141,13 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold()) or list(text)
 
 
-def _copies(keys: NDArray[Any], groups: NDArray[Any] | None) -> str:
-    """Test how often keys come; of equal keys within a group, one counts."""
-    if groups is not None:
-        _, place = np.unique(keys, return_inverse=True)
-        _, number = np.unique(groups, return_inverse=True)
-        pairs = np.unique(place.astype(np.int64) * (number.max() + 1) + number)
-        keys = pairs // (number.max() + 1)
-    return copies_in(Repeats.by_keys(keys))
+def _across(repeats: Repeats, groups: NDArray[Any] | None) -> Repeats:
+    """Leave out rows that equal another one of their group."""
+    if groups is None:
+        return repeats
+    _, number = np.unique(groups, return_inverse=True)
+    pairs = np.unique(repeats.place.astype(np.int64) * (number.max() + 1) + number)
+    return Repeats.by_keys(pairs // (number.max() + 1))
 
 
 def _ways(columns: Iterator[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:

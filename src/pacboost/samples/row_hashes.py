@@ -21,6 +21,7 @@ from pacboost.kernels import hashing
 from pacboost.kernels.cuda import hashing as gpu_hashing
 from pacboost.kernels.hashing import LARGEST_CELL, MISSING
 from pacboost.kernels.threads import each_rows, span_size
+from pacboost.numerics.same_bits import log2
 from pacboost.sources.entries import Entries
 from pacboost.sources.levels import Levels
 from pacboost.sources.table import Table, Values
@@ -216,7 +217,7 @@ def _magnitudes(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Add up, for each column, the binary logarithms of its absolute values, and count them."""
     known = np.isfinite(values) & (values != 0)
-    logs = np.log2(np.abs(values[known], dtype=np.float64))
+    logs = log2(np.abs(values[known], dtype=np.float64))
     places = columns[known]
     sums = np.bincount(places, logs, count).astype(np.float64)
     return sums, np.bincount(places, minlength=count).astype(np.float64)

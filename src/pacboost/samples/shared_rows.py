@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import binom
 
+from pacboost.numerics.same_bits import exp, log, log1p, log_of
+from pacboost.numerics.same_bits import total as total_of
+
 Counts = NDArray[np.int64]
 LARGEST_SLOPE = 200.0
 
@@ -57,14 +60,14 @@ def chances(first: Counts, second: Counts, sizes: tuple[int, int]) -> Chances:
     multiples, counts = np.unique(total[total > 1], return_counts=True)
     rows = sum(sizes)
     p = sizes[0] / rows
-    one = 1 - p**multiples - (1 - p) ** multiples
-    worst = 1 - 2.0 ** (1 - multiples)
+    one = 1 - exp(multiples * log_of(p)) - exp(multiples * log_of(1 - p))
+    worst = 1 - np.ldexp(2.0, -multiples)
     fixed_sizes = 0.5 * math.log(max(1.0, 8 * rows * p * (1 - p)))
     return Chances(
         min(0.0, _log_tail(one, counts, shared) + fixed_sizes),
         _log_tail(worst, counts, shared),
         min(0.0, _log_even(total, second, 1 - p) + fixed_sizes),
-        float(counts @ one),
+        total_of(counts * one),
     )
 
 
@@ -82,16 +85,14 @@ def _log_even(total: Counts, second: Counts, share: float) -> float:
 def _log_tail(chances: NDArray[np.float64], counts: Counts, shared: int) -> float:
     """Apply Chernoff's inequality to a sum of independent indicators."""
     total = int(counts.sum())
-    if shared <= counts @ chances:
+    if shared <= total_of(counts * chances):
         return 0.0
-    with np.errstate(divide="ignore"):
-        logs = np.log(chances)
     if shared == total:
-        return float(counts @ logs)
+        return total_of(counts * log(chances))
 
     def excess(slope: float) -> float:
-        return float(counts @ (1 / (1 + (1 - chances) / chances * math.exp(-slope)))) - shared
+        return total_of(counts / (1 + (1 - chances) / chances * math.exp(-slope))) - shared
 
     slope = brentq(excess, 0.0, LARGEST_SLOPE) if excess(LARGEST_SLOPE) > 0 else LARGEST_SLOPE
-    moments = np.log1p(chances * math.expm1(slope))
-    return float(counts @ moments) - slope * shared
+    moments = log1p(chances * math.expm1(slope))
+    return total_of(counts * moments) - slope * shared

@@ -5,7 +5,8 @@ thousand rows, chosen by content, so that the same rows are chosen whenever they
 tell nothing readable; whoever holds the sketch and a row can test whether the row was learned from.
 
 New rows may repeat training rows honestly, when the domain is discrete. How often chance explains
-that is computed exactly (samples/shared_rows.py).
+that is computed exactly (samples/shared_rows.py). Codes of some rows that hardly change when rows
+are rounded are kept as well (samples/coarse_codes.py).
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.coarse_codes import CoarseCodes, look_at, looks_fine
 from pacboost.samples.overlap import HashCounts, Overlap
 from pacboost.samples.row_hashes import Hashes, RowHasher, Rows
 from pacboost.sources.table import Table
 
-MOST_KEPT = 4096
+MOST_KEPT, MOST_CODES = 4096, 2048
 COLUMNS_TO_CHOOSE_BY = 8
 WHOLE = 2.0**64 - 2.0**12
 
@@ -37,6 +39,11 @@ class Sketch:
     """The columns by which rows are selected before whole rows are hashed; none: all are kept."""
     exact: HashCounts
     near: HashCounts
+    codes: CoarseCodes
+    coarse: HashCounts
+    """Codes of some of the rows, whatever their hashes."""
+    fine: bool
+    """Whether equal rows are copies, by what columns hold (samples/equal_rows.py)."""
     complete: bool = True
     """Whether all rows that were learned from had the chance to be kept."""
     weighted: bool = False
@@ -54,8 +61,11 @@ class Sketch:
         if not MOST_KEPT // 16 <= chosen.size <= 2 * MOST_KEPT and share < 1:
             columns = every  # the few columns hardly distinguish rows
             chosen = selected(hasher, table, share, columns)
-        exact, near = hasher.exact(table, chosen), hasher.near(table, chosen)
-        return cls(hasher, share, columns, HashCounts.of(exact), HashCounts.of(near))
+        some = np.linspace(0, table.n_rows - 1, min(table.n_rows, MOST_CODES * 4 // 3))
+        coarse, rest, fine = coarse_codes(table, hasher, some.astype(np.intp))
+        hashes = hasher.exact(table, chosen), hasher.near(table, chosen)
+        exact, near, alike = map(HashCounts.of, (*hashes, coarse.hashes(table, rest, hasher.salt)))
+        return cls(hasher, share, columns, exact, near, coarse, alike, fine)
 
     @property
     def salt(self) -> int:
@@ -63,12 +73,21 @@ class Sketch:
         return self.hasher.salt
 
     def overlap(self, table: Table) -> Overlap:
-        """Compare other rows with the training rows, exactly and nearly; give what is worse."""
+        """Compare other rows with the training rows in three ways; give one that is suspicious.
+
+        Equal rows are looked for, nearly equal ones, and, by codes, those that were rounded.
+        """
         chosen = selected(self.hasher, table, self.share, self.columns)
-        exact = self.exact.overlap(HashCounts.of(self.hasher.exact(table, chosen)))
-        near = self.near.overlap(HashCounts.of(self.hasher.near(table, chosen)))
-        exact, near = (replace(own, weighted=self.weighted) for own in (exact, near))
-        return near if near.suspicious and not exact.suspicious else exact
+        coarse = self.codes.hashes(table, np.arange(table.n_rows), self.salt)
+        found = [
+            replace(kept.overlap(HashCounts.of(hashes)), weighted=self.weighted)
+            for kept, hashes in (
+                (self.exact, self.hasher.exact(table, chosen)),
+                (self.near, self.hasher.near(table, chosen)),
+                (self.coarse, coarse if self.codes.columns.size else coarse[:0]),
+            )
+        ]
+        return next((own for own in found if own.suspicious), found[0])
 
     def known(self, table: Table) -> tuple[Rows, NDArray[np.bool_]]:
         """Give the rows of a table that are selected, and which of them equal training rows."""
@@ -83,30 +102,55 @@ class Sketch:
             "share": self.share,
             "complete": self.complete,
             "weighted": self.weighted,
+            "fine": self.fine,
             "columns": self.columns.astype(np.int64),
-            "steps": np.log2(self.hasher.steps).astype(np.int16),
+            "steps": (np.frexp(self.hasher.steps)[1] - 1).astype(np.int16),
             "exact": self.exact.hashes,
             "exact_counts": _counts_written(self.exact),
             "near": self.near.hashes,
             "near_counts": _counts_written(self.near),
+            "code_columns": self.codes.columns,
+            "cuts": self.codes.cuts.reshape(-1),
+            "coarse": self.coarse.hashes,
+            "coarse_counts": _counts_written(self.coarse),
         }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Sketch:
         """Read what ``to_dict`` gave, and refuse what no fit could have written."""
         steps, columns = _array(content, "steps", np.int16), _array(content, "columns", np.int64)
-        share, flags = content["share"], (content["complete"], content["weighted"])
+        share = content["share"]
+        fine, *flags = (content[name] for name in ("fine", "complete", "weighted"))
         if not isinstance(share, float) or not 0 < share <= 1:
             raise ValueError(f"share is {share!r:.40}; it must lie in (0, 1]")
-        if not all(isinstance(flag, bool) for flag in flags):
-            raise ValueError("complete and weighted have to be true or false")
-        if columns.size and not 0 <= columns.min() <= columns.max() < steps.size:
-            raise ValueError("columns lie beyond the columns there are")
+        if not all(isinstance(flag, bool) for flag in (fine, *flags)):
+            raise ValueError("fine, complete and weighted have to be true or false")
+        coded, cuts = _array(content, "code_columns", np.int64), _array(content, "cuts", np.float32)
+        for own in (columns, coded):
+            if own.size and not 0 <= own.min() <= own.max() < steps.size:
+                raise ValueError("columns lie beyond the columns there are")
+        if cuts.size % max(1, coded.size) or not np.isfinite(cuts).all():
+            raise ValueError("cuts are not as many finite numbers for each column")
         if steps.size and not -1000 <= steps.min() <= steps.max() <= 1000:
             raise ValueError("steps are out of range")
         hasher = RowHasher(int(content["salt"], 16) & (2**64 - 1), 2.0 ** steps.astype(np.float64))
-        exact, near = (_kept(content, name) for name in ("exact", "near"))
-        return cls(hasher, share, columns, exact, near, *flags)
+        exact, near, coarse = (_kept(content, name) for name in ("exact", "near", "coarse"))
+        codes = CoarseCodes(coded, cuts.reshape(coded.size, -1) if coded.size else cuts)
+        return cls(hasher, share, columns, exact, near, codes, coarse, fine, *flags)
+
+
+def coarse_codes(table: Table, hasher: RowHasher, rows: Rows) -> tuple[CoarseCodes, Rows, bool]:
+    """Make codes by every fourth of some rows, and give the others; also whether rows are fine.
+
+    The fourth has no part in comparisons, so that codes are fixed before other rows are drawn.
+    """
+    looked_at = look_at(table, rows)
+    fine = looks_fine(looked_at, hasher.exact(table, rows))
+    if table.alike:
+        return CoarseCodes.by(table.alike), rows, fine
+    rest = np.delete(rows, np.s_[::4])
+    quarter = {j: values[::4] for j, values in looked_at.items()}
+    return CoarseCodes.of(table, quarter, hasher, rest), rest, fine
 
 
 def row_hashes(table: Table, rows: Rows | None = None) -> Hashes:
@@ -139,7 +183,7 @@ def _counts_written(kept: HashCounts) -> NDArray[np.uint32]:
     return counts if (counts > 1).any() else counts[:0]
 
 
-def _array(content: Mapping[str, Any], name: str, kind: type[np.integer]) -> NDArray[Any]:
+def _array(content: Mapping[str, Any], name: str, kind: type[np.number[Any]]) -> NDArray[Any]:
     found = content[name]
     if not isinstance(found, np.ndarray) or found.dtype != kind or found.ndim != 1:
         raise ValueError(f"{name} is not a list of {kind.__name__}")

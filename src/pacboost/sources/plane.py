@@ -6,6 +6,7 @@ may overlap, and which class a place belongs to is a matter of chance.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from pacboost.sources.worlds.base import Rows, Seed, Signs, check_noise
 from pacboost.sources.worlds.base import signs as as_signs
 
 Place = Callable[[NDArray[np.bool_], Rows, Rows], tuple[Rows, Rows]]
+cos, sin = np.vectorize(math.cos), np.vectorize(math.sin)  # NumPy's depend on the processor
 TURNS = 1.5
 """How often a spiral goes round."""
 STRIPES = 6
@@ -31,20 +33,20 @@ def _xor(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
 
 def _moons(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
     angle = np.pi * u
-    upper, lower = (np.cos(angle), np.sin(angle)), (1 - np.cos(angle), 0.5 - np.sin(angle))
+    upper, lower = (cos(angle), sin(angle)), (1 - cos(angle), 0.5 - sin(angle))
     return np.where(positive, upper[0], lower[0]), np.where(positive, upper[1], lower[1])
 
 
 def _rings(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
     inner, outer = 0.55 * np.sqrt(v), np.sqrt(0.75**2 + (1.1**2 - 0.75**2) * v)
     radius, angle = np.where(positive, inner, outer), 2 * np.pi * u
-    return radius * np.cos(angle), radius * np.sin(angle)
+    return radius * cos(angle), radius * sin(angle)
 
 
 def _spirals(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
     radius = 0.1 + 0.9 * np.sqrt(u)
     angle = 2 * np.pi * TURNS * radius + np.where(positive, 0.0, np.pi)
-    return radius * np.cos(angle), radius * np.sin(angle)
+    return radius * cos(angle), radius * sin(angle)
 
 
 def _stripes(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:

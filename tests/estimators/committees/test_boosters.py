@@ -269,7 +269,7 @@ def test_interrupt_is_heard_while_several_boosters_are_at_work() -> None:
     home = "tests.estimators.committees.test_boosters"
     code = f"import polars; from {home} import interrupted; interrupted()"
     root = Path(__file__).parents[3]
-    subprocess.run([sys.executable, "-c", code], cwd=root, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], cwd=root, check=True, timeout=600)
 
 
 def test_no_edge_and_one_class_are_told() -> None:

@@ -15,7 +15,6 @@ from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.ensemble import RandomForestRegressor as TheirRegressor
 
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.classifier import BaggingClassifier
 from pacboost.estimators.forests import fitted
 from pacboost.estimators.forests.forests import (
@@ -205,11 +204,11 @@ def test_settling_stops_early_and_the_certificate_pays() -> None:
     assert votes == pytest.approx(np.rint(votes))  # every tree has one vote
 
 
-def test_certificates_out_of_bag_cover_the_risk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificates_out_of_bag_cover_the_risk() -> None:
     """All rows are known, so risks are counts; half of the bound holds for the trees themselves.
 
     Copies of rows are the broken twin: outside its bag, a tree meets rows that it has seen. A fit
-    refuses them.
+    leaves them out.
     """
     clean = BooleanConcept(10, lambda X: X[:, :3].sum(axis=1) >= 2)
     world, every = LabelNoise(clean, 0.1), clean.domain()
@@ -227,11 +226,9 @@ def test_certificates_out_of_bag_cover_the_risk(monkeypatch: pytest.MonkeyPatch)
         vote += model.certificate_.value < world.risk(model.predict)
         trees += fails_for_trees(model)
         copies = X.repeat(4, axis=0), y.repeat(4)
-        with pytest.raises(NotCertified, match="they are copies"):
-            model.fit(*copies)
-        with monkeypatch.context() as patch:
-            patch.setattr(certifying, "refuse_hidden_copies", lambda X: None)
-            twin += fails_for_trees(model.fit(*copies))
+        rows = model.out_of_bag_.rows
+        assert model.fit(*copies).out_of_bag_.rows == rows
+        twin += fails_for_trees(model.fit(*copies, copies="draws"))
     check_coverage("forest out of bag, vote", vote, runs, 0.05)
     check_coverage("forest out of bag, trees", trees, runs, 0.05)
     check_rejected("forest out of bag, rows copied", twin, runs, 0.05)

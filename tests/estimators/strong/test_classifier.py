@@ -47,7 +47,7 @@ def test_columns_are_boosted_as_trees() -> None:
 
 
 def test_texts_are_boosted_as_lists_of_words() -> None:
-    model = StrongClassifier(n_rounds=20, random_state=0).fit(TEXTS, INTENTS)
+    model = StrongClassifier(n_rounds=20, random_state=0).fit(TEXTS, INTENTS, copies="draws")
     assert isinstance(model.estimator_, TextBoostClassifier)
     assert model.choice_ == "lists of words by LogitBoost, because rows are texts"
     assert model.predict(["they took my card", "top up please"]).tolist() == ["card", "top-up"]

@@ -86,8 +86,10 @@ def test_stopping_early_on_the_certifying_rows_is_rejected() -> None:
 class WatchesByThem(StrongClassifier):
     """The twin whose certifying rows are those that watch."""
 
-    def _set_apart(self, reading: Reading, rows: int, seed: int) -> tuple[Parts, Promise, str]:
-        parts, promise, why = super()._set_apart(reading, rows, seed)
+    def _set_apart(
+        self, reading: Reading, labels: Any, seed: int, copies: str
+    ) -> tuple[Parts, Promise, str]:
+        parts, promise, why = super()._set_apart(reading, labels, seed, copies)
         return Parts(parts.known, parts.certify, parts.certify), promise, why
 
 

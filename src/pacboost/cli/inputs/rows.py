@@ -16,7 +16,12 @@ from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
-from pacboost.sources.conditions import Conditions, LevelConditions, TextConditions
+from pacboost.sources.conditions import (
+    Conditions,
+    LevelConditions,
+    NumberConditions,
+    TextConditions,
+)
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.dates import part_of
 from pacboost.sources.file_rows import whole
@@ -44,6 +49,20 @@ class Reader:
         rows = table(cells, names or self._in_order(cells), self._model.levels_, named=bool(names))
         self._note_unknown(cells, rows, names or self._in_order(cells))
         return rows
+
+    def as_written(self, cells: Cells) -> Columns:
+        """Return the columns of the model with their categories as the file names them."""
+        features = text_features(self._model)
+        if isinstance(features, MixedFeatures):
+            kinds = {own.name: isinstance(own, NumberConditions) for own in features.columns}
+        elif features is not None:
+            kinds = {self._text_column(cells): False}
+        else:
+            names = column_names(self._model) or self._in_order(cells)
+            kinds = {name: j not in self._model.levels_ for j, name in enumerate(names)}
+        _refuse_lacking(cells, list(kinds))
+        read = {True: cells.numbers, False: cells.levels}
+        return Columns({name: read[number](name) for name, number in kinds.items()})
 
     def _note_unknown(self, cells: Cells, rows: ArrayTable, names: Sequence[str]) -> None:
         """Collect the levels that the model does not know."""

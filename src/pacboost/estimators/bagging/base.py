@@ -33,6 +33,7 @@ from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
+from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.training.bags.bagging import TORN, Bagging, Made, Outside
 from pacboost.training.bags.bags import Bags, in_order
@@ -62,12 +63,18 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     random_state: Any = None
     verbose: bool | int | str = "auto"
 
-    def fit(self, X: Any, y: Any) -> Self:
+    _equal_rows = "auto"
+    """The ``copies`` of the last fit."""
+
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Draw bags, and fit a member on each.
+
+        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
 
         Ctrl-C keeps the members fitted so far, and is raised again. After any other failure the
         estimator is as it was before.
         """
+        self._equal_rows = check_copies(copies)
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
             run, most = self._prepare(X, y)
             attempt.keep = lambda: self._keep_interrupted(run)

@@ -18,7 +18,6 @@ from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.numerics.checks import probability
 from pacboost.numerics.mistakes import tied, wrong_answers
-from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.out_of_bag import OutOfBagVotes
 
@@ -35,13 +34,13 @@ def divide(estimator: Any, X: Any, y: Any, seed: int, sample_weight: Any = None)
     if way not in (None, *WAYS):
         raise ParameterError(f"certify is {way!r}; it may be {', '.join(map(repr, WAYS))} or None")
     probability("delta", estimator.delta)
-    if estimator._certifies_outside:
-        refuse_hidden_copies(X)
     if way != "holdout":
-        return Division(X, y)
+        outside = estimator._certifies_outside
+        return division.undivided(X, y, estimator._equal_rows, once=outside)
     read_weights(sample_weight, division.number_of_rows(X))
     share = real_number("holdout", estimator.holdout)
-    return division.divide(X, y, "holdout", share, seed + division.CERTIFY)
+    copies = estimator._equal_rows
+    return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies)
 
 
 def number_look(estimator: Any, apart: Apart | None, *, goes_on: bool) -> None:

@@ -18,7 +18,7 @@ from pacboost.estimators.bagging.base import BaggingBase
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
 from pacboost.estimators.fitted.decisions import calibrated
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.division import Division
+from pacboost.estimators.inputs.division import Division, counted
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
 from pacboost.estimators.inputs.warn import warn_of_one_class
@@ -38,7 +38,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     Bagging helps unstable learners, whose classifier changes much with a few rows. The rows outside
     a bag are new to its member, so they give an estimate of the error, and with ``certify`` a
     certificate. Rows cannot have weights, because bags draw all rows alike: repeat rows instead
-    (not with ``certify``, because copies are not independent), or give the learner a
+    (with ``certify`` they count once), or give the learner a
     ``class_weight``.
 
     Parameters
@@ -148,7 +148,8 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
             return self._held
         changed = TORN if self._torn else ""
         chosen = None if way == "oob" else way
-        return out_of_bag.certificate(self.out_of_bag_, delta, chosen, changed=changed)
+        found = out_of_bag.certificate(self.out_of_bag_, delta, chosen, changed=changed)
+        return counted(found, self._examples)
 
     def _read(self, X: Any, y: Any) -> LabelledRows:
         examples, self.classes_ = read_examples(self, X, y, None)
@@ -161,7 +162,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
 
     def _divide(self, X: Any, y: Any, seed: int) -> Division:
         divided = certifying.divide(self, X, y, seed)
-        self._apart = divided.apart
+        self._apart, self._examples = divided.apart, divided.examples
         return divided
 
     def _number_look(self, *, goes_on: bool) -> None:

@@ -20,6 +20,7 @@ from pacboost.estimators.inputs.documented import documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
+from pacboost.numerics.same_bits import mean_of
 from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.out_of_bag import Averages
@@ -68,14 +69,13 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the members predict."""
-        total: NDArray[np.float64] = np.zeros(1)
-        for predicted in self._answers(X):  # in order, so that the sum comes out alike
-            total = total + predicted
-        return total / len(self._members)
+        return mean_of(self._answers(X))
 
     def spread(self, X: Any) -> NDArray[np.float64]:
         """Give the standard deviation of what the members predict, for every row."""
-        return np.asarray(np.std(list(self._answers(X)), axis=0))
+        answers = list(self._answers(X))
+        mean = mean_of(answers)
+        return np.sqrt(mean_of((answer - mean) ** 2 for answer in answers))
 
     @property
     def certificate_(self) -> Certificate:

@@ -128,7 +128,9 @@ class Boosting(BoostingFit, VoteClassifier):
                 constant = _constant_learner(int(sample.signs[0, 0]))
                 recipe = replace(recipe, learner=constant, booster=AdaBoost())
             run = self._set_up(recipe, sample, seed, held, self.classes_)
-            return PreparedFit(run, recipe.rounds, examples, apart, prior, calibrating)
+            return PreparedFit(
+                run, recipe.rounds, examples, apart, prior, calibrating, divided.examples
+            )
 
         trial = None if X_val is not None else self._trial(everyone, recipe, seed)
         if trial is not None:
@@ -175,7 +177,7 @@ class Boosting(BoostingFit, VoteClassifier):
         if prior is not None and examples.weights is not None:
             refuse_weights(self.certify)
         self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
-        return replace(examples, numbers=divided.rows), prior
+        return replace(examples, numbers=divided.rows, copies=divided.number), prior
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
         """Hold out the rows that certify, before anything is learned."""

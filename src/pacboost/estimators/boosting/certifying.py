@@ -26,6 +26,8 @@ from pacboost.learners.stump import count_rules
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.questions import selective
+from pacboost.samples.equal_rows import Examples
+from pacboost.samples.overlap import HashCounts
 from pacboost.samples.sketch import row_hashes
 from pacboost.sources.categories import all_levels
 from pacboost.sources.levels import NO_LEVELS, Levels
@@ -42,25 +44,26 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
     probability("delta", estimator.delta)
     if way is None:  # all rows are learned from, so no evaluation was spent
         estimator._split_before = estimator._looks = None
-        return Division(X, y)
+        return division.undivided(X, y, estimator._equal_rows)
     if way == "train" and estimator.warm_start:
         raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
     if read_weights(sample_weight, division.number_of_rows(X)) is not None and way == "train":
         refuse_weights(way)
     share = real_number("holdout", estimator.holdout)
     _refuse_other_split(estimator, seed, division.number_of_rows(X))
-    return division.divide(X, y, "holdout", share, seed + division.CERTIFY)
+    copies, once = estimator._equal_rows, way == "train"  # rows that certify count once
+    return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies, once=once)
 
 
 def _refuse_other_split(estimator: Any, seed: int, rows: int) -> None:
     """Raise if ``warm_start`` would continue a fit that held out other rows."""
-    split_now = (estimator.certify, estimator.holdout, seed, rows)
+    split_now = (estimator.certify, estimator.holdout, seed, rows, estimator._equal_rows)
     goes_on = estimator.warm_start and hasattr(estimator, "model_")
     if goes_on and estimator._split_before != split_now:
         raise ParameterError(
             f"certify={estimator.certify!r} holds rows back that the earlier rounds must not have "
             "seen, and the last fit held back others or none. Fit with the same certify, "
-            "holdout, rows and integer random_state, or set warm_start=False"
+            "holdout, rows, copies and integer random_state, or set warm_start=False"
         )
     estimator._split_before = split_now
 
@@ -78,19 +81,29 @@ def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> 
 
 
 def without_shared(estimator: Any, apart: Apart, X_val: Any) -> Apart:
-    """Leave rows out of those that certify if they are validation rows; refuse more than a few."""
+    """Leave rows out of those that certify if they are validation rows; refuse more than a few.
+
+    Where equal rows are draws, validation rows may equal others by chance, and stay.
+    """
     rows = estimator._comparable(apart.X, X_val)
     validation = estimator._comparable(X_val, apart.X)
-    shared = np.isin(row_hashes(rows), row_hashes(validation), kind="sort")
+    hashes, others = row_hashes(rows), row_hashes(validation)
+    shared = np.isin(hashes, others, kind="sort")
     found = int(np.count_nonzero(shared))
-    if found > division.MOST_SHARED * shared.size:
+    if not found:
+        return apart
+    copied = apart.examples.copied or Examples.of([rows, validation], estimator._equal_rows).copied
+    seen = HashCounts.of(others).overlap(HashCounts.of(hashes))
+    if not copied and not seen.suspicious:
+        return replace(apart, examples=replace(apart.examples, repeated=True))
+    if not copied or found > division.MOST_SHARED * shared.size:
         raise ParameterError(
             f"{found} of the {shared.size} rows that certify='holdout' sets apart are among "
             "the rows of X_val or eval_set, so they would have a part in the fit. Give validation "
             "rows that are not in X, or leave them out and set early_stopping=True, which takes "
             "them from the rows learned from"
         )
-    return apart.beside(shared) if found else apart
+    return apart.without(shared)
 
 
 def comparable(estimator: Any, X: Any, other: Any) -> Table:
@@ -108,7 +121,7 @@ def quantised_votes(model: Model, work: PreparedFit, delta: float) -> QuantisedV
     if work.apart is not None or work.prior is None or not len(model.ledger):
         return None
     base_rules = 0 if model.bins is None else count_rules(model.bins)
-    return QuantisedVotes(model.vote, work.trained, work.prior, base_rules, delta)
+    return QuantisedVotes(model.vote, work.trained, work.prior, base_rules, delta, work.examples)
 
 
 def certify_by(estimator: Any, apart: Apart) -> Model:
@@ -120,7 +133,7 @@ def certify_by(estimator: Any, apart: Apart) -> Model:
     decided = estimator._decide(scores)
     found = selective.answering(
         estimator._confidence(decided, scores),
-        apart.count(wrong)[0],
+        wrong,
         holdout.share_of_delta(estimator.delta, look),
         estimator.target_error,
         estimator.abstain_below,

@@ -29,6 +29,7 @@ from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
 from pacboost.models.calibration.calibrators import Calibration
 from pacboost.samples import fingerprint
+from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Sample
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
@@ -68,6 +69,8 @@ class PreparedFit:
     prior: LabelledRows | None = None
     """Rows that have given bins, levels and classes, where the training rows certify."""
     calibrating: LabelledRows | None = None
+    examples: Examples | None = None
+    """Which of the rows given to fit are one example, where that was asked."""
     calibration: Calibration | None = None
     """What a trial has found, where no rows are held back to calibrate with."""
     temperature: Callable[[PreparedFit], Calibration] | None = None
@@ -91,6 +94,8 @@ class BoostingFit(VoteBase):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
 
+    _equal_rows = "auto"
+    """The ``copies`` of the last fit."""
     _rounds_name = "n_rounds"
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
@@ -106,6 +111,7 @@ class BoostingFit(VoteBase):
         X_val: Any = None,
         y_val: Any = None,
         eval_set: Any = None,
+        copies: str = "auto",
     ) -> Self:
         """Boost.
 
@@ -115,10 +121,14 @@ class BoostingFit(VoteBase):
         ``eval_metric`` after every round, of all sets by name ("validation_0", "validation_1" and
         so on in a list), also of rounds that early stopping has dropped in the end.
 
+        ``copies`` says what equal rows are: "draws", "distinct" (copies of one example), or "auto",
+        which finds out if rows certify (docs/certificates.md, "Equal rows").
+
         Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
         failure the estimator is as it was before.
         """
         sets = read_sets(X_val, y_val, eval_set)
+        self._equal_rows = check_copies(copies)
         shape = getattr(X, "shape", (0,))
         on_device = using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
         y, sample_weight = in_host_memory(y), in_host_memory(sample_weight)

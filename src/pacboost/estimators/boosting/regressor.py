@@ -27,6 +27,7 @@ from pacboost.estimators.fitting.tree_parameters import (
     tree_changes,
 )
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.division import undivided
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
@@ -187,7 +188,8 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         """Check everything, and set up the run."""
         seed = draw_seed(self.random_state)
-        examples = read_numbers(self, X, y, sample_weight)
+        number = undivided(X, y, self._equal_rows).number
+        examples = replace(read_numbers(self, X, y, sample_weight), copies=number)
         everything = examples.table
         recipe = self._recipe(examples)
         assert examples.targets is not None

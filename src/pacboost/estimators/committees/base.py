@@ -31,6 +31,8 @@ from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
+from pacboost.numerics.same_bits import mean_of, row_totals
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import signs_of
 from pacboost.sources.table import Table
@@ -46,6 +48,8 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     holdout: float
     delta: float
     classes_: NDArray[Any]
+    _equal_rows = "auto"
+    """The ``copies`` of the last fit."""
 
     certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
     sets_ = property(calibrated.kept_sets)
@@ -64,9 +68,9 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         if self.classes_.size == 1:
             return np.ones((len(scores), 1))
         if scores.ndim == 1:
-            second = (1 + scores / max(1.0, float(self.model_.vote.votes.sum()))) / 2
+            second = (1 + scores / max(1.0, sum_of(self.model_.vote.votes))) / 2
             return np.column_stack([1 - second, second])
-        total = scores.sum(axis=1, keepdims=True)
+        total = row_totals(scores)[:, None]
         even = np.full_like(scores, 1 / self.classes_.size)
         return np.asarray(np.divide(scores, total, out=even, where=total > 0))
 
@@ -84,7 +88,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         model = self._fitted("feature_importances_")
         votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
         shares = [replace(model, vote=vote).importances() for vote in votes]
-        return np.asarray(np.mean(shares, axis=0)) if shares else np.zeros(model.n_features)
+        return mean_of(shares) if shares else np.zeros(model.n_features)
 
     @property
     def certificate_(self) -> Certificate:
@@ -133,7 +137,8 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         if self.certify != "holdout":
             raise ParameterError(f"certify is {self.certify!r}; it may be 'holdout' or None")
         share = real_number("holdout", self.holdout)
-        return division.divide(X, y, "holdout", share, seed + division.CERTIFY)
+        copies = self._equal_rows
+        return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies)
 
     def _keep(
         self,

@@ -24,6 +24,7 @@ from pacboost.hypotheses.majority import Decision
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
+from pacboost.samples.equal_rows import check_copies
 from pacboost.training.committees.majority_of import BoostedMember, Rows, boost_each
 
 
@@ -60,12 +61,15 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
     def _default_booster(self) -> str:
         return "adaboost"
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Boost on every part.
+
+        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
 
         Ctrl-C keeps the members done so far on the estimator, and is raised again. After any other
         failure the estimator is as it was before.
         """
+        self._equal_rows = check_copies(copies)
         with all_or_nothing(self) as attempt, using(self.n_jobs):
             work = PreparedCommittee(self, X, y)
             attempt.keep = lambda: self._keep_interrupted(work)

@@ -20,9 +20,10 @@ from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.warn import warn
-from pacboost.samples.hidden_copies import hidden_copies
+from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.arrays import ArrayTable
 
 
@@ -70,8 +71,13 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
     delta: float = 0.05
     random_state: Any = None
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the learner on disjoint parts of the rows, and choose on rows new to all fits."""
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Fit the learner on disjoint parts of the rows, and choose on rows new to all fits.
+
+        Of rows that are copies of one example, one is used; ``copies`` is that of
+        BoostClassifier.fit.
+        """
+        check_copies(copies)
         self.runs_needed_ = runs_needed(self.failure, self.delta)
         needed = selection_size(self.epsilon, self.gap, self.runs_needed_, self.delta)
         self.selection_rows_needed_ = needed
@@ -80,7 +86,8 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
         )
         check_classification_targets(y)
         self._remember(ArrayTable(X))
-        self._copies = hidden_copies(X)
+        divided, self._copies = once_each(X, y, copies)
+        X, y, self._examples = divided.X, divided.y, divided.examples
         self.classes_ = np.unique(y)
         if self.classes_.size > 2 and not get_tags(self._learner()).classifier_tags.multi_class:
             raise DataError(
@@ -128,7 +135,8 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
         if self._copies:
             raise NotCertified(self._copies)
         mistakes = int(self.mistakes_.min())
-        return holdout.certificate(mistakes, self.selection_rows_, self.delta, self.runs_)
+        found = holdout.certificate(mistakes, self.selection_rows_, self.delta, self.runs_)
+        return counted(found, self._examples)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

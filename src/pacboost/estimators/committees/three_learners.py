@@ -17,6 +17,7 @@ from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
+from pacboost.samples.equal_rows import check_copies
 from pacboost.training.committees.three_learners import LEAST_FOUND, Filtered, three_steps
 
 Step = tuple[Hypothesis, Filtered]
@@ -68,12 +69,15 @@ class ThreeLearnerBoost(MembersClassifier):
     n_jobs: int | None = None
     verbose: bool | int | str = "auto"
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Learn three rules.
+
+        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
 
         Ctrl-C keeps the first of them, if it is there, and is raised again. After any other failure
         the estimator is as it was before.
         """
+        self._equal_rows = check_copies(copies)
         with all_or_nothing(self) as attempt, using(self.n_jobs):
             work = PreparedLearners(self, X, y)
             attempt.keep = lambda: self._keep_interrupted(work)

@@ -19,6 +19,7 @@ from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning
 from pacboost.estimators.committees.base import MembersClassifier, empty_ledger
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import (
@@ -35,7 +36,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.ledgers.three_way import Record
 from pacboost.reports import three_way as shown
 from pacboost.samples.bins import Bins
-from pacboost.samples.hidden_copies import hidden_copies
+from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
@@ -110,20 +111,28 @@ class ThreeWayBoost(MembersClassifier):
 
     _copies = ""
     """What is wrong with the rows of an array, if some are surely copies of others."""
+    _examples = Examples(0)
+    """Which rows of an array are one example."""
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Draw from rows in memory: each once, and then with replacement."""
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Draw from rows in memory: each once, and then with replacement.
+
+        Of rows that are copies of one example, one is drawn from; ``copies`` is that of
+        BoostClassifier.fit.
+        """
         seed = self._seed()
+        check_copies(copies)
 
         def rows() -> Opened:
             table = open_table(self, X, reset=True)
             labels = read_labels(y, table.n_rows)
             self._remember(table)
-            self._copies = hidden_copies(table)
             matrix: Any = X
             values = matrix.tocsr() if sparse.issparse(X) else table.rows()
-            again = ArrayOracle(values, labels, seed, replace=True)
-            return ArrayOracle(values, labels, seed), np.unique(labels), again
+            divided, self._copies = once_each(values, labels, copies)
+            self._examples = divided.examples or Examples(0)
+            again = ArrayOracle(divided.X, divided.y, seed, replace=True)
+            return ArrayOracle(divided.X, divided.y, seed), np.unique(labels), again
 
         return self._fit(rows, seed)
 
@@ -139,7 +148,7 @@ class ThreeWayBoost(MembersClassifier):
 
         def opened() -> Opened:
             self.forget_rows()  # those of an earlier fit
-            self._copies = ""
+            self._copies, self._examples = "", Examples(0)
             oracle = as_oracle(source, target, seed, **options)
             set_features(self, oracle.n_columns, oracle.names)
             return oracle, classes, None
@@ -221,6 +230,8 @@ class ThreeWayBoost(MembersClassifier):
         width, names = oracle.n_columns, getattr(self, "feature_names_in_", None)
         table = ArrayTable(np.empty((0, width)), None if names is None else tuple(names))
         rules = [] if run.rule is None else [run.rule]
+        if certificate is not None:
+            certificate = counted(certificate, self._examples)
         self._keep(rules, ledger, table, bins, certificate=certificate)
 
     def _ended(self, record: Record) -> str:

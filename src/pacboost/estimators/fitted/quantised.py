@@ -14,9 +14,11 @@ from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.mistakes import wrong_rows
+from pacboost.estimators.inputs.division import counted
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
+from pacboost.samples.equal_rows import Examples
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,13 @@ class QuantisedVotes:
     """All quantisations of a trained vote that were tried, each with its bound."""
 
     def __init__(
-        self, vote: Vote, trained: LabelledRows, apart: LabelledRows, base_rules: int, delta: float
+        self,
+        vote: Vote,
+        trained: LabelledRows,
+        apart: LabelledRows,
+        base_rules: int,
+        delta: float,
+        examples: Examples | None = None,
     ) -> None:
         self._rules, self._merged = merged(vote)
         if not self._rules:
@@ -44,6 +52,7 @@ class QuantisedVotes:
         self._rows = trained.n_rows
         self._base_rules = base_rules
         self._delta = delta
+        self._examples = examples
         pairs = occam.search(
             self._merged,
             lambda whole: wrong_rows(self.vote(whole), trained),
@@ -62,7 +71,7 @@ class QuantisedVotes:
         certificate = occam.certificate(
             choice.mistakes, self._rows, self._base_rules, choice.rules, choice.bits, self._delta
         )
-        return self._of(choice.bits, choice.scale), certificate
+        return self._of(choice.bits, choice.scale), counted(certificate, self._examples)
 
     def vote(self, whole: NDArray[np.int64]) -> Vote:
         """Give the vote with these whole-number weights, without the rules that got none."""

@@ -32,6 +32,7 @@ from pacboost.models.explain.proof import Proof
 from pacboost.models.explain.row_weights import RowWeights
 from pacboost.models.model import Model
 from pacboost.models.ranking import Ranking
+from pacboost.numerics.same_bits import total
 from pacboost.questions import selective
 from pacboost.reports import margins as pictures
 from pacboost.reports import plots
@@ -97,7 +98,8 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         for predicted in self.staged_predict(X):
             right = predicted == np.asarray(y)
             right = right.all(axis=1) if right.ndim == 2 else right
-            yield float(np.average(right, weights=sample_weight))
+            weights = np.ones(right.size) if sample_weight is None else np.asarray(sample_weight)
+            yield total(right * weights) / total(weights)
 
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
         """Tell which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
@@ -260,6 +262,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         target_error: float | None = None,
         abstain_below: float | None = None,
         delta: float = 0.05,
+        models: int = 1,
         copies: str = "auto",
     ) -> Answering:
         """Certify the answers by fresh rows, and keep what was found for ``answer``.
@@ -268,7 +271,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """
         found = selective.certify_answers(
             self, X, y, target_error=target_error, abstain_below=abstain_below,
-            delta=delta, copies=copies,
+            delta=delta, models=models, copies=copies,
         )  # fmt: skip
         self.model_ = replace(self.model_, answering=found)
         return found

@@ -18,7 +18,7 @@ from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.forests.fitted import FittedForest
 from pacboost.estimators.forests.kept_trees import TreesBefore
 from pacboost.estimators.forests.limits import share_of_weight, tries
-from pacboost.estimators.inputs.division import Division
+from pacboost.estimators.inputs.division import Division, number_of_rows
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import (
     draw_seed,
@@ -33,6 +33,7 @@ from pacboost.kernels.cuda.device import in_host_memory, use_gpu
 from pacboost.kernels.threads import using
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.samples.bins import Bins, fit_bins
+from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import SomeRows
@@ -76,13 +77,19 @@ class ForestBase(FittedForest):
     _kind = "random_forest"
     _random_cuts = False
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    _equal_rows = "auto"
+    """The ``copies`` of the last fit."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "auto") -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
+
+        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
 
         Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
         estimator is as it was before.
         """
         y, sample_weight = in_host_memory(y), in_host_memory(sample_weight)
+        self._equal_rows = check_copies(copies)
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
             examples, run, rows = self._prepare(X, y, sample_weight)
             attempt.keep = lambda: self._keep_interrupted(run, examples, rows)
@@ -151,7 +158,7 @@ class ForestBase(FittedForest):
         examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
         more = [] if apart is None else [open_table(self, apart.X, reset=False)]
         self._remember(examples.table, *more)
-        rows = examples.n_rows + (0 if apart is None else apart.n_rows)
+        rows = number_of_rows(X)
         examples = replace(examples, numbers=divided.rows).counting()
         targets, classes = self._targets(examples)
         bins, counted = self._bins(examples, seed)

@@ -25,7 +25,9 @@ from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
+from pacboost.kernels.same_bits import log
 from pacboost.kernels.threads import using
+from pacboost.numerics.same_bits import product
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
@@ -64,7 +66,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         Where a row may have several labels, the share of a label is that of the sets that hold it.
         """
         shares = self._shares(X)
-        return shares if self._sets is None else shares @ self._sets
+        return shares if self._sets is None else product(shares, self._sets)
 
     @property
     def several_labels_(self) -> bool:
@@ -95,8 +97,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Give the logarithms of the shares; that of 0 is minus infinity."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+        return np.asarray(log(self.predict_proba(X)))
 
     @property
     def certificate_(self) -> Certificate:
@@ -109,7 +110,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
         divided = certifying.divide(self, X, y, seed, sample_weight)
-        self._apart = divided.apart
+        self._apart, self._examples = divided.apart, divided.examples
         return divided
 
     def _number_look(self, *, goes_on: bool) -> None:
@@ -151,7 +152,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
 
     @property
     def _asked(self) -> tuple[Any, ...]:
-        return self.certify, self.holdout, self.delta
+        return self.certify, self.holdout, self.delta, self._equal_rows
 
     @property
     def _certifies_outside(self) -> bool:
@@ -177,7 +178,9 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         own = slice(None) if examples.numbers is None else examples.numbers
         self.oob_decision_function_ = np.full((rows, self.classes_.size), np.nan)
         shares = shares[:, : self._n_answers]
-        self.oob_decision_function_[own] = shares if self._sets is None else shares @ self._sets
+        self.oob_decision_function_[own] = (
+            shares if self._sets is None else product(shares, self._sets)
+        )
 
     def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
         super()._keep(run, examples, rows)
@@ -194,7 +197,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         if self._apart is not None:
             shares = self.model_.forest.shares(self._open(self._apart.X))
             said = self._said(shares)
-            known = shares if self._sets is None else shares @ self._sets
+            known = shares if self._sets is None else product(shares, self._sets)
             counted = HeldOut.of(self._apart.y, said, self.classes_, known)
             self.model_ = replace(self.model_, held_out=counted)
             return certifying.certify_by(self, self._apart, shares)
@@ -206,7 +209,8 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
                 "the error settles, cost little"
             )
         way = None if self.certify == "oob" else self.certify
-        return out_of_bag.certificate(self.out_of_bag_, self.delta, way, changed=changed)
+        found = out_of_bag.certificate(self.out_of_bag_, self.delta, way, changed=changed)
+        return division.counted(found, self._examples)
 
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
         table = self._open(X)

@@ -23,6 +23,8 @@ from pacboost.kernels.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.explain import permutation
 from pacboost.models.file.forest_format import ForestModel
+from pacboost.numerics.same_bits import total as sum_of
+from pacboost.samples.equal_rows import Examples
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
@@ -45,6 +47,8 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
     oob_decision_function_: NDArray[np.float64]
     oob_prediction_: NDArray[np.float64]
     _apart: Apart | None = None
+    _examples: Examples | None = None
+    """Which rows are one example, where rows certify."""
     _sets: NDArray[np.int64] | None = None
     """The sets of labels that trees vote for, where a row may have several."""
 
@@ -129,7 +133,7 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "model_"):
             raise AttributeError("feature_importances_ is there after fit; fit first")
         won = self.model_.forest.importances
-        total = won.sum()
+        total = sum_of(won)
         return won / total if total > 0 else won.copy()
 
     def _open(self, X: Any) -> Table:

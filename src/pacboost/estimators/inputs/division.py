@@ -1,9 +1,10 @@
 """Rows are divided first, and only then is anything learned.
 
-Which rows certify follows from the number of rows and the seed alone. They are taken out of X and y
-as these came, so no level, kind of column, bin, word or class can be read from them: a fit sees the
-other rows only. At the end the rows set apart are read as ``predict`` reads new rows, and a label
-that is not among the classes counts as a mistake.
+Which rows certify follows from the number of rows, which of them are copies of one example
+(samples/equal_rows.py), and the seed alone. They are taken out of X and y as these came, so no
+level, kind of column, bin, word or class can be read from them: a fit sees the other rows only. At
+the end the rows set apart are read as ``predict`` reads new rows, and a label that is not among the
+classes counts as a mistake.
 """
 
 from __future__ import annotations
@@ -18,10 +19,9 @@ from sklearn.utils.validation import _num_samples
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.samples.hidden_copies import places_of_rows, refuse_hidden_copies
-from pacboost.samples.known_rows import MOST_EQUAL
+from pacboost.samples.equal_rows import Examples
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.table import Table
@@ -34,8 +34,7 @@ CERTIFY, CALIBRATE, TRIED = 1, 2, 3
 Validation rows are drawn by the seed itself, so that each role gets rows independent of the others.
 """
 MOST_SHARED = 0.05
-"""Up to such a share of the rows set apart may be validation rows; they count as mistakes."""
-SEPARATE = "equal rows are separate draws, as from a domain of few values"
+"""Up to such a share of the rows set apart may be validation rows; they are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,35 +43,31 @@ class Apart:
 
     X: Any
     y: NDArray[Any]
-    known: NDArray[np.bool_] | None = None
-    """Which of the rows equal rows that had a part in the fit; None if there are none of these."""
-    discrete: bool = False
-    """Whether so many rows repeat that equal rows are taken as separate draws."""
+    examples: Examples
+    """Which of all rows are one example; of those set apart each is another one."""
     weighted: bool = False
     """Whether the rows learned from have weights; those set apart are counted without."""
+    left_out: int = 0
+    """How many more rows were set apart, but are validation rows."""
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
         return len(self.y)
 
-    def beside(self, known: NDArray[np.bool_]) -> Apart:
-        """Note that more of the rows had a part in the fit."""
-        return replace(self, known=known if self.known is None else known | self.known)
-
-    def count(self, wrong: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
-        """Count rows that had a part in the fit as mistakes; also give how many these are."""
-        if self.known is None:
-            return wrong, 0
-        return wrong | self.known, int(np.count_nonzero(self.known))
+    def without(self, rows: NDArray[np.bool_]) -> Apart:
+        """Leave rows out that have a part in the fit."""
+        kept = np.flatnonzero(~rows)
+        left_out = self.left_out + rows.size - kept.size
+        return replace(self, X=taken(self.X, kept), y=self.y[kept], left_out=left_out)
 
     def certificate(self, wrong: NDArray[np.bool_], delta: float, look: int = 0) -> Certificate:
         """Certify by the mistakes on these rows."""
-        wrong, known = self.count(wrong)
-        mistakes = int(np.count_nonzero(wrong))
-        found = holdout.certificate(mistakes, wrong.size, delta, look=look, shared=known)
+        found = holdout.certificate(int(np.count_nonzero(wrong)), wrong.size, delta, look=look)
+        if self.left_out:
+            found = found.adding(f"; {self.left_out} more are validation rows, and were left out")
         found = found.counted_without_weights() if self.weighted else found
-        return found.assuming(SEPARATE) if self.discrete else found
+        return counted(found, self.examples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +79,15 @@ class Division:
     rows: Rows | None = None
     """Which of the rows handed in are learned from; None for all of them."""
     apart: Apart | None = None
+    examples: Examples | None = None
+    """Which of the rows handed in are one example, where that was asked."""
+
+    @property
+    def number(self) -> Rows | None:
+        """Rows learned from that are copies of one example have the same number; None without."""
+        if self.examples is None or self.examples.number is None or self.rows is None:
+            return None
+        return self.examples.number[self.rows]
 
     def weights(self, sample_weight: Any) -> Any:
         """Give the weights of the rows learned from, of weights for all rows that came."""
@@ -93,22 +97,59 @@ class Division:
         return given[self.rows] if given.ndim else given
 
 
-def divide(X: Any, y: Any, name: str, share: float, seed: int) -> Division:
-    """Set a random share of the rows apart; ``name`` is the parameter that says how many.
+def divide(
+    X: Any, y: Any, name: str, share: float, seed: int, copies: str = "auto", *, once: bool = False
+) -> Division:
+    """Set a random share of the examples apart; ``name`` is the parameter that says how many.
+
+    All copies of an example are on one side. Of those set apart, and with ``once`` also of those
+    learned from, one row each is kept.
 
     >>> divided = divide([["a"], ["b"], ["c"], ["d"]], [0, 1, 0, 1], "holdout", 0.25, seed=0)
     >>> divided.X, divided.rows.tolist(), divided.apart.X
     ([['a'], ['b'], ['d']], [0, 1, 3], [['c']])
     """
-    number = number_of_rows(X)
-    labels = read_labels(y, number, several=True)
+    labels = read_labels(y, number_of_rows(X), several=True)
+    examples = examples_of(X, labels, copies)
+    learn, held = map(examples.rows_of, draw(examples.count, name, share, seed))
+    held, learn = examples.once(held), examples.once(learn) if once else learn
+    apart = Apart(taken(X, held), labels[held], examples)
+    return Division(alone(X, learn), labels[learn], learn, apart, examples)
+
+
+def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
+    """Learn from all rows; with ``once`` from one row of each example, since these certify."""
+    if not once and copies != "distinct":
+        return Division(X, y)
+    every = np.arange(number_of_rows(X))
+    labels = read_labels(y, every.size, several=True) if once else None
+    examples = examples_of(X, labels, copies)
+    if labels is None or not examples.copied:
+        return Division(X, y, every if examples.copied else None, None, examples)
+    kept = examples.once(every)
+    return Division(alone(X, kept), labels[kept], kept, None, examples)
+
+
+def once_each(X: Any, y: Any, copies: str) -> tuple[Division, str]:
+    """Learn from one row of each example; if that is not possible, say why nothing is certified."""
+    try:
+        return undivided(X, y, copies, once=True), ""
+    except NotCertified as problem:
+        return Division(X, y), str(problem)
+
+
+def examples_of(X: Any, labels: NDArray[Any] | None, copies: str) -> Examples:
+    """Find which rows are one example, in whatever a fit takes."""
     several = isinstance(X, np.ndarray) and X.ndim > 2  # rows are arrays, for a black box
-    flat = X.reshape(number, -1) if several else X
-    refuse_hidden_copies(flat)
-    learn, held = draw(number, name, share, seed)
-    equal, discrete = equal_rows(places_of_rows(flat), learn, held)
-    apart = Apart(taken(X, held), labels[held], equal, discrete)
-    return Division(alone(X, learn), labels[learn], learn, apart)
+    return Examples.of(X.reshape(len(X), -1) if several else X, copies, labels)
+
+
+def counted(certificate: Certificate, examples: Examples | None) -> Certificate:
+    """Say in a certificate how equal rows were counted, if there are some."""
+    if examples is None:
+        return certificate
+    found = certificate.of_distinct_rows() if examples.copied else certificate
+    return found.assuming(*examples.assumptions)
 
 
 def refuse_weights(certify: str | None) -> None:
@@ -118,27 +159,6 @@ def refuse_weights(certify: str | None) -> None:
         "This certificate counts the rows that are learned from: give neither, or set "
         "certify='holdout', which counts other rows without weights, or certify=None"
     )
-
-
-def equal_rows(place: Rows, learn: Rows, held: Rows) -> tuple[NDArray[np.bool_] | None, bool]:
-    """Tell which rows set apart equal rows learned from, or earlier ones of those set apart.
-
-    ``place`` numbers the distinct rows. Such rows may be copies, and then say nothing of new ones.
-    Where most rows repeat, and as often as independent draws from a discrete domain do
-    (``refuse_hidden_copies``), new rows do so, too: then None is given, as where no rows repeat.
-    Also tell whether the domain is discrete.
-
-    >>> place = np.array([0, 1, 1, 2, 2, 3, 4, 5])
-    >>> equal, discrete = equal_rows(place, np.arange(2), np.arange(2, 8))
-    >>> equal.tolist(), discrete
-    ([True, False, True, False, False, False], False)
-    """
-    apart = place[held]
-    equal = np.ones(held.size, dtype=np.bool_)
-    equal[np.unique(apart, return_index=True)[1]] = False
-    equal |= np.isin(apart, place[learn])
-    discrete = bool(np.count_nonzero(equal) > MOST_EQUAL * equal.size)
-    return equal if equal.any() and not discrete else None, discrete
 
 
 def draw(rows: int, name: str, share: float, seed: int) -> tuple[Rows, Rows]:

@@ -26,6 +26,7 @@ class LabelledRows:
 
     ``labels`` holds the numbers of classes where there are more than two, ``targets`` the numbers
     to predict in regression. ``numbers`` says which of the rows given to fit they are, if not all.
+    Rows with the same number in ``copies`` are one example, and stay together.
     """
 
     table: Table
@@ -34,6 +35,7 @@ class LabelledRows:
     labels: NDArray[np.int64] | None = None
     targets: NDArray[np.float64] | None = None
     numbers: NDArray[np.intp] | None = None
+    copies: NDArray[np.intp] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -49,6 +51,7 @@ class LabelledRows:
             None if self.labels is None else self.labels[rows],
             None if self.targets is None else self.targets[rows],
             rows if self.numbers is None else self.numbers[rows],
+            None if self.copies is None else self.copies[rows],
         )
 
     def counting(self) -> LabelledRows:
@@ -219,22 +222,32 @@ def split_by_class(
 ) -> tuple[LabelledRows, LabelledRows]:
     """Hold a random share of each class back, so that none is missing on either side if it can be.
 
-    ``name`` is the parameter that says how many.
+    ``name`` is the parameter that says how many. Copies of an example stay together.
 
     Certificates need a share of all rows instead: they count on rows held back by chance alone.
     """
-    classes = examples.classes()
+    if examples.copies is None:
+        held = _held_back(examples.classes(), name, share, seed)
+    else:
+        _, first, place = np.unique(examples.copies, return_index=True, return_inverse=True)
+        held = _held_back(examples.classes()[first], name, share, seed)[place]
+    return examples.take(np.flatnonzero(~held)), examples.take(np.flatnonzero(held))
+
+
+def _held_back(classes: NDArray[np.int64], name: str, share: float, seed: int) -> NDArray[np.bool_]:
+    """Draw which rows are held back, given their classes."""
+    held = np.zeros(classes.size, dtype=np.bool_)
     counts = np.bincount(classes)
     quota = np.floor(counts * share + 0.5).astype(np.int64) if 0 < share < 1 else counts * 0
     quota = np.minimum(np.maximum(quota, counts > 1), np.maximum(counts - 1, 0))
     if not 0 < share < 1 or not quota.any():
-        learn, rest = draw(examples.n_rows, name, share, seed)
-        return examples.take(learn), examples.take(rest)
-    order = np.random.default_rng(seed).permutation(examples.n_rows)
+        held[draw(classes.size, name, share, seed)[1]] = True
+        return held
+    order = np.random.default_rng(seed).permutation(classes.size)
     order = order[np.argsort(classes[order], kind="stable")]
     place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    held = place < quota[classes[order]]
-    return examples.take(np.sort(order[~held])), examples.take(np.sort(order[held]))
+    held[order[place < quota[classes[order]]]] = True
+    return held
 
 
 def training_sample(

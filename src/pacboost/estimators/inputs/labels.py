@@ -70,16 +70,6 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
     return labels
 
 
-def fresh_labels(y: Any) -> NDArray[Any]:
-    """Read the labels of rows that had no part in a fit: one a row, and none missing."""
-    labels = np.asarray(y)
-    if labels.ndim != 1 or labels.size == 0:
-        raise DataError(f"y has shape {labels.shape}; one label a row is needed, and at least one")
-    if any(own is None or own != own for own in labels.tolist()):  # noqa: PLR0124
-        raise DataError("y holds missing labels; drop those rows")
-    return labels
-
-
 def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
     """Check the numbers to predict: one per row, all finite."""
     if y is None:

@@ -15,13 +15,14 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.labels import read_labels, two_classes
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
 from pacboost.numerics.checks import probability
-from pacboost.samples.hidden_copies import hidden_copies
+from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 
@@ -38,17 +39,25 @@ class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ig
     n_rows_: int
     _copies: str = ""
     """What is wrong with the training rows, if some are surely copies of others."""
+    _examples: Examples | None = None
+    """Which training rows are one example."""
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Find the rule; after a failure the estimator is as it was before."""
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Find the rule; after a failure the estimator is as it was before.
+
+        Of rows that are copies of one example, one is learned from; ``copies`` is that of
+        BoostClassifier.fit.
+        """
+        check_copies(copies)
         with all_or_nothing(self):
             probability("delta", self.delta)
             rows = self._read(X, reset=True)
-            self.classes_, signs = two_classes(read_labels(y, len(rows)))
-            self.n_rows_ = len(rows)
             self._remember(ArrayTable(rows))
-            self._copies = hidden_copies(rows)
-            self._find(rows, signs)
+            divided, self._copies = once_each(rows, read_labels(y, len(rows)), copies)
+            self._examples = divided.examples
+            self.classes_, signs = two_classes(divided.y)
+            self.n_rows_ = len(divided.X)
+            self._find(divided.X, signs)
         warn_of_one_class(self.classes_, certified=False)
         return self
 
@@ -78,7 +87,7 @@ class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ig
             )
         if self._copies:
             raise NotCertified(self._copies)
-        return self._certify()
+        return counted(self._certify(), self._examples)
 
     @property
     def consistent_(self) -> bool:

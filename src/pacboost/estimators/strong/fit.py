@@ -34,8 +34,9 @@ from pacboost.estimators.strong.search import EpsilonSearch, Promise
 from pacboost.numerics.checks import probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements, Verdict
+from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import hidden_copies, places_of_rows
+from pacboost.samples.hidden_copies import places_of_rows
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns
 from pacboost.sources.oracles.choose import as_oracle
@@ -77,6 +78,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         *,
         groups: Any = None,
         time: Any = None,
+        copies: str = "auto",
     ) -> Self:
         """Learn, certify, and compare the certificate with epsilon.
 
@@ -89,11 +91,16 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         ``sample_weight`` holds the weight of each row in training, or names the column that does.
         Which rows certify does not depend on weights, and mistakes on them are counted without:
         the certificate speaks of rows as they come, each counted once.
+
+        ``copies`` says what equal rows are: "draws", "distinct" (copies of one example), or "auto",
+        which finds out (docs/certificates.md, "Equal rows").
         """
+        check_copies(copies)
         with all_or_nothing(self):
             if not reading.is_source(X):
                 self._start()
-                return self._fit(reading.read(X, y, groups, time, sample_weight, self.dates))
+                read = reading.read(X, y, groups, time, sample_weight, self.dates)
+                return self._fit(read, copies)
             if any(given is not None for given in (groups, time, sample_weight)):
                 raise ParameterError(
                     "groups, time and sample_weight go with rows in memory; a source is drawn from "
@@ -168,14 +175,14 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         for name in [name for name in vars(self) if name.endswith("_")]:
             del self.__dict__[name]
 
-    def _fit(self, reading: Reading) -> Self:
+    def _fit(self, reading: Reading, copies: str) -> Self:
         seed = draw_seed(self.random_state)
         given = self._columns(reading.X)
         number = division.number_of_rows(given)
         labels = read_labels(reading.y, number, several=True)
         if wishes.read_wishes(self.recall, self.precision, self.epsilon) and labels.ndim == 1:
             positive_class(np.unique(labels), self.positive)
-        parts, promise, why = self._set_apart(reading, number, seed)
+        parts, promise, why = self._set_apart(reading, labels, seed, copies)
         weights, regularised = self._weights(reading.sample_weight, labels, parts)
         promise = replace(promise, weighted=weights is not None)
         rows, columns = self._open_rows(given, reading.X, parts)
@@ -268,9 +275,11 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             open_table(self, division.alone(X, parts.known), reset=True)
         return open_table(self, X, reset=not parts.certify.size)
 
-    def _set_apart(self, reading: Reading, rows: int, seed: int) -> tuple[Parts, Promise, str]:
+    def _set_apart(
+        self, reading: Reading, labels: NDArray[Any], seed: int, copies: str
+    ) -> tuple[Parts, Promise, str]:
         """Divide the rows; also say why none certify, if none do."""
-        asked = self.epsilon, self.delta
+        asked, rows = (self.epsilon, self.delta), len(labels)
         wished = wishes.read_wishes(self.recall, self.precision, self.epsilon) is not None
         if wished and (reading.groups is not None or reading.time is not None):
             raise ParameterError(
@@ -279,23 +288,33 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             )
         if reading.groups is not None and reading.time is not None:
             raise ParameterError("groups and time were both given; rows are one or the other")
-        if reading.groups is not None:
-            groups = numbered(np.asarray(reading.groups), rows)
-            copies = hidden_copies(reading.X, groups)
-            if copies:
-                return row_roles.all_known(rows, seed), Promise(*asked), copies.removesuffix(".")
-            why = f"{int(groups.max()) + 1} groups are too few to set any apart"
-            return row_roles.by_groups(groups, *asked, seed), Promise(*asked, groups), why
-        why = f"{rows} rows are too few to set any apart"
+        groups = None if reading.groups is None else numbered(np.asarray(reading.groups), rows)
+        few = f"{rows} rows are too few to set any apart"
+        some, X = np.arange(rows), reading.X
+        if groups is not None:  # equal rows of one group are no concern
+            place = places_of_rows(X).astype(np.int64)
+            some = np.sort(np.unique(place * (groups.max() + 1) + groups, return_index=True)[1])
+            X = division.taken(X, some)
+        try:
+            examples = Examples.of(X, copies, labels[some])
+        except NotCertified as problem:
+            return row_roles.all_known(rows, seed), Promise(*asked), str(problem).removesuffix(".")
+        if groups is not None:
+            groups = row_roles.joined(groups, some, examples)
+            few = f"{int(groups.max()) + 1} groups are too few to set any apart"
+            return (
+                row_roles.by_groups(groups, *asked, seed),
+                Promise(*asked, examples, groups),
+                few,
+            )
         if reading.time is not None:
             times = row_roles.ordered(np.asarray(reading.time), rows)
-            return row_roles.by_time(times, *asked), Promise(*asked, ordered=True), why
-        copies = hidden_copies(reading.X)
-        if copies:
-            return row_roles.all_known(rows, seed), Promise(*asked), copies.removesuffix(".")
-        parts = row_roles.by_chance(rows, *asked, seed, threshold=wished)
-        equal, discrete = division.equal_rows(places_of_rows(reading.X), parts.known, parts.certify)
-        return parts, Promise(*asked, equal=equal, discrete=discrete), why
+            parts = row_roles.by_time(times, *asked)
+            return parts, Promise(*asked, examples, again=_again(times, examples)), few
+        parts = row_roles.by_chance(examples.count, *asked, seed, threshold=wished)
+        if examples.copied:
+            few = f"{examples.count} distinct rows are too few to set any apart"
+        return row_roles.rows_of(parts, examples), Promise(*asked, examples), few
 
     def _keep(
         self, estimator: Any, certificate: Certificate | None, evidence: FitMeasurements, why: str
@@ -323,6 +342,16 @@ def _remember(estimator: Any, rows: Any) -> None:
     if not isinstance(rows, Table):
         rows = fingerprints(estimator.features_.lines(rows))
     estimator._sketches = (Sketch.of(rows),)
+
+
+def _again(times: Rows, examples: Examples) -> NDArray[np.bool_]:
+    """Tell which rows are copies of earlier ones."""
+    again = np.zeros(times.size, dtype=np.bool_)
+    if examples.number is not None:
+        order = np.argsort(times, kind="stable")
+        again[:] = True
+        again[order[np.unique(examples.number[order], return_index=True)[1]]] = False
+    return again
 
 
 def _texts(columns: list[str]) -> str:

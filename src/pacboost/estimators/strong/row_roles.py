@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from pacboost.bounds import holdout
 from pacboost.errors import DataError
+from pacboost.samples.equal_rows import Examples
 from pacboost.sources.dates import orders, read_dates
 
 Rows = NDArray[np.intp]
@@ -106,6 +109,12 @@ def by_chance(
     return _parts(order[certify:], order[:certify])
 
 
+def rows_of(parts: Parts, examples: Examples) -> Parts:
+    """Return the rows of parts that hold examples; of each that certifies, one row is kept."""
+    learn, watch, certify = map(examples.rows_of, (parts.learn, parts.watch, parts.certify))
+    return Parts(learn, watch, examples.once(certify))
+
+
 def all_known(rows: int, seed: int) -> Parts:
     """Set no row apart."""
     order = np.random.default_rng(seed).permutation(rows)
@@ -144,6 +153,23 @@ def by_groups(groups: Rows, epsilon: float | None, delta: float, seed: int) -> P
         np.flatnonzero(np.isin(groups, part)) for part in (parts.learn, parts.watch, parts.certify)
     )
     return Parts(learn, watch, apart)
+
+
+def joined(groups: Rows, rows: Rows, examples: Examples) -> Rows:
+    """Join groups that hold copies of one example, of ``rows`` that are distinct in their group.
+
+    >>> examples = Examples(4, np.array([0, 1, 0, 2]), True)
+    >>> joined(np.array([0, 1, 2, 3]), np.arange(4), examples).tolist()
+    [0, 1, 0, 2]
+    """
+    if examples.number is None:
+        return groups
+    number = int(groups.max()) + 1
+    size = number + examples.count
+    pairs = groups[rows], number + examples.number
+    graph = sparse.coo_array((np.ones(rows.size), pairs), shape=(size, size))
+    together = csgraph.connected_components(graph, directed=False)[1]
+    return np.unique(together[groups], return_inverse=True)[1].astype(np.intp)
 
 
 def _parts(known: Rows, certify: Rows) -> Parts:

@@ -23,7 +23,7 @@ from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.estimators.boosting.fit import MORE_ROUNDS
-from pacboost.estimators.inputs.division import SEPARATE
+from pacboost.estimators.inputs import division
 from pacboost.estimators.strong.candidates import Choice
 from pacboost.estimators.strong.row_roles import LOOKS, Parts, Rows
 from pacboost.estimators.strong.validation_curve import WatchedRounds
@@ -31,7 +31,9 @@ from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import calibrators
 from pacboost.models.calibration.calibrators import FEWEST_ROWS, TEMPERATURE
 from pacboost.models.model import Model
+from pacboost.numerics.same_bits import mean
 from pacboost.questions.verdict import FitMeasurements
+from pacboost.samples.equal_rows import Examples
 
 LAST = 20
 """The reported edge is the mean over so many of the last rounds."""
@@ -42,6 +44,8 @@ TIMES = 3
 WORTH_IT = 0.02
 """Watching rows are learned from in the end if they are at least such a share of all."""
 
+JOINED = "groups with equal rows hold copies of one example, and are one group"
+
 Take = Callable[[Rows], Any]
 
 
@@ -51,19 +55,24 @@ class Promise:
 
     epsilon: float | None
     delta: float
+    examples: Examples | None = None
+    """Which rows are one example."""
     groups: Rows | None = None
-    ordered: bool = False
-    equal: NDArray[np.bool_] | None = None
-    """Which certifying rows may be copies of others, and count as mistakes."""
-    discrete: bool = False
-    """Whether so many rows repeat that equal rows are taken as separate draws."""
+    again: NDArray[np.bool_] | None = None
+    """Where rows are in the order of time: which are copies of earlier ones."""
     weighted: bool = False
     """Whether rows are learned from with weights; mistakes are counted without them."""
+
+    def assumed(self, *of_copies: str) -> tuple[str, ...]:
+        """What is assumed of equal rows, if there are some; the words if they are copies."""
+        if self.examples is None:
+            return ()
+        return of_copies if self.examples.copied else self.examples.assumptions
 
     @property
     def may_look_early(self) -> bool:
         """Rows alone can be looked at twice; groups and rows in time are looked at once."""
-        return self.epsilon is not None and self.groups is None and not self.ordered
+        return self.epsilon is not None and self.groups is None and self.again is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +226,7 @@ class EpsilonSearch:
             evidence = replace(
                 evidence,
                 watching=watched.rows,
-                edge=float(np.mean(watched.edges[-LAST:])),
+                edge=mean(np.array(watched.edges[-LAST:])),
                 expected_error=watched.expected[best],
                 improving=best + 1 == len(watched.losses) >= self._choice.rounds,
             )
@@ -264,15 +273,16 @@ class EpsilonSearch:
         if promise.groups is not None:
             place = np.unique(promise.groups[rows], return_inverse=True)[1]
             shares = np.bincount(place, weights=wrong) / np.bincount(place)
-            return dependent.groups_certificate(shares.tolist(), promise.delta)
-        if promise.ordered:
-            return dependent.ordered_certificate(int(wrong.sum()), rows.size, promise.delta)
-        equal = 0
-        if promise.equal is not None:
-            wrong, equal = wrong | promise.equal, int(np.count_nonzero(promise.equal))
-        mistakes = int(np.count_nonzero(wrong))
-        found = holdout.certificate(mistakes, rows.size, promise.delta, looks, shared=equal)
-        return found.assuming(SEPARATE) if promise.discrete else found
+            found = dependent.groups_certificate(shares.tolist(), promise.delta)
+            return found.assuming(*promise.assumed(JOINED))
+        if promise.again is not None:
+            again = promise.again[rows]
+            mistakes, copies = (int(np.count_nonzero(own)) for own in (wrong | again, again))
+            found = dependent.ordered_certificate(mistakes, rows.size, promise.delta)
+            words = f"; {copies:,} are copies of earlier rows, and count as mistakes"
+            return (found.adding(words) if copies else found).assuming(*promise.assumed())
+        found = holdout.certificate(int(np.count_nonzero(wrong)), rows.size, promise.delta, looks)
+        return division.counted(found, promise.examples)
 
 
 def _renumbered(model: Model, rows: Rows) -> Model:

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp, softmax
 
 from pacboost.bounds import holdout
+from pacboost.kernels.same_bits import sigmoid, softmax
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.mistakes import wrong_classes, wrong_margins
+from pacboost.numerics.same_bits import log_sum_exp, mean, row_totals, softplus, total
 
 UNSURE = 0.2
 """How often the true error may exceed what the watching rows are taken to say."""
@@ -82,32 +83,32 @@ class WatchedRounds:
         assert self._before is not None
         wrong = wrong_margins(signs * scores)
         self.errors.append(float(np.mean(wrong if wrong.ndim == 1 else wrong.any(axis=1))))
-        self.expected.append(float(np.mean(expit(-2 * np.abs(scores)))))
-        residual = signs * expit(-2 * signs * self._before)
+        self.expected.append(mean(sigmoid(-2 * np.abs(scores))))
+        residual = signs * sigmoid(-2 * signs * self._before)
         self._edge(residual, scores - self._before)
-        return self._mean(np.logaddexp(0.0, -2 * signs * scores))
+        return self._mean(softplus(-2 * signs * scores))
 
     def _classes(self, labels: NDArray[Any], scores: NDArray[np.float64]) -> float:
         assert self._before is not None
         rows = np.arange(labels.size)
         own = scores[rows, labels]
         self.errors.append(float(np.mean(wrong_classes(scores, labels))))
-        self.expected.append(float(np.mean(1 - softmax(scores, axis=1).max(axis=1))))
-        residual = -softmax(self._before, axis=1)
+        self.expected.append(mean(1 - softmax(scores).max(axis=1)))
+        residual = -softmax(self._before)
         residual[rows, labels] += 1
         self._edge(residual, scores - self._before)
-        return self._mean(logsumexp(scores, axis=1) - own)
+        return self._mean(log_sum_exp(scores) - own)
 
     def _mean(self, losses: NDArray[np.float64]) -> float:
         """Average losses of rows, or of rows and labels."""
         if self.weights is None:
-            return float(np.mean(losses))
-        by_row = losses if losses.ndim == 1 else losses.mean(axis=1)
-        return float(np.average(by_row, weights=self.weights))
+            return mean(losses)
+        by_row = losses if losses.ndim == 1 else row_totals(losses) / losses.shape[1]
+        return total(by_row * self.weights) / total(self.weights)
 
     def _edge(self, residual: NDArray[np.float64], added: NDArray[np.float64]) -> None:
-        whole = float(np.abs(residual * added).sum())
-        self.edges.append(float((residual * added).sum()) / whole if whole else 0.0)
+        whole = total(np.abs(residual * added))
+        self.edges.append(total(residual * added) / whole if whole else 0.0)
 
     def worth_a_look(self, entry: Round | None = None) -> bool:
         """Tell whether the certifying rows will probably show an error of at most epsilon.

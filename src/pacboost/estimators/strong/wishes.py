@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds import wording
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.choosing import choice_of, positive_class
 from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
-from pacboost.estimators.inputs.division import SEPARATE
+from pacboost.estimators.inputs.division import counted
 from pacboost.estimators.strong.search import Promise
 from pacboost.numerics.checks import probability
 from pacboost.questions.scored_rows import score_of
@@ -63,14 +62,9 @@ def decided(
     place = estimator.classes_.tolist().index(label)
     score = score_of(estimator, X, place)
     none = np.zeros(labels.size, dtype=np.bool_)
-    doubtful = none if promise.equal is None else promise.equal
-    choice = choice_of(score, labels == label, doubtful, label, promise.delta, wish[0])
+    choice = choice_of(score, labels == label, none, label, promise.delta, wish[0])
     decision = choice.decide(*wish)
-    return replace(decision, certificate=_assuming(decision.certificate, promise))
-
-
-def _assuming(certificate: Certificate, promise: Promise) -> Certificate:
-    return certificate.assuming(SEPARATE) if promise.discrete else certificate
+    return replace(decision, certificate=counted(decision.certificate, promise.examples))
 
 
 def verdict_of(decision: ThresholdDecision, wish: tuple[str, float], delta: float) -> Verdict:

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 
 from pacboost.errors import DataError, ParameterError
+from pacboost.kernels.same_bits import softmax
 from pacboost.models.calibration.curves import Doubles, Isotonic, Sigmoid, pool
 from pacboost.models.calibration.temperature import fit_slope
 from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.same_bits import row_totals, total
 
 METHODS: dict[str, type[Sigmoid] | type[Isotonic]] = {"sigmoid": Sigmoid, "isotonic": Isotonic}
 TEMPERATURE = "temperature"
@@ -54,7 +55,7 @@ class Calibration:
         """
         values = _finite("scores", scores)
         if self.slope is not None:
-            return np.asarray(softmax(self.slope * _matrix(values), axis=1))
+            return np.asarray(softmax(self.slope * _matrix(values)))
         count = len(self.curves)
         if values.ndim == 0 or values.shape[1:] != (() if count == 1 else (count,)):
             wanted = "(rows,)" if count == 1 else f"(rows, {count})"
@@ -63,7 +64,7 @@ class Calibration:
             second = self.curves[0].at(values)
             return np.stack([1 - second, second], axis=1)
         heights = np.stack([c.at(values[:, k]) for k, c in enumerate(self.curves)], axis=1)
-        sums = heights.sum(axis=1, keepdims=True)
+        sums = row_totals(heights)[:, None]
         return np.where(sums > 0, heights / np.where(sums > 0, sums, 1.0), 1.0 / count)
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def calibration_error(
     middles = (ends - rows.weights / 2) / ends[-1]
     part = np.minimum((middles * parts).astype(np.int64), parts - 1)
     gaps = np.bincount(part, rows.positive - rows.weights * rows.scores)
-    return float(np.abs(gaps).sum() / ends[-1])
+    return total(np.abs(gaps)) / float(ends[-1])
 
 
 def _held_out(
@@ -176,7 +177,7 @@ def _held_out(
             f"there are {classes.size} held-out rows to calibrate with, and at least {FEWEST_ROWS} "
             "are needed: hold out more rows, or do not calibrate"
         )
-    return values, classes, mass * (mass.size / np.sort(mass).sum())
+    return values, classes, mass * (mass.size / total(np.sort(mass)))
 
 
 def _refuse_absent(classes: NDArray[np.int64], count: int) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from pacboost.numerics.same_bits import log_of, sigmoid, softplus, total
+from pacboost.kernels.same_bits import sigmoid
+from pacboost.numerics.same_bits import log_of, softplus, total
 from pacboost.numerics.triangles import solved
 
 MOST_STEPS = 100
@@ -111,7 +112,11 @@ class Isotonic:
 
     def at(self, scores: Doubles) -> Doubles:
         """Give the height of the curve at each score."""
-        return np.clip(np.interp(scores, self.knots, self.heights), 0.0, 1.0)
+        knots, heights = np.array(self.knots), np.array(self.heights)
+        slopes = np.append(np.diff(heights) / np.diff(knots), 0.0)
+        x = np.clip(scores, knots[0], knots[-1])
+        k = np.searchsorted(knots, x, side="right") - 1
+        return np.clip(slopes[k] * (x - knots[k]) + heights[k], 0.0, 1.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Both lists by name."""

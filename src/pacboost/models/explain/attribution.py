@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.errors import DataError
 from pacboost.kernels import shap
 from pacboost.kernels.threads import each_rows
+from pacboost.numerics.same_bits import product
 
 if TYPE_CHECKING:
     from pacboost.hypotheses.tree import TreeRule
@@ -78,7 +81,7 @@ def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
         inverse,
         pull,
     )
-    return arguments, reached[feature.size :] @ values
+    return arguments, product(values.T, reached[feature.size :])
 
 
 def reach(tree: TreeRule) -> Doubles:
@@ -99,13 +102,34 @@ def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Double
 
 def _tables(share: Doubles, points: int) -> tuple[Doubles, Doubles, Doubles]:
     """Give the kernel's factors for both values of o, one over them, and their pull."""
-    at, weight = np.polynomial.legendre.leggauss(max(points, 1))
+    at, weight = _gauss(max(points, 1))
     y, weight = (1 + at) / 2, weight / 2  # from [-1, 1] to [0, 1]
     on = np.array([0.0, 1.0])[:, None, None]
     factor = on * y + share[:, None] * (1 - y)
     there = factor > np.finfo(np.float64).tiny  # else no descent comes here: all below add nothing
     inverse = np.where(there, 1 / np.where(there, factor, 1.0), 0.0)
     return factor, inverse, (on - share[:, None]) * weight * inverse
+
+
+@cache
+def _gauss(points: int) -> tuple[Doubles, Doubles]:
+    """Return the places and weights of Gauss and Legendre's rule on [-1, 1].
+
+    NumPy's come from LAPACK, and have other last bits on other machines. Here Newton's method finds
+    the roots of Legendre's polynomial, from places rounded to the digits that all machines share.
+
+    >>> [numbers.round(6).tolist() for numbers in _gauss(2)]
+    [[-0.57735, 0.57735], [1.0, 1.0]]
+    """
+    angles = [math.pi * (k + 0.75) / (points + 0.5) for k in reversed(range(points))]
+    x = np.array([round(math.cos(angle), 6) for angle in angles])
+    for _ in range(6):
+        before, last = np.ones(points), x
+        for k in range(2, points + 1):
+            before, last = last, ((2 * k - 1) * x * last - (k - 1) * before) / k
+        slope = points * (x * last - before) / (x * x - 1)
+        x = x - last / slope
+    return x, 2 / ((1 - x * x) * slope * slope)
 
 
 def _checked(trees: Sequence[TreeRule], votes: ArrayLike, codes: NDArray[np.uint8]) -> list[float]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
+from pacboost.numerics.same_bits import row_totals
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table, Values
 from pacboost.training.metrics import Metric
@@ -36,12 +37,13 @@ class Importances:
     @property
     def mean(self) -> Doubles:
         """The mean over repeats."""
-        return np.asarray(self.each.mean(axis=1))
+        return row_totals(self.each) / self.each.shape[1]
 
     @property
     def std(self) -> Doubles:
         """The standard deviation over repeats."""
-        return np.asarray(self.each.std(axis=1))
+        off = self.each - self.mean[:, None]
+        return np.sqrt(row_totals(off * off) / self.each.shape[1])
 
 
 class Shuffled(Table):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.models.explain.row_weights import distribution, gains, log_costs, weights_of
 from pacboost.models.model import Model
+from pacboost.numerics.same_bits import exp, total
 from pacboost.samples.sample import Sample
 
 ROWS_SHOWN = 12
@@ -91,13 +92,13 @@ def proof_of(model: Model, sample: Sample) -> Proof:
     pairs = zip(model.ledger.rounds, gains(model, sample), strict=True)
     for number, (entry, gained) in enumerate(pairs, start=1):
         before, after = distribution(costs[number - 1]), distribution(costs[number])
-        normaliser = float((before * np.exp(-gained)).sum())
+        normaliser = total(before * exp(-gained))
         product *= normaliser
         wrong = gained <= 0
         steps.append(
             ProofStep(
-                number, entry.rule, before, wrong, float(before[wrong].sum()), entry.vote,
-                normaliser, product, entry.training_error, float(after[wrong].sum()),
+                number, entry.rule, before, wrong, total(before[wrong]), entry.vote,
+                normaliser, product, entry.training_error, total(after[wrong]),
             )
         )  # fmt: skip
     return Proof(tuple(steps))

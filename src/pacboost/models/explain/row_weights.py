@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.same_bits import exp, log, log_of, row_totals, total
 from pacboost.samples.sample import Sample
 from pacboost.training.run.records.margins import NAMING
 from pacboost.training.run.scores import agreement
@@ -46,12 +46,12 @@ class RowWeights:
     @property
     def by_row(self) -> Doubles:
         """One weight for each row."""
-        return self.values if self.values.ndim == 1 else self.values.sum(axis=1)
+        return self.values if self.values.ndim == 1 else row_totals(self.values)
 
     @property
     def effective_rows(self) -> float:
         """1 / Σ D_t(i)²: how many rows of equal weight the distribution is worth."""
-        return float(1 / (self.values**2).sum())
+        return 1 / total(self.values**2)
 
     def heaviest(self, k: int = 10) -> list[tuple[int, float]]:
         """Give the k rows of the largest weight, as pairs of row number and weight."""
@@ -96,9 +96,8 @@ def log_costs(model: Model, sample: Sample) -> list[Doubles]:
     added = list(gains(model, sample))
     shape = added[0].shape if added else (sample.n_rows,)
     base = np.broadcast_to(sample.base, (sample.n_rows,)).reshape(-1, *[1] * (len(shape) - 1))
-    with np.errstate(divide="ignore"):  # a row without weight has none in any round
-        costs = [np.log(base) + np.zeros(shape)]
-    costs[0] -= logsumexp(costs[0])
+    costs = [log(base) + np.zeros(shape)]  # a row without weight has none in any round
+    costs[0] -= _log_total(costs[0])
     for gained in added:
         costs.append(costs[-1] - gained)
     return costs
@@ -117,7 +116,12 @@ def gains(model: Model, sample: Sample) -> Iterator[Doubles]:
 
 def distribution(costs: Doubles) -> Doubles:
     """Divide costs, given as logarithms, by their sum."""
-    return np.exp(costs - logsumexp(costs))
+    return np.asarray(exp(costs - _log_total(costs)))
+
+
+def _log_total(costs: Doubles) -> float:
+    top = float(costs.max())
+    return top + log_of(total(exp(costs - top)))
 
 
 def _refuse_others(model: Model) -> None:
@@ -137,7 +141,7 @@ def _refuse_others(model: Model) -> None:
 def _refuse_other_rows(model: Model, sample: Sample, last: Doubles) -> None:
     """Raise unless the mean of exp(-margin) is ∏ Z_t, which the record holds."""
     recorded = math.fsum(math.log(entry.normaliser) for entry in model.ledger.rounds)
-    close = abs(float(logsumexp(last)) - recorded) <= TOLERANCE * (1 + abs(recorded))
+    close = abs(_log_total(last) - recorded) <= TOLERANCE * (1 + abs(recorded))
     counted = sample.n_rows - int((sample.base == 0).sum())
     if counted != model.ledger.rows or not close:
         raise DataError(

@@ -161,7 +161,8 @@ def _shap_tree(rule: TreeRule, vote: float) -> ShapTree:
     values = np.concatenate([np.zeros((splits, rule.values.shape[1])), vote * rule.values])
     for t in range(splits - 1, -1, -1):
         both = [left[t], right[t]]
-        values[t] = np.average(values[both], axis=0, weights=weight[both])
+        first, second = weight[both] / (weight[left[t]] + weight[right[t]])
+        values[t] = first * values[left[t]] + second * values[right[t]]
     return ShapTree(
         left,
         right,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.models.calibration.calibrators import calibration_error
 from pacboost.numerics.percent import percent
+from pacboost.numerics.same_bits import mean
 from pacboost.reports.page.drawing import Frame, figure, key
 from pacboost.reports.page.evidence import TRAINED, Evidence
 from pacboost.reports.page.markup import Markup, numbers, table, tag
@@ -63,7 +64,7 @@ def equal_parts(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Par
     ends = np.unique(np.searchsorted(sure, sure[np.maximum(wanted[1:] - 1, 0)], side="right"))
     starts = np.concatenate([[0], ends[:-1]])
     return [
-        (float(sure[a:b].mean()), int(right[a:b].sum()), int(b - a))
+        (mean(sure[a:b]), int(right[a:b].sum()), int(b - a))
         for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
 
@@ -80,8 +81,8 @@ def _figure(parts: list[Part], several: bool) -> Markup:
     def draw(width: int) -> Markup:
         frame = Frame.of(width, 320 if width > 500 else 280, (low, 1), (low, 1), left=54, right=14)
         marks = [frame.line([low, 1], [low, 1], "diagonal")]
-        for mean, hits, own in parts:
-            x = float(frame.x.at(mean))
+        for centre, hits, own in parts:
+            x = float(frame.x.at(centre))
             top, bottom = frame.y.at([clopper_pearson(hits, own, DELTA / 2),
                                       clopper_pearson_lower(hits, own, DELTA / 2)])  # fmt: skip
             marks.append(tag("line", x1=x, x2=x, y1=float(top), y2=float(bottom), class_="spread"))

@@ -8,6 +8,7 @@ import numpy as np
 
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file.parts import own_version
+from pacboost.numerics.same_bits import mean
 from pacboost.reports.page.evidence import Evidence, Numbers
 from pacboost.reports.page.markup import Markup, tag, together
 from pacboost.reports.page.section import Section, paragraphs
@@ -61,7 +62,7 @@ def _run(ledger: Ledger | None) -> list[Fact]:
         edges = np.array([entry.edge for entry in ledger.rounds])
         found.append(("Rounds", f"{len(ledger):,}"))
         if np.isfinite(edges).all() and not ledger.regression:
-            said = f"{edges.mean():.3f} on average, {edges[-1]:.3f} in the last round"
+            said = f"{mean(edges):.3f} on average, {edges[-1]:.3f} in the last round"
             found.append(("Edge of the rules", said))
         last = ledger.rounds[-1].effective_size
         if math.isfinite(last) and ledger.classes == 1 and not ledger.refills:

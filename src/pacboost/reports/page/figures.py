@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pacboost.numerics.percent import percent
+from pacboost.numerics.same_bits import mean, total
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import TRAINED, Numbers
 from pacboost.reports.page.markup import Markup, numbers, table, tag
@@ -22,8 +25,8 @@ def predicted(rows: Numbers) -> Section:
     low, high = float(both.min()), float(both.max())
     room = 0.03 * (high - low) or 1.0
     off = rows.said - rows.own
-    spread = float(((rows.own - rows.own.mean()) ** 2).sum())
-    explained = 1 - float((off**2).sum()) / spread if spread else 0.0
+    spread = total((rows.own - mean(rows.own)) ** 2)
+    explained = 1 - total(off**2) / spread if spread else 0.0
 
     def draw(width: int) -> Markup:
         ends = (low - room, high + room)
@@ -38,9 +41,9 @@ def predicted(rows: Numbers) -> Section:
                          frame.line(ends, ends, "diagonal"), points)  # fmt: skip
 
     said = [
-        ("mean absolute error", f"{np.abs(off).mean():.4g}"),
+        ("mean absolute error", f"{mean(np.abs(off)):.4g}"),
         ("median absolute error", f"{np.median(np.abs(off)):.4g}"),
-        ("root mean squared error", f"{np.sqrt((off**2).mean()):.4g}"),
+        ("root mean squared error", f"{math.sqrt(mean(off**2)):.4g}"),
         ("explained (R²)", percent(explained) if explained > 0 else f"{explained:.3g}"),
     ]
     made = figure(draw, numbers("The numbers", table(["measure", "value"], said, caption="Errors")))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacboost.numerics.same_bits import log
+
 Doubles = NDArray[np.float64]
 
 UNITS = ((1e9, "G", 1e9), (1e6, "M", 1e6), (1e3, "k", 1e4))
@@ -41,8 +43,12 @@ class Scale:
 
     def _bend(self, values: Doubles) -> Doubles:
         if self.kind == "log":
-            return np.asarray(np.log(values))
-        return np.arcsinh((values - self.middle) / self.unit) if self.kind == "bent" else values
+            return np.asarray(log(values))
+        if self.kind != "bent":
+            return values
+        x = (values - self.middle) / self.unit
+        size = np.abs(x)
+        return np.asarray(np.copysign(log(size + np.sqrt(size * size + 1)), x))
 
     def ticks(self, most: int = 6) -> list[float]:
         """Give round numbers between the ends, not more than about ``most``.

@@ -9,6 +9,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import named
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above, percent_digits
+from pacboost.numerics.same_bits import mean
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import Evidence, Numbers
 from pacboost.reports.page.markup import Markup, tag, together
@@ -58,7 +59,7 @@ def _of_numbers(rows: Evidence | Numbers | None) -> Sentence:
     )
     if not isinstance(rows, Numbers):
         return Sentence("It predicts ", "a number", ".", why)
-    off = float(abs(rows.own - rows.said).mean())
+    off = mean(abs(rows.own - rows.said))
     return Sentence(
         "On the rows given for this report, the mean absolute error is ", f"{off:.4g}", ".", why
     )
@@ -142,6 +143,7 @@ def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
     mistakes, rows = inputs.get("k", inputs.get("mistakes")), inputs.get("n")
     if isinstance(mistakes, int) and isinstance(rows, int) and rows > 0:
         kind = "held-out" if "k" in inputs else "training"
+        kind = f"{wording.distinct(certificate)}{kind}"
         return (
             mistakes / rows,
             percent(mistakes / rows),

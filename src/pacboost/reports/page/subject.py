@@ -21,6 +21,8 @@ from pacboost.hypotheses.majority import votes_within
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.model import Model
+from pacboost.numerics.same_bits import mean_of
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.table import Table
 
@@ -131,7 +133,7 @@ def mixed(model: Model) -> bool:
 def of_forest(model: ForestModel, refusal: str = "", table: Table | None = None) -> Subject:
     """Describe a forest; ``table`` holds the rows that were given, if some were."""
     won = model.forest.importances
-    total = won.sum()
+    total = sum_of(won)
     return Subject(
         kind=KINDS[model.kind],
         classes=tuple(model.label_names),
@@ -156,4 +158,4 @@ def _importances(model: Model) -> NDArray[np.float64]:
         shares = [replace(model, vote=vote).importances() for vote in votes]
     except (AttributeError, TypeError, ValueError):  # black boxes may know of no importances
         shares = []
-    return np.asarray(np.mean(shares, axis=0)) if shares else np.zeros(model.n_features)
+    return mean_of(shares) if shares else np.zeros(model.n_features)

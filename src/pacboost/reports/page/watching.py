@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.numerics.percent import percent
+from pacboost.numerics.same_bits import log
 from pacboost.reports.page.document import shell
 from pacboost.reports.page.drawing import Frame, figure, key
 from pacboost.reports.page.markup import Markup, table, tag, together
@@ -95,7 +96,7 @@ def _bets(watched: Watched) -> Section | None:
     if rows.size < 2:
         return None
     capital = np.array(watched.mistakes["log_capital"]) / LOG_10
-    detector = np.log10(np.maximum(np.array(watched.mistakes["detector"]), 1e-3))
+    detector = log(np.maximum(np.array(watched.mistakes["detector"]), 1e-3)) / LOG_10
     lead = paragraphs(
         "Capital is bet against the certificate; while that holds, it ever reaches the dashed line "
         f"with probability {watched.delta:g} at most.",

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import chdtri, ndtr, ndtri, owens_t
 
 from pacboost.errors import ParameterError
+from pacboost.numerics.same_bits import product, total
 from pacboost.sources.worlds.base import Risk, Rows, Signs, World, check_noise, signs
 
 
@@ -38,7 +39,7 @@ class Halfspaces(World):
 
     def truth(self, X: Rows) -> Signs:
         """Give +1 on the positive side."""
-        return signs(np.array(X @ np.array(self.weights) + self.bias > 0))
+        return signs(np.array(product(X, np.array(self.weights)) + self.bias > 0))
 
     def halfspace_risk(self, weights: Sequence[float], bias: float = 0.0) -> Risk:
         """Give the exact risk of another halfspace.
@@ -49,8 +50,8 @@ class Halfspaces(World):
         """
         (w, w_length), (v, v_length) = _unit(self.weights), _unit(weights)
         h, k = self.bias / w_length, bias / v_length
-        r = float(w @ v)
-        s = float(np.linalg.norm(v - r * w))
+        r = total(w * v)
+        s = math.sqrt(total((v - r * w) ** 2))
         if s < 1e-12:  # parallel: two cuts of one Gaussian
             between = abs(float(ndtr(h) - ndtr(k if r > 0 else -k)))
             return Risk(between if r > 0 else 1 - between)
@@ -105,7 +106,7 @@ def _gaussian(uniforms: Rows) -> Rows:
 
 def _unit(weights: Sequence[float]) -> tuple[Rows, float]:
     vector = np.asarray(weights, dtype=np.float64)
-    length = float(np.linalg.norm(vector))
+    length = math.sqrt(total(vector**2))
     if not 0 < length < math.inf:
         raise ParameterError(f"weights are {tuple(weights)}; they must be finite and not all 0")
     return vector / length, length

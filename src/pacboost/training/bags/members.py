@@ -23,6 +23,7 @@ from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Search
 from pacboost.learners.stump import StumpSearch
 from pacboost.learners.tree import Tree
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample, unlabelled
@@ -264,7 +265,7 @@ def _regression_tree(
     inside = np.flatnonzero(counts)
     own, wanted = counts[inside], targets[inside]
     total = int(own.sum())
-    mean = float(own @ wanted) / total
+    mean = sum_of(own * wanted) / total
     wanted = wanted - mean
     span = float(np.abs(wanted).max()) or 1.0
     pulls = np.zeros_like(counts)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.threads import each_rows
 from pacboost.ledgers.out_of_bag import OutOfBag as OutOfBag  # noqa: PLC0414 - known from here too
+from pacboost.numerics.same_bits import mean
 
 Rows = NDArray[np.intp] | NDArray[np.bool_]
 WORDS_AT_ONCE = 128
@@ -179,7 +180,8 @@ class Averages:
         if not seen.any():
             return None, 0.0
         squares = (self.mean()[seen] - self.truth[seen]) ** 2
-        return float(squares.mean()), float(squares.std()) / math.sqrt(squares.size)
+        error = mean(squares)
+        return error, math.sqrt(mean((squares - error) ** 2) / squares.size)
 
 
 class Settling:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
 from pacboost.kernels import row_costs
 from pacboost.kernels.cuda.device import to_host
 from pacboost.ledgers.ledger import Round
+from pacboost.numerics.same_bits import log, log_sum_exp
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample
 from pacboost.training import losses
@@ -41,7 +41,7 @@ class Exponential(Potential):
         """Compare the mean of exp(-margin) with ∏ Z_t, up to the rounding of the weights."""
         margins: Floats = to_host(state.margins)
         first = np.broadcast_to(to_host(first_weights)[:, None], margins.shape)
-        found = float(logsumexp(-margins, b=first / first.sum()))
+        found = float(log_sum_exp((log(first / first.sum()) - margins).reshape(1, -1))[0])
         allowed = ROUNDING + sum(
             4 * margins.size / e.weight * math.exp(e.vote) / e.normaliser for e in entries
         )

@@ -42,10 +42,10 @@ def run_certify(model_path: Path, data: Path, target: str, given: Mapping[str, A
     if epsilon is not None:
         probability("epsilon", epsilon)
     confident = given["target_error"] is not None or given["abstain_below"] is not None
-    if confident and (given["groups"] or given["ordered"] or given["models"] != 1):
+    if confident and (given["groups"] or given["ordered"]):
         raise click.UsageError(
-            "--groups, --ordered and --models cannot be combined with --abstain-below or "
-            "--target-error; leave them out"
+            "--groups and --ordered cannot be combined with --abstain-below or --target-error; "
+            "leave them out"
         )
     model = load(model_path)
     if asks_for_measures(given):
@@ -91,7 +91,8 @@ def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str,
 
 
 def _of_confident_answers(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> Certified:
-    options = {name: given[name] for name in ("delta", "target_error", "abstain_below", "copies")}
+    asked = ("delta", "models", "target_error", "abstain_below", "copies")
+    options = {name: given[name] for name in asked}
     answering = certify_answers(model, X, y, **options)
     found, names = answering.certificate, [str(name) for name in model.classes_.tolist()]
     claim, note = estimates.in_full(found, _answered(model, X, y, answering), names)

@@ -15,7 +15,7 @@ from pacboost.cli.inputs.rows import column_names, read_all
 from pacboost.cli.output import bold, print_json, print_parts, working
 from pacboost.errors import FileError
 
-COMMON = ("coverage", "method", "delta", "copies")
+COMMON = ("coverage", "method", "delta", "models", "copies")
 
 
 def run_sets(

@@ -37,7 +37,7 @@ def run_threshold(
     with working("choosing"):
         found: Any = choose_threshold(
             model, X, y, positive=class_named(model, given["positive"]), cost=_cost(given["cost"]),
-            delta=given["delta"], copies=given["copies"], **asked,
+            **{name: given[name] for name in ("delta", "models", "copies")}, **asked,
         )  # fmt: skip
     if output is not None:
         found.save(output)

@@ -76,22 +76,17 @@ def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monito
 def _update(
     monitor: Monitor, model: Any, data: Path, target: str | None, given: Mapping[str, Any]
 ) -> None:
-    if target is None:
-        rows = _rows(model, data, target, given)
-    else:
+    if target is not None:
         rows, labels, _ = read_all(
             model, data_file(data, given), target, given["text"], given["drop"]
         )
         monitor.update(rows, labels)
     if given["reference"] is not None:
         with working("comparing rows"):
-            monitor.update_rows(rows)
+            monitor.update_rows(_rows(model, data, target, given))
 
 
 def _rows(model: Any, path: Path, target: str | None, given: Mapping[str, Any]) -> Any:
     with working(f"reading {path.name}"):
         others = [*given["drop"], *([target] if target is not None else [])]
-        reader = Reader(model, given["text"], others)
-        found = reader.rows(whole(data_file(path, given)))
-        reader.warn_of_unknown()
-        return found
+        return Reader(model, given["text"], others).as_written(whole(data_file(path, given)))

@@ -83,13 +83,15 @@ def run_filtering(
     as_json: bool = False,
     forget_rows: bool = False,
     cluster: str | None = None,
+    copies: str = "auto",
 ) -> None:
     """Fit, show the result, and save it if asked to; also after Ctrl-C."""
     check_output(output, *data)
     source = [address_of(path) for path in data]
     words = missing_words(missing) if missing else None
     named = {
-        "table": table, "query": query, "drop": drop, "missing": words, "sep": separator(sep)
+        "table": table, "query": query, "drop": drop, "missing": words, "sep": separator(sep),
+        "copies": "" if copies == "auto" else copies,
     }  # fmt: skip
     options: dict[str, Any] = {name: value for name, value in named.items() if value}
     _check(find_files(source, (*SUFFIXES, *COMPRESSED)), target, options)

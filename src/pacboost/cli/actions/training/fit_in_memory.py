@@ -78,7 +78,7 @@ def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, An
     model = in_memory_model(given, examples.table.n_rows)
     said = about(file, examples.table)
     try:
-        model.fit(examples.table, examples.labels, weights)
+        model.fit(examples.table, examples.labels, weights, copies=given["copies"])
     finally:
         if hasattr(model, "model_"):
             save_model(model, output, forget_rows=given["forget_rows"])

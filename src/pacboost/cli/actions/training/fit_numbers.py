@@ -74,7 +74,7 @@ def run_numbers(data: Path, target: str, output: Path | None, given: Mapping[str
     examples, weights = take_weights(file, examples, weight)
     model, said = number_model(given), about(file, examples.table)
     try:
-        model.fit(examples.table, examples.labels, weights)
+        model.fit(examples.table, examples.labels, weights, copies=given["copies"])
     finally:
         if hasattr(model, "model_"):
             save_model(model, output, forget_rows=given["forget_rows"])

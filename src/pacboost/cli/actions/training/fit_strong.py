@@ -58,7 +58,8 @@ def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str,
         device=given["device"],
         verbose=sys.stderr.isatty(),
     )
-    model.fit(examples.table, examples.labels, weights, groups=groups, time=time)
+    copies = given["copies"]
+    model.fit(examples.table, examples.labels, weights, groups=groups, time=time, copies=copies)
     save_model(model, output, forget_rows=given["forget_rows"])
     features = text_features(model)
     texts = features.text if isinstance(features, MixedFeatures) else ()

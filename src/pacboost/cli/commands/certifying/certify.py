@@ -50,25 +50,13 @@ from pacboost.cli import options
 @click.option("--larger-than", type=float, help="For large_errors: count errors above this.")
 @options.epsilon
 @options.delta
-@click.option(
-    "--models",
-    default=1,
-    show_default=True,
-    help="The number of models that are compared on these rows, of which you keep one.",
-)
+@options.models
 @click.option(
     "--groups",
     metavar="COLUMN",
     help="Rows with the same value in this column depend on each other (the same patient).",
 )
-@click.option(
-    "--copies",
-    type=click.Choice(["auto", "independent", "once"]),
-    default="auto",
-    show_default=True,
-    help="How equal rows with equal labels are counted: each of them (independent), or once. auto: "
-    "each of them if the training rows show that rows repeat, otherwise in the worse of both ways.",
-)
+@options.copies
 @options.order
 @click.option("--ordered", is_flag=True, help="The rows are in the order of time.")
 @options.abstain_below

@@ -37,14 +37,8 @@ from pacboost.cli import options
     help="Answer only where confident, so that at most this share of the answers is wrong.",
 )
 @options.delta
-@click.option(
-    "--copies",
-    type=click.Choice(["auto", "independent", "once"]),
-    default="auto",
-    show_default=True,
-    help="How equal rows with equal labels are counted: each of them (independent), or once. auto: "
-    "each of them if the training rows show that rows repeat; otherwise the command is refused.",
-)
+@options.models
+@options.copies
 @options.order
 @options.text
 @options.drop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,24 +16,47 @@ if TYPE_CHECKING:
     from pacboost.questions.verify import Check
 
 
-@click.command(epilog=options.example("pacboost verify income.pacb"))
-@options.model_file
+@click.command(
+    epilog=options.example(
+        "pacboost verify income.pacb",
+        "pacboost verify --checker check.py && python check.py income.pacb",
+    )
+)
+@click.argument("model", type=options.FILE, required=False)
+@click.option(
+    "--checker",
+    type=options.FILE,
+    help="Write a program to this file that checks model files without pacboost: 400 lines that "
+    "need nothing but Python.",
+)
 @options.as_json
-def command(model: Path, as_json: bool) -> None:
+def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
     """Recompute the certificate of a saved model, without its data.
 
     The exit code is 1 if the certificate does not hold, or if something could not be checked.
-    Whether mistakes were counted correctly in the first place cannot be checked without the data.
+    Whether mistakes were counted correctly in the first place cannot be checked without the data,
+    nor who wrote the file.
     """
     from pacboost.cli.output import echo, print_json
-    from pacboost.questions.verify import sentence, verify
+    from pacboost.questions.verify import CONSISTENT, sentence, verify
+    from pacboost.sources.atomic_write import atomic_write
 
+    if checker is None and model is None:
+        raise click.UsageError(
+            "Missing argument 'MODEL'; name a model file, or a file for --checker"
+        )
+    if checker is not None:
+        with atomic_write(checker) as part:
+            part.write_bytes((resources.files("pacboost") / "pacboost_check.py").read_bytes())
+    if model is None:
+        return
     checks = verify(model)
     stands = all(check.holds for check in checks)
     said = sentence(model) if stands else ""
     if as_json:
         looked = [asdict(check) for check in checks]
-        print_json({"model": model, "stands": stands, "sentence": said, "checks": looked})
+        answer = {"model": model, "stands": stands, "sentence": said, "checks": looked}
+        print_json({**answer, "note": CONSISTENT})
     else:
         for check in checks:
             found = "holds" if check.holds else "FAILS" if check.checked else "?    "
@@ -40,6 +64,7 @@ def command(model: Path, as_json: bool) -> None:
         echo(f"{model}: {_answer(checks)}.")
         if said:
             echo(said)
+        echo(CONSISTENT)
     if not stands:
         raise the_answer_is_no()
 

@@ -54,6 +54,7 @@ BY_FILTERING = (
     "missing",
     "sep",
     "cluster",
+    "copies",
 )
 """Options of boosting by filtering that are no parameters of the estimator."""
 OF_CLASSES = (
@@ -140,6 +141,14 @@ class BoosterName(Names):
 )
 @click.option(
     "--time-column", metavar="COLUMN", help="The time of each row: the latest rows are held out."
+)
+@click.option(
+    "--copies",
+    type=click.Choice(["auto", "draws", "distinct"]),
+    default="auto",
+    show_default=True,
+    help="What equal rows are: separate draws, or copies of one example, so that distinct rows are "
+    "divided and counted. auto: copies if a column or two nearly tell rows apart.",
 )
 @click.option(
     "--weight",

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from pacboost.bounds import filtering as stop_bound
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
+from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -256,7 +256,7 @@ def _counted(scored: RowMargins, rows: EncodedRows, potential: str) -> HeldOut |
         both = np.column_stack([-scores[:, 0], scores[:, 0]])
         return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, np.array([False, True]), both)
     own, said = signs.argmax(axis=1), scores.argmax(axis=1)
-    shares = np.asarray(softmax(steepness(potential) * scores, axis=1))
+    shares = np.asarray(softmax(steepness(potential) * scores))
     return HeldOut.of(own, said, np.arange(signs.shape[1]), shares)
 
 

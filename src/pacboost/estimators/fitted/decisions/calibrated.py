@@ -18,7 +18,7 @@ from pacboost.bounds.label_sets import LabelScore, SetRule
 from pacboost.errors import InputWarning, NotCertified
 from pacboost.estimators.fitted.decisions.intervals import interval_rule, predicted_interval
 from pacboost.estimators.fitted.decisions.sets import predicted_set, set_rule
-from pacboost.estimators.fitted.decisions.snapshot import snapshot
+from pacboost.questions.wrappers import snapshot
 
 
 def certify_sets(
@@ -31,6 +31,7 @@ def certify_sets(
     by_class: bool = False,
     by: Any = None,
     delta: float = 0.05,
+    models: int = 1,
     groups: Any = None,
     copies: str = "auto",
     penalty: float = 0.05,
@@ -43,7 +44,7 @@ def certify_sets(
     """
     found = set_rule(
         self, X, y, coverage=coverage, score=LabelScore(method, penalty, free_labels),
-        by_class=by_class, by=by, delta=delta, groups=groups, copies=copies,
+        by_class=by_class, by=by, delta=delta, models=models, groups=groups, copies=copies,
     )  # fmt: skip
     _keep(self, "_set_rule", found)
     return found.certificate
@@ -74,6 +75,7 @@ def certify_intervals(
     scale: Any = None,
     floor: float = 1e-9,
     delta: float = 0.05,
+    models: int = 1,
     groups: Any = None,
     copies: str = "auto",
 ) -> Any:
@@ -84,7 +86,7 @@ def certify_intervals(
     """
     found = interval_rule(
         self, X, y, coverage=coverage, method=method, scale=scale, floor=floor, delta=delta,
-        groups=groups, copies=copies,
+        models=models, groups=groups, copies=copies,
     )  # fmt: skip
     _keep(self, "_interval_rule", found, snapshot(scale))
     return found.certificate

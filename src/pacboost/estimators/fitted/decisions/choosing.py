@@ -10,30 +10,32 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
+from pacboost.bounds.thresholds import Borders
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.answering import AnsweringClassifier
 from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
-from pacboost.estimators.inputs.labels import fresh_labels
-from pacboost.numerics.checks import probability
+from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.deciding import ThresholdChoice, read_wish
-from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
+from pacboost.questions.mistakes import fresh_labels
+from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows, class_place
-from pacboost.questions.selective import certify_answers, kept_rows
+from pacboost.questions.selective import certify_answers
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
 
 @overload
 def choose_threshold(
-    model: Any, X: Any, y: Any, *, target_error: float, delta: float = 0.05, copies: str = "auto"
-) -> AnsweringClassifier: ...
+    model: Any, X: Any, y: Any, *, target_error: float, delta: float = 0.05, models: int = 1,
+    copies: str = "auto",
+) -> AnsweringClassifier: ...  # fmt: skip
 
 
 @overload
 def choose_threshold(
     model: Any, X: Any, y: Any, *, recall: float | None = None, precision: float | None = None,
     false_positive_rate: float | None = None, cost: tuple[float, ...] | None = None,
-    positive: Any = None, delta: float = 0.05, copies: str = "auto",
+    positive: Any = None, delta: float = 0.05, models: int = 1, copies: str = "auto",
 ) -> ThresholdClassifier: ...  # fmt: skip
 
 
@@ -50,6 +52,7 @@ def choose_threshold(
     target_error: float | None = None,
     positive: Any = None,
     delta: float = 0.05,
+    models: int = 1,
     copies: str = "auto",
 ) -> Any:
     """Choose the threshold of a fitted classifier so that a promise holds, and certify it.
@@ -75,8 +78,10 @@ def choose_threshold(
     delta : float, default=0.05
         The probability with which the guarantee may fail; what is certified on the other side
         (``others_``) and the bounds of the curve have the same probability, each of the three.
-    copies : "auto", "independent" or "once", default="auto"
-        How equal rows with equal labels are counted, as in ``certify_answers``.
+    models : int, default=1
+        How many models are tried on these rows and may be kept: each pays its share of delta.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
 
     Examples
     --------
@@ -94,24 +99,22 @@ def choose_threshold(
         "cost": cost, "target_error": target_error,
     })  # fmt: skip
     probability("delta", delta)
+    positive_whole("models", models)
     if name == "target_error":
-        return _answering(model, X, y, wish, positive, delta, copies)
+        return _answering(model, X, y, wish, positive, delta=delta, models=models, copies=copies)
     labels = _labels(model, y)
     rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     label = positive_class(rows.classes, positive)
     score = rows.score(label)
-    checked = refuse_training_rows(model, X)
-    counting = row_counting(model, X, labels, copies)
-    kept = kept_rows(counting)
-    doubtful = known_rows(model, X, labels.size, counting)[kept]
-    choice = choice_of(score[kept], (labels == label)[kept], doubtful, label, delta, name)
-    words = f"held-out rows; {counting.words}" if counting.words else "held-out rows"
-    decision = replace(choice, sample=words).decide(name, wish)
-    return ThresholdClassifier.of(model, _marked(decision, checked), X)
+    new = NewRows.of([model], X, labels, copies)
+    kept, none = new.kept, np.zeros(new.kept.size, dtype=np.bool_)
+    choice = choice_of(score[kept], (labels == label)[kept], none, label, delta, name)
+    decision = replace(choice, sample=new.sample(), models=models).decide(name, wish)
+    return ThresholdClassifier.of(model, _marked(decision, new), X)
 
 
 def _answering(
-    model: Any, X: Any, y: Any, wish: float, positive: Any, delta: float, copies: str
+    model: Any, X: Any, y: Any, wish: float, positive: Any, **options: Any
 ) -> AnsweringClassifier:
     """Choose the confidence from which on rows are answered."""
     if positive is not None:
@@ -119,12 +122,12 @@ def _answering(
             "positive was given with target_error, which speaks of all classes; leave it out"
         )
     X, labels = collected(X), _labels(model, y)
-    found = certify_answers(model, X, labels, target_error=wish, delta=delta, copies=copies)
+    found = certify_answers(model, X, labels, target_error=wish, **options)
     return AnsweringClassifier.of(model, found, X)
 
 
 def choice_of(
-    score: NDArray[np.float64],
+    score: NDArray[Any],
     own: NDArray[np.bool_],
     doubtful: NDArray[np.bool_],
     label: Any,
@@ -132,11 +135,13 @@ def choice_of(
     name: str,
 ) -> ThresholdChoice:
     """Give rows that are not surely new the scores that are worst for the promise."""
-    positives = np.where(doubtful, -np.inf, score)[own]
-    negatives = np.where(doubtful, np.inf, score)[~own]
+    borders = Borders.of(score)
+    settled = borders.below(score)
+    positives = np.where(doubtful, -np.inf, settled)[own]
+    negatives = np.where(doubtful, np.inf, settled)[~own]
     if name == "precision":  # such rows also count as said to be positive, and wrongly
         negatives = np.concatenate([negatives, np.full(int((own & doubtful).sum()), np.inf)])
-    return ThresholdChoice(positives, negatives, label, delta)
+    return ThresholdChoice(positives, negatives, label, delta, borders)
 
 
 def _labels(model: Any, y: Any) -> NDArray[Any]:
@@ -147,7 +152,7 @@ def _labels(model: Any, y: Any) -> NDArray[Any]:
             f"{type(model).__name__} has neither predict_proba nor decision_function, so there is "
             "no score to put a threshold on"
         )
-    return fresh_labels(y)
+    return fresh_labels(y, model.classes_)
 
 
 def positive_class(known: NDArray[Any], positive: Any) -> Any:
@@ -161,10 +166,10 @@ def positive_class(known: NDArray[Any], positive: Any) -> Any:
     return classes[class_place(known, label)]
 
 
-def _marked(decision: ThresholdDecision, checked: bool) -> ThresholdDecision:
-    others = tuple(seen_check(own, checked) for own in decision.others)
+def _marked(decision: ThresholdDecision, new: NewRows) -> ThresholdDecision:
+    others = tuple(map(new.marked, decision.others))
     return replace(
         decision,
-        certificate=seen_check(decision.certificate, checked),
+        certificate=new.marked(decision.certificate),
         others=Family(others, decision.others.delta),
     )

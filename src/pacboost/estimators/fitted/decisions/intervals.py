@@ -12,10 +12,11 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.interval_rule import METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.estimators.fitted.decisions.snapshot import snapshot
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
+from pacboost.numerics.same_bits import mean
 from pacboost.questions.calibration_rows import CalibrationRows
+from pacboost.questions.wrappers import snapshot
 from pacboost.sources.lazy import collected
 
 Doubles = NDArray[np.float64]
@@ -31,6 +32,7 @@ def intervals(
     scale: Any = None,
     floor: float = 1e-9,
     delta: float = 0.05,
+    models: int = 1,
     groups: Any = None,
     copies: str = "auto",
 ) -> PredictionIntervals:
@@ -60,12 +62,14 @@ def intervals(
         For "scaled": the least scale, in units of y; to be fixed before the rows are looked at.
     delta : float, default=0.05
         The probability with which the promise may fail.
+    models : int, default=1
+        How many models are tried on these rows and may be kept: each pays its share of delta.
     groups : array of group labels, default=None
         Give it when rows of one group depend on each other. One row is then drawn from every group,
         and the claim is about the examples of a new group. Rows that depend on each other in the
         order of time are not covered by any theorem here.
-    copies : "auto", "independent" or "once", default="auto"
-        How equal rows with equal numbers are counted, as in ``certify_answers``.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
 
     Examples
     --------
@@ -82,7 +86,7 @@ def intervals(
     """
     rule = interval_rule(
         model, X, y, coverage=coverage, method=method, scale=scale, floor=floor, delta=delta,
-        groups=groups, copies=copies,
+        models=models, groups=groups, copies=copies,
     )  # fmt: skip
     return PredictionIntervals(model, rule, scale)
 
@@ -97,6 +101,7 @@ def interval_rule(
     scale: Any,
     floor: float,
     delta: float,
+    models: int,
     groups: Any,
     copies: str,
 ) -> IntervalRule:
@@ -107,15 +112,15 @@ def interval_rule(
     if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor < math.inf:
         raise ParameterError(f"floor is {floor!r}; it is a finite number above 0")
     X = collected(X)
-    models = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
-    targets = _targets(models, y)
+    asked = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
+    targets = _targets(asked, y)
     said = forecast(model, X, way, scale, floor)
     if said.low.size != targets.size:
         raise DataError(f"there are {said.low.size} rows and {targets.size} numbers in y")
-    rows = CalibrationRows.of(models, X, targets, groups, copies)
-    scores = np.where(rows.known, np.inf, said.score(targets))[rows.kept]
+    rows = CalibrationRows.of(asked, X, targets, groups, copies, models)
+    scores = said.score(targets)[rows.kept]
     cutoff, made = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
-    width = float(np.diff(said.interval(cutoff), axis=1).mean())
+    width = mean(np.diff(said.interval(cutoff), axis=1))
     return IntervalRule(way, coverage, cutoff, float(floor), made, width)
 
 

@@ -13,15 +13,14 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.label_sets import LabelScore, SetRule, coverage_words
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
-from pacboost.estimators.fitted.decisions.snapshot import snapshot
-from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.certify_measures import by_column, groups_of_rows
+from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.row_shares import share_of_row
 from pacboost.questions.scored_rows import ScoredRows
-from pacboost.questions.wrappers import remembers
+from pacboost.questions.wrappers import remembers, snapshot
 from pacboost.sources.lazy import collected
 
 Doubles = NDArray[np.float64]
@@ -37,6 +36,7 @@ def sets(
     by_class: bool = False,
     by: Any = None,
     delta: float = 0.05,
+    models: int = 1,
     groups: Any = None,
     copies: str = "auto",
     penalty: float = 0.05,
@@ -69,12 +69,14 @@ def sets(
         ``predict_set`` then needs the groups of new rows.
     delta : float, default=0.05
         The probability with which the promise, or any of several, may fail.
+    models : int, default=1
+        How many models are tried on these rows and may be kept: each pays its share of delta.
     groups : array of group labels, default=None
         Give it when rows of one group depend on each other. One row is then drawn from every group,
         and the claim is about the examples of a new group. Rows that depend on each other in the
         order of time are not covered by any theorem here.
-    copies : "auto", "independent" or "once", default="auto"
-        How equal rows with equal labels are counted, as in ``certify_answers``.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
     penalty, free_labels : float, default=0.05, and int, default=2
         For "raps": what each label beyond the first ``free_labels`` adds to the score. They have to
         be fixed before the calibration rows are looked at.
@@ -85,7 +87,7 @@ def sets(
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LogisticRegression(max_iter=1000).fit(X[::3], y[::3])
-    >>> found = sets(model, X[1::3], y[1::3], coverage=0.85, copies="independent")
+    >>> found = sets(model, X[1::3], y[1::3], coverage=0.85, copies="draws")
     >>> found.label_sets(X[[2, 101]])
     [[0], [2]]
     >>> round(found.certificate_.value, 4)
@@ -95,7 +97,7 @@ def sets(
         model,
         set_rule(
             model, X, y, coverage=coverage, score=LabelScore(method, penalty, free_labels),
-            by_class=by_class, by=by, delta=delta, groups=groups, copies=copies,
+            by_class=by_class, by=by, delta=delta, models=models, groups=groups, copies=copies,
         ),
     )  # fmt: skip
 
@@ -110,6 +112,7 @@ def set_rule(
     by_class: bool,
     by: Any,
     delta: float,
+    models: int,
     groups: Any,
     copies: str,
 ) -> SetRule:
@@ -126,10 +129,10 @@ def set_rule(
     labels = _labels(model, y)
     every = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     chances, places = every.chances, every.places
-    rows = CalibrationRows.of([model], X, labels, groups, copies)
+    rows = CalibrationRows.of([model], X, labels, groups, copies, models)
     u = row_shares(model, X, score)
     scores = score(chances, u)[np.arange(labels.size), np.maximum(places, 0)]
-    scores = np.where((places < 0) | rows.known, np.inf, scores)[rows.kept]
+    scores = np.where(places < 0, np.inf, scores)[rows.kept]
     found: Certificate | Family
     parted: tuple[str, ...] = ()
     group: NDArray[np.intp] | None = None
@@ -275,4 +278,4 @@ def _labels(model: Any, y: Any) -> NDArray[Any]:
             f"{type(model).__name__} has no classes, so there are no sets of them; for models that "
             "predict numbers there is pacboost.intervals"
         )
-    return fresh_labels(y)
+    return fresh_labels(y, model.classes_)

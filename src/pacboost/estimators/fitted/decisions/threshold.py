@@ -78,7 +78,7 @@ class ThresholdClassifier(WrappedClassifier):
         check_is_fitted(self, "estimator_")
         label = self.classes_[-1] if self.positive is None else self.positive
         place = class_place(self.classes_, label)
-        score = score_of(self.estimator_, X, place)
+        score = score_of(self.estimator_, X, place).astype(np.float64)
         return np.asarray(np.where(score >= self.threshold, label, self._others(X, place)))
 
     def _others(self, X: Any, place: int) -> Any:

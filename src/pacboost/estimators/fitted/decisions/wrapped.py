@@ -12,9 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
-from pacboost.estimators.fitted.decisions.snapshot import snapshot
 from pacboost.kernels.cuda.device import in_host_memory
-from pacboost.questions.wrappers import inner_models, remembers
+from pacboost.questions.wrappers import inner_models, remembers, snapshot
 from pacboost.samples.overlap import Overlap
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table

@@ -1,0 +1,400 @@
+"""Check the certificates in a pacboost model file with Python's standard library alone.
+
+Written from docs/model-file.md and docs/proofs, not from pacboost's code; exact, rounded outward.
+``python pacboost_check.py FILE`` ends with 0 if all holds, 1 if not all can be checked, else 2.
+"""
+
+# fmt: off
+from __future__ import annotations
+
+import json
+import math
+import sys
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be checked"
+NOTE = "This shows that the file is consistent, not who wrote it or how its rows were counted."
+TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
+         "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "f4": "f", "f8": "d"}
+RULES = {"stumps": "StumpRule feature threshold cut above missing",
+         "trees": "TreeRule feature cut missing_left left right member members gain cover values",
+         "word_lists": "WordList asked values abstains"}
+MEASURES = "recall precision false_positive_rate set_coverage class_coverage interval_coverage"
+COSTS = {"exponential": 2, "logistic": 2, "clipped": 2, "hinge": 2, "weight": 1, "binomial": 1}
+LN2, LOOSER, PLACES, BITS = Fraction("0.693147180559945309417232"), Fraction(1, 10**9), 80, 128
+Part = dict[str, Any]
+
+class UndecidedError(Exception):
+    """Something cannot be checked; what does not hold is a ValueError."""
+def need(condition: object, reason: str) -> None:
+    """Check whether a condition is true."""
+    if not condition:
+        raise ValueError(reason)
+
+@dataclass(frozen=True)
+class Array:
+    """Numbers of one kind as they lie in the file, or with ``sizes`` the letters of words."""
+    kind: str
+    shape: tuple[int, ...]
+    raw: bytes
+    sizes: Array | None = None
+    def numbers(self) -> Any:
+        """Return all numbers or truth values, one after the other."""
+        return array(TYPES[self.kind], self.raw) if self.kind != "b1" else [*map(bool, self.raw)]
+    def slices(self, sizes: Any, more: int = 0, times: int = 1) -> Iterator[Array]:
+        """Return the rows of one after the other, each with ``times`` its size and ``more``."""
+        at, row = 0, len(self.raw) // max(self.shape[0], 1)
+        for size in sizes:
+            end = at + times * size + more
+            need(at <= end <= self.shape[0], "an array is shorter than others say")
+            yield Array(self.kind, (end - at, *self.shape[1:]), self.raw[at * row : end * row])
+            at = end
+    def lines(self) -> list[Any]:
+        """Return a number, a list of numbers or a word for each row."""
+        if self.sizes:
+            return [own.raw.decode() for own in self.slices(self.sizes.numbers())]
+        lists = [own.numbers().tolist() for own in self.slices([1] * self.shape[0])]
+        return lists if len(self.shape) > 1 else [own for (own,) in lists]
+
+def written(content: Part) -> Iterator[bytes]:
+    """Return content as a file holds it: the document with its size, and the arrays."""
+    arrays: list[Array] = []
+    def take_out(own: Array) -> Part:
+        arrays.extend([own, own.sizes] if own.sizes else [own])
+        last = len(arrays) - 1
+        return {"strings": [last - 1, last]} if own.sizes else {"array": last}
+    form: Any = {"sort_keys": True, "separators": (",", ":"), "allow_nan": False}
+    text = json.dumps(content, default=take_out, **form)
+    heads = json.dumps([f"{own.kind} {'x'.join(map(str, own.shape))}" for own in arrays], **form)
+    text = f'{{"arrays":{heads},"content":{text}}}'
+    yield b"%d\n%s" % (len(text), text.encode())
+    yield from (own.raw for own in arrays)
+
+def read(raw: bytes) -> Part:
+    """Return the content of a file."""
+    need(sha256(raw[:-32]).digest() == raw[-32:], "its SHA-256 is not the one at its end")
+    first, size, rest = raw[:-32].split(b"\n", 2)
+    if first not in (b"pacboost model 3", b"pacboost forest 3") or sys.byteorder == "big":
+        raise UndecidedError(f"{first[:40]!r} is not of version 3, or the machine big-endian")
+    text, at, arrays = rest[: int(size)].decode("ascii"), int(size), []
+    for kind, sizes in (line.split(" ") for line in json.loads(text)["arrays"]):
+        shape = tuple(map(int, sizes.split("x")))
+        end = at + array(TYPES[kind]).itemsize * math.prod(shape)
+        arrays.append(Array(kind, shape, rest[at:end]))
+        at = end
+    need(at == len(rest), "the arrays do not take up the bytes that are there")
+    def put_back(part: Part) -> Any:
+        if "strings" not in part:
+            return arrays[part["array"]] if "array" in part else part
+        letters, sizes = (arrays[place] for place in part["strings"])
+        return Array(letters.kind, letters.shape, letters.raw, sizes)
+    content: Part = json.loads(text, object_hook=put_back)["content"]
+    if next(written(content)) != b"%d\n%s" % (len(text), text.encode()):
+        raise UndecidedError("its document is not written as pacboost writes it")
+    need(("ledger" in content["model"]) == (first == b"pacboost model 3"), "it is of another kind")
+    return content
+
+def digest(parts: Iterable[bytes]) -> str:
+    """Return the SHA-256 of what lies side by side."""
+    return sha256(b"".join(parts)).hexdigest()
+
+def check_digest(content: Part, name: str) -> str:
+    """Check whether a claim was made for everything else in the file."""
+    own = content[name]
+    if own.get("model_digest", "unbound") in ("", "unbound"):
+        raise UndecidedError("the claim has no digest that binds it to the model")
+    body = {part: value for part, value in content.items() if part not in CLAIMS}
+    body["about"] = {
+        part: {k: v for k, v in own.items() if k != "seconds"} if isinstance(own, dict) else own
+        for part, own in content["about"].items() if part != "versions"}
+    claim = {field: value for field, value in own.items() if field != "model_digest"}
+    found = digest(written({"body": digest(written(body)), "claim": claim}))
+    need(found == own["model_digest"], "it was made for other content than this")
+    return "It was made for what the file holds"
+
+def ledger_of(model: Part) -> Part:
+    """Return the ledger of a vote, as its digest is made of it."""
+    ledger = dict(model["ledger"])
+    for table in ("rounds", "refills", "hard"):
+        columns = {name: own for name, own in ledger[table].items() if name != "count"}
+        for name, own in columns.items():
+            columns[name] = own.lines() if isinstance(own, Array) else own
+            if name in ("validation", "margin", "gap", "mistakes"):  # NaN stands for None
+                columns[name] = [x if x == x else None for x in columns[name]]  # noqa: PLR0124
+        ledger[table] = [
+            {k: v for k, v in zip(columns, own, strict=True) if v is not None or k == "validation"}
+            for own in zip(*columns.values(), strict=True)]
+        need(len(ledger[table]) == model["ledger"][table]["count"], f"{table} are not as many")
+    return {k: v for k, v in ledger.items() if v or k not in ("revised", "hard", "vote_digest")}
+
+def pieces(value: Any) -> Iterator[bytes]:
+    """Return the bytes of rules: names and fields, lists, arrays in 64 bits, numbers, digests."""
+    if isinstance(value, Array):
+        kind = "d" if value.kind[0] == "f" else "Q" if value.kind == "u8" else "q"
+        yield repr(value.shape).encode() + array(kind, value.numbers()).tobytes()
+    elif isinstance(value, list):
+        yield repr(len(value)).encode() + b"".join(piece for own in value for piece in pieces(own))
+    elif isinstance(value, dict):
+        for name, own in value.items():
+            yield from (name.encode(), *pieces(own))
+    else:
+        yield value if isinstance(value, bytes) else repr(value).encode()
+
+def rules(entry: Part, bins: bytes) -> Iterator[Part]:
+    """Return the rules of a run of one kind: the name of the kind and the fields of each."""
+    if entry["kind"] not in RULES:
+        raise UndecidedError(f"this checker has no digest for rules of the kind {entry['kind']}")
+    (name, *fields), own = RULES[entry["kind"]].split(), {}
+    for field in fields:
+        column = entry[field.replace("asked", "words")]
+        sizes = entry.get("subsets" if field == "members" else "splits", entry.get("sizes"))
+        if field == "members":
+            raw = bytes(int(bit) for byte in column.raw for bit in f"{byte:08b}")
+            column = Array("u1", (column.shape[0], 256), raw)
+        if field == "values" and column.kind in ("i2", "i4"):
+            steps = array("d", (entry["grid"] * step for step in column.numbers()))
+            column = Array("f8", column.shape, steps.tobytes())
+        own[field] = column.numbers() if sizes is None or field == "abstains" else column.slices(
+            sizes.numbers(), field in ("cover", "values"), 1 + (field == "cover"))
+    first = {name: b"", "bins": bins} if name == "TreeRule" else {name: b""}
+    for line in zip(*own.values(), strict=True):
+        yield {**first, **dict(zip(own, line, strict=True))}
+
+def rules_digest(model: Part) -> str:
+    """Return the digest of the rules of a vote, or of the trees of a forest."""
+    own, bins = model["bins"], b""
+    if own is not None:
+        cuts = list(own["thresholds"].slices(own["sizes"].numbers()))
+        bins = sha256(b"".join(pieces([cuts, own["levels"], own["middle"]]))).digest()
+    if "ledger" in model:
+        found = [rule for entry in model["rules"] for rule in rules(entry, bins)]
+        fields = {"hypotheses": found, "votes": model["votes"], "outputs": model["outputs"]}
+        return digest(pieces({"Vote": b"", **fields}))
+    size, parts = len(model["classes"]), ("nodes", "firsts", "table", "bases")
+    blocks = [{"Block": b"", **{name: block[name] for name in parts}} for block in model["blocks"]]
+    own = {**model, "bins": bins, "blocks": blocks, "classes": max(2, size) if size else 0}
+    order = ("bins", "classes", "importances", "blocks", "middle", "scale", "hard")
+    return digest(pieces({"Forest": b"", **{name: own[name] for name in order}}))
+
+@lru_cache
+def upper(k: int, n: int, delta: Fraction) -> Fraction:
+    """Return BinInv(k, n, delta) = sup{p : P[Bin(n, p) ≤ k] ≥ delta}, rounded up."""
+    need(0 <= k <= n and n > 0 and delta > 0, f"{k} of {n} rows at {float(delta)} is no count")
+    if 2 * delta >= 1 or k * (n - k) > 10**7 * n:
+        raise UndecidedError(f"the tail of {n} rows at {float(delta)} is too long to sum")
+    low, high = (k << PLACES) // n, 1 << PLACES  # for np ≤ k the tail is at least 1/2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if rare(k, n, middle, delta) else (middle, high)
+    return Fraction(high, 1 << PLACES)
+
+def rare(k: int, n: int, p: int, delta: Fraction) -> bool:
+    """Check whether P[Bin(n, p/2^PLACES) ≤ k] ≤ delta, by terms relative to the one at k."""
+    rest, half, term, below = (1 << PLACES) - p, BITS // 2, 1 << BITS, 1 << BITS
+    for j in range(k, 0, -1):  # terms of at most k, rounded up
+        times, by = j * rest, (n - j + 1) * p
+        term = -(-term * times // by)
+        below += term
+        if term * times < (by - times) * (below >> half):
+            below += below >> half  # more than all further terms together
+            break
+    j, term, left = k, 1 << BITS, math.ceil(below * (1 - delta) / delta)
+    while left > 0 and term and j < n:  # terms of more than k, rounded down
+        j += 1
+        term = term * (n - j + 1) * p // (j * rest)
+        left -= term
+    return left <= 0
+
+def precision(found: int, positives: int, alarms: int, negatives: int, delta: Fraction) -> Fraction:
+    """Return a bound on precision by recall, false alarms and the share of positives."""
+    share = 1 - upper(negatives, positives + negatives, delta / 3)
+    right = share * (1 - upper(positives - found, positives, delta / 3))
+    return right / (right + (1 - share) * upper(alarms, negatives, delta / 3) or 1)
+OF_ROWS: dict[str, Callable[..., Fraction]] = {
+    "holdout.clopper_pearson": upper, "rates.rate_upper": upper,
+    "rates.rate_lower": lambda k, n, delta: 1 - upper(n - k, n, delta),
+    "deciding.order_upper": lambda rank, n, delta: upper(rank - 1, n, delta),
+    "deciding.order_lower": lambda rank, n, delta: 1 - upper(rank - 1, n, delta),
+    "deciding.passed_lower":
+        lambda k, n, delta, target: target * (upper(n - k, n, delta) <= 1 - target),
+    "covering.covered_lower": lambda rank, n, delta: 1 - upper(n - rank, n, delta),
+    "deciding.precision_lower": precision}
+
+def number(own: Part) -> str:
+    """Check whether a certificate by rows that were counted states what its theorem gives."""
+    bound, held = own["bound"], own["bound"] == "holdout.clopper_pearson"
+    if bound not in OF_ROWS:
+        raise UndecidedError(f"this checker does not know the bound {bound}")
+    inputs = {name: Fraction(v) if isinstance(v, float) else v for name, v in own["inputs"].items()}
+    for name, v in inputs.items():
+        whole = type(v) is int and v >= (name not in ("k", "found", "alarms"))
+        need(0 < v < 1 if name in ("delta", "target") else whole, f"{name} is {v}")
+    need(own["delta"] == inputs["delta"], "delta is not that of its inputs")
+    inputs["delta"] /= inputs.pop("models" if held else "claims")
+    if held:
+        look, shared = inputs.pop("look", 0), inputs.pop("shared", 0)
+        inputs["delta"] /= look * (look + 1) or 1
+        need(own["size"] == inputs["n"] and shared <= inputs["k"], "rows are not those counted")
+        need(own.get("details", {}) in ({}, {"without_weights": 1}), "its details are not known")
+    known = own.get("of_what", "new examples") in (["new examples"] if held else MEASURES.split())
+    need(known and own["valid_after_looking"] is False, "it speaks of something else")
+    found, sign = OF_ROWS[bound](**inputs), -1 if bound.endswith("_lower") else 1
+    need(0 <= sign * (Fraction(own["value"]) - found) <= found * LOOSER, f"it is {float(found)}")
+    return f"{bound} gives {own['value']:.6g} for {own['inputs']}"
+
+def several(own: list[Part], name: str, places: list[float], delta: Any) -> str:
+    """Check certificates, each for a threshold or cutoff, which share a delta."""
+    need([one["details"].get(name) for one in own] == places, f"a claim is for another {name}")
+    shares = sum(Fraction(1, one["inputs"]["claims"]) for one in own)
+    need(delta is None or (shares <= 1 and {one["delta"] for one in own} <= {delta}), "overspent")
+    return "; ".join(number(one) for one in own)
+
+def exp(x: Fraction) -> Fraction:
+    """Return e to the power of a number, rounded up a little."""
+    one, found = 1 << 400, 2 << 400  # 2 is more than what the terms left out come to
+    for j in range(60 + 4 * math.ceil(abs(x)), 0, -1):
+        found = one + math.ceil(found * abs(x) / j)
+    return Fraction(found, one) if x >= 0 else Fraction(one, found)
+
+def near(a: Any, b: Any) -> bool:
+    """Check whether two numbers are the same but for rounding."""
+    return abs(Fraction(a) - Fraction(b)) <= LOOSER * abs(Fraction(b))
+
+def sums(content: Part) -> dict[str, Fraction]:
+    """Check rounds, votes and rules, and return what a claim on the training error rests on."""
+    model, ledger, own = content["model"], ledger_of(content["model"]), content["certificate"] or {}
+    lines, pairs, cast = ledger["rounds"], ledger["rows"] * ledger["classes"], []
+    size = len(model["classes"]) if ledger["several_labels"] or len(model["classes"]) > 2 else 1
+    need(model["outputs"] == size and ledger["classes"] > 0, "outputs and classes differ")
+    product, slack, errors, edges = Fraction(1), Fraction(0), Fraction(1), Fraction(0)
+    def up(x: Fraction) -> Fraction:
+        return Fraction(math.ceil(x * 2**1200), 2**1200)
+    need(rules_digest(model) == ledger.get("vote_digest"), "the rules are not those of the ledger")
+    for line in lines:
+        error, vote, z, edge = (Fraction(line[n]) for n in ("error", "vote", "normaliser", "edge"))
+        fits = line["weight"] > 0 and z > 0 and abs(edge - 1 + 2 * error) * 10**12 <= 1
+        fits &= line["effective_size"] >= 0 and (line["training_error"] >= 0 or not model["classes"])
+        grown = exp(min(abs(vote), Fraction(700)))
+        shift = (Fraction(2 * pairs, line["weight"]) + Fraction(1, 10**13)) * grown
+        slack = up(slack * (z + shift) + product * shift)
+        if ledger["potential"] == "exponential" and not ledger["cells"]:
+            grown = grown if vote > 0 else 1 / grown
+            fits &= near(error * grown + (1 - error) / grown, z)
+        product, edges = up(product * z), edges + edge**2
+        errors = up(errors * (1 - edge**2 if edge < 1 else z**2))
+        most = Fraction(ledger["factor"]) * product * (1 + 1000 * LOOSER) + LOOSER
+        fits &= Fraction(line["training_error"]) <= most or bool(
+            ledger["multiclass"] == "samme" or ledger["refills"])
+        need(fits, f"round {line['number']} contradicts itself")
+        cast.append(line["vote"] if ledger.get("revised") or not ledger["cells"] else 1.0)
+    made = own.get("bound") in ("occam.occam_bound", "compression.vote_bound")
+    need(made or cast == model["votes"].numbers().tolist(), "the votes are not those of the rounds")
+    if ledger["potential"] != "exponential":
+        slack = Fraction(pairs * ledger["classes"], 2**50) + product / 10**9
+    told = {"product of Z": product, "rounding": slack, "rounds": Fraction(len(lines))}
+    told |= {"measured": Fraction(lines[-1]["training_error"])} if lines else {}
+    root = Fraction(math.isqrt(int(errors * 4**1200)), 2**1200)
+    plain = {"from errors": root, "from edges": exp(-edges / 2)}
+    return {**told, **plain} if ledger["plain_votes"] and lines else told
+
+def training(content: Part, ledger: Part) -> str:
+    """Check whether a claim on the training error states what the rounds give."""
+    own, many, told = content["certificate"], ledger["multiclass"], sums(content)
+    if ledger["potential"] not in COSTS:
+        raise UndecidedError(f"this checker does not know the potential {ledger['potential']}")
+    need(not ledger["refills"] and many != "samme", "there is no bound on this training error")
+    factor, ways = Fraction(ledger["factor"]), ledger["classes"]
+    paired = many in ("mh", "pairs") and not ledger["several_labels"]
+    fits = factor * (COSTS[ledger["potential"]] if paired else ways) == ways
+    need(fits or (many == "softmax" and near(exp(factor * LN2), ways)), "the factor is another")
+    told["product of Z"] *= factor if ledger["rounds"] else 1
+    found = min(Fraction(1), told["product of Z"] + factor * told["rounding"])
+    need(found <= own["value"] <= found * (1 + LOOSER), f"{own['value']} is not {float(found)}")
+    fits = all(near(own["inputs"][name], value) for name, value in told.items())
+    need(fits and len(told) == len(own["inputs"]), "its inputs are not those of the rounds")
+    rows = "training labels" if ledger["several_labels"] else "training rows"
+    known: Part = {"of_what": rows, "details": {"weighted": 1} if ledger["weighted"] else {}}
+    known |= {"size": ledger["rows"], "delta": 0, "valid_after_looking": True}
+    need({**known, **own} == {**own, **known}, "it speaks of other rows, or with another delta")
+    return f"{len(ledger['rounds'])} rounds give {own['value']:.6g}"
+
+def certificate(content: Part) -> str:
+    """Check the certificate of a model."""
+    own, model = content["certificate"], content["model"]
+    if own is None:
+        raise UndecidedError("the file holds no certificate")
+    ledger = ledger_of(model) if "ledger" in model else {}
+    made = digest([json.dumps(ledger, sort_keys=True).encode()]) if ledger else rules_digest(model)
+    need(own["ledger_digest"] == made, "it was made for another ledger, or for other trees")
+    if ledger and own["bound"] == "training.product_bound":
+        return training(content, ledger)
+    need(own["bound"] not in list(OF_ROWS)[1:], "this bound is of no model")
+    return number(own)
+
+def decision(content: Part) -> str:
+    """Check a threshold that was chosen, and what is certified for it."""
+    own, place = content["decision"], [content["decision"]["threshold"]]
+    most = [own["positives"], own["negatives"]]
+    fits = all(0 <= k <= n for point in own["points"] for k, n in zip(point[1:], most, strict=True))
+    need(fits and 0 < own["curve_delta"] < 1 and min(most) > 0, "its curve contradicts itself")
+    others = several(own["others"], "threshold", place * len(own["others"]), own["others_delta"])
+    return f"{several([own['certificate']], 'threshold', place, None)}; {others}"
+
+def coverage(content: Part) -> str:
+    """Check sets or intervals."""
+    own = {"delta": None, "floor": 1, "groups": [], **content["coverage"]}
+    places = own.get("cutoffs") or [own["cutoff"]]
+    fits = (own["delta"] is None) == (len(places) == 1 and not own["groups"])
+    need(fits and own["floor"] > 0 and 0 < own["coverage"] < 1, "it contradicts itself")
+    return several(own["certificates"], "cutoff", places, own["delta"])
+
+def answering(content: Part) -> str:
+    """Check the counts at thresholds of confidence, and which threshold was chosen."""
+    own, points = content["answering"], content["answering"]["points"]
+    if own.get("tested") is not None:
+        raise UndecidedError("this checker does not know tests of a target error")
+    fits = {(type(c), c >= 0) for point in points for c in point[1:]} == {(int, True)}
+    fits &= all(max(k, few) <= n <= most <= own["rows"] for _, n, k, few, most in points)
+    fits &= all(a[0] < b[0] and 0 <= a[2] - b[2] <= a[1] - b[1] for a, b in pairwise(points))
+    fits &= 0 <= points[0][0] <= points[-1][0] <= 1 and len(points) <= own["thresholds"]
+    need(fits and 0 < own["delta"] < 1, "its counts contradict each other")
+    level, goal = Fraction(own["delta"]) / own["thresholds"], own["target_error"]
+    good = [j for j, p in enumerate(points) if goal and p[1] and upper(p[2], p[1], level) <= goal]
+    chosen = [good[0] if good else None] if goal is not None else [None, *range(len(points))]
+    need(own["chosen"] in chosen, "the threshold that was chosen is another")
+    return f"the bounds at {len(points)} thresholds follow from counts"
+CLAIMS = {own.__name__: own for own in (certificate, answering, decision, coverage)}
+
+def check(raw: bytes) -> list[tuple[str, str, str]]:
+    """Return what was looked at, whether it holds, and why."""
+    answers, content = [], Part()
+    def ask(name: str, *questions: Callable[..., Any]) -> None:
+        try:
+            answers.append((name, HOLDS, ". ".join([question(content) for question in questions])))
+        except UndecidedError as problem:
+            answers.append((name, UNKNOWN, str(problem)))
+        except Exception as problem:  # whatever makes no sense
+            answers.append((name, FAILS, f"{problem}"))
+    ask("file", lambda _: content.update(read(raw)) or "its SHA-256 is right")
+    if "ledger" in content.get("model", {}):
+        ask("rounds", lambda _: f"{sums(content)['rounds']} rounds agree with votes and rules")
+    claims = [name for name in CLAIMS if content.get(name)]
+    for name in claims or ["certificate"] * bool(content):
+        ask(name, CLAIMS[name], lambda _, name=name: check_digest(content, name))
+    return answers
+
+def main() -> int:
+    """Print the answers for a file, and return the exit code."""
+    answers = check(Path(sys.argv[1]).read_bytes())
+    sys.stdout.write("\n".join([*(f"{b:<17}  {a}: {c}" for a, b, c in answers), NOTE, ""]))
+    return max((HOLDS, UNKNOWN, FAILS).index(answer) for _, answer, _ in answers)
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,304 @@
+"""What a model of every kind answers, to the last bit: alone, in batches, and on other machines.
+
+``answer_bytes.json`` holds a SHA-256 of every answer. Where a change is intended, write the file
+again with ``python -m tests.test_answer_bytes`` and name the kinds that changed in the commit
+message. Processes in which NumPy, BLAS, numba and the C library may use nothing but what every
+processor has give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import pacboost
+from pacboost import BoostClassifier, BoostRegressor
+from pacboost.errors import PacboostError
+from tests.faults.test_other_machines import features
+from tests.models.kinds import KINDS, frame, numbers
+from tests.test_model_bytes import ANSWERS, MODELS, SCORE, SEEDED, TEXTS, X, committee, on_linux
+
+HASHES = Path(__file__).with_name("answer_bytes.json")
+ROOT = Path(__file__).parents[1]
+MANY = numbers(4_600)[0][2_300:]
+"""Enough rows for compiled loops; none of them is a training row."""
+MANY_SCORE = MANY[:, 0] + MANY[:, 1] * MANY[:, 2]
+FEW = 21
+
+BY_ROW = (
+    "predict", "decision_function", "predict_proba", "predict_log_proba", "votes", "spread",
+    "apply", "predict_set", "predict_interval", "shap_values", "staged_predict",
+    "staged_decision_function", "staged_predict_proba",
+)  # fmt: skip
+"""Methods that answer row by row."""
+OF_MODELS = (
+    "feature_importances_", "oob_prediction_", "oob_decision_function_", "estimator_weights_",
+    "votes_", "shapes", "partial_dependence", "rules", "sets_", "intervals_",
+)  # fmt: skip
+OF_LABELS = (
+    "mistakes", "margins", "staged_margins", "staged_score", "ranking", "permutation_importances",
+    "weights", "proof", "certify_answers", "monitored", "score",
+)  # fmt: skip
+
+
+def boosted(labels: str = "two", **given: Any) -> Any:
+    chosen: dict[str, Any] = {"n_rounds": 12, **SEEDED, **given}
+    return BoostClassifier(**chosen).fit(X, ANSWERS[labels])
+
+
+def link(loss: str) -> Any:
+    return BoostRegressor(loss, n_rounds=8, **SEEDED).fit(X, np.abs(SCORE) + 0.5)
+
+
+def several_forest() -> Any:
+    return pacboost.RandomForestClassifier(20, **SEEDED).fit(X, ANSWERS["several"])
+
+
+def sparse() -> Any:
+    few = scipy.sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    return BoostClassifier(n_rounds=6, **SEEDED).fit(few, ANSWERS["two"])
+
+
+def of_all(name: str, target: Any) -> Any:
+    return getattr(pacboost, name)(n_estimators=20, **SEEDED).fit(X, target)
+
+
+MADE: dict[str, Callable[[], Any]] = {
+    "logit two": boosted,
+    "logit many": partial(boosted, "many"),
+    "logit several": partial(boosted, "several"),
+    "logit sigmoid": partial(boosted, calibrate="sigmoid"),
+    "logit isotonic": KINDS["many_classes"],
+    "logit temperature": partial(boosted, "many", calibrate="temperature"),
+    "logit stumps": partial(boosted, learner="stump"),
+    "adaboost many": partial(boosted, "many", booster="adaboost"),
+    "stumps held out": KINDS["stumps"],
+    "frame": KINDS["trees"],
+    "words": MODELS["text"],
+    "sparse": sparse,
+    "poisson": partial(link, "poisson"),
+    "gamma": partial(link, "gamma"),
+    "square": partial(link, "square"),
+    "several forest": several_forest,
+    "BaggingClassifier": partial(of_all, "BaggingClassifier", ANSWERS["many"]),
+    "BaggingRegressor": partial(of_all, "BaggingRegressor", SCORE),
+    "BaggingRegressor of trees": lambda: pacboost.BaggingRegressor(
+        "tree", n_estimators=20, **SEEDED
+    ).fit(X, SCORE),
+    "RandomForestClassifier": partial(of_all, "RandomForestClassifier", ANSWERS["many"]),
+    "RandomForestRegressor": partial(of_all, "RandomForestRegressor", SCORE),
+    "ExtraTreesClassifier": partial(of_all, "ExtraTreesClassifier", ANSWERS["two"]),
+    "ExtraTreesRegressor": partial(of_all, "ExtraTreesRegressor", SCORE),
+    "BaggedBoost": partial(committee, "BaggedBoost", n_bags=9, n_rounds=3),
+    **{
+        name: MODELS[name]
+        for name in (
+            "BoostByMajority", "MajorityOfBoosters", "SubsampledBoost", "ThreeLearnerBoost",
+            "ThreeWayBoost", "ConfidenceBoost", "StrongClassifier", "FilterBoostClassifier",
+            "RectangleClassifier", "VersionSpaceClassifier", "AdaBoostClassifier plain",
+        )
+    },
+}  # fmt: skip
+
+
+@cache
+def model_of(kind: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MADE[kind]()
+    y = labels_of(model)
+    for name in ("certify_sets", "certify_intervals"):
+        if hasattr(model, name) and y is not None:
+            said(model, name, MANY[:800], y[:800])
+    return model
+
+
+def asked(kind: str) -> Any:
+    """Rows that a model of a kind can read."""
+    if kind == "words":
+        return TEXTS[:60]
+    if kind in ("frame", "logit isotonic"):
+        return frame()
+    return (
+        scipy.sparse.csr_array(np.where(np.abs(MANY) > 0.5, MANY, 0)) if kind == "sparse" else MANY
+    )
+
+
+def labels_of(model: Any) -> Any:
+    """True answers to the many rows, of the kind that a model gives."""
+    classes = getattr(model, "classes_", None)
+    if classes is None or len(classes) == 0:
+        return MANY_SCORE if model.n_features_in_ == MANY.shape[1] else None
+    if getattr(model, "several_labels_", False):
+        return np.stack([MANY_SCORE > 0, MANY_SCORE > 1, MANY_SCORE < -1], axis=1).astype(int)
+    if getattr(model, "n_features_in_", 0) != MANY.shape[1] or not isinstance(classes, np.ndarray):
+        return None
+    return classes[np.digitize(MANY_SCORE, [-1, 0, 1][: len(classes) - 1])]
+
+
+def monitored(model: Any, given: Any, y: Any) -> Any:
+    """Say what a monitor has seen after some rows."""
+    monitor = pacboost.Monitor(model, error=0.2, reference=MANY)
+    monitor.update(given + 0.3, y)
+    return monitor.status()
+
+
+def said(model: Any, name: str, *given: Any) -> Any:
+    """What a method says, None if it refuses."""
+    options: dict[str, Any] = {}
+    if name == "weights":
+        given = (2, X, ANSWERS["two"])
+    if name == "proof":
+        given = (X, ANSWERS["two"])
+    if name in ("certify_sets", "certify_intervals"):
+        options = {"coverage": 0.8}
+    if name == "permutation_importances":
+        options = SEEDED
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if name == "monitored":
+                return monitored(model, *given)
+            found = getattr(model, name)
+            return found(*given, **options) if callable(found) else found
+    except (PacboostError, AttributeError):
+        return None
+
+
+def arrays(found: Any) -> Iterable[bytes]:
+    """The bytes of everything that a method gave."""
+    if hasattr(found, "tocsr"):
+        found = found.toarray()
+    if isinstance(found, np.ndarray) and found.dtype != object:
+        yield np.ascontiguousarray(found).tobytes()
+    elif isinstance(found, np.ndarray | list | tuple) or hasattr(found, "__next__"):
+        for part in found:
+            yield from arrays(part)
+    elif isinstance(found, dict):
+        yield from arrays(list(found.items()))
+    elif is_dataclass(found):
+        yield from arrays([getattr(found, part.name) for part in fields(found)])
+    elif hasattr(found, "values") and isinstance(found.values, np.ndarray):
+        yield from arrays(found.values)
+    elif isinstance(found, float | np.floating):
+        yield float(found).hex().encode()
+    else:
+        yield repr(found).encode()
+
+
+def digest(found: Any) -> str:
+    return hashlib.sha256(b"|".join(arrays(found))).hexdigest()[:16]
+
+
+@cache
+def digests(kind: str) -> dict[str, str]:
+    model, given = model_of(kind), asked(kind)
+    y = labels_of(model) if given is MANY else None
+    own = {name: said(model, name, given) for name in BY_ROW if hasattr(model, name)}
+    own |= {name: said(model, name) for name in OF_MODELS if hasattr(model, name)}
+    if y is not None:
+        wanted = [
+            name
+            for name in OF_LABELS
+            if hasattr(model, name) or (name, kind) == ("monitored", "logit two")
+        ]
+        own |= {name: said(model, name, given[:600], y[:600]) for name in wanted}
+    return {name: digest(found) for name, found in own.items() if found is not None}
+
+
+def recorded() -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = json.loads(HASHES.read_text(encoding="utf-8"))
+    return found
+
+
+def test_every_public_estimator_is_asked() -> None:
+    public = {name for name in pacboost.__all__ if hasattr(getattr(pacboost, name), "predict")}
+    assert public == {type(model_of(kind)).__name__ for kind in MADE} & public
+
+
+@on_linux
+@pytest.mark.parametrize("kind", MADE)
+def test_answers_are_as_recorded(kind: str) -> None:
+    assert digests(kind) == recorded()[kind]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MADE if kind not in ("words", "sparse")])
+def test_a_row_has_the_same_answer_in_any_company(kind: str) -> None:
+    model, given = model_of(kind), asked(kind)
+    table = given if isinstance(given, np.ndarray) else None
+    for name in (name for name in BY_ROW if hasattr(model, name)):
+        whole = by_row(said(model, name, given))
+        if whole is None:  # it refused
+            continue
+        few = given[:FEW]
+        for size in (1, 7, FEW):
+            parts = [by_row(said(model, name, few[k : k + size])) for k in range(0, FEW, size)]
+            assert np.concatenate(parts).tobytes() == whole[:FEW].tobytes(), (name, size)
+        if table is not None:
+            for other in (np.asfortranarray(table), table.astype(np.float32), table[::-1][::-1]):
+                assert by_row(said(model, name, other)).tobytes() == whole.tobytes(), name
+            assert by_row(said(model, name, table[5::3])).tobytes() == whole[5::3].tobytes(), name
+
+
+def by_row(found: Any) -> Any:
+    """Answers with rows first, without what is the same for all rows."""
+    if found is None:
+        return None
+    if hasattr(found, "__next__"):
+        return np.stack(list(found), axis=1)
+    return np.ascontiguousarray(getattr(found, "values", found))
+
+
+SCRIPT = """
+import json
+from tests.test_answer_bytes import MADE, digests
+print(json.dumps({kind: digests(kind) for kind in MADE}))
+"""
+
+
+def elsewhere(**variables: str) -> dict[str, dict[str, str]]:
+    """Ask in a process with other environment variables."""
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    known = {**os.environ, **variables, "PYTHONPATH": path}
+    command = [sys.executable, "-W", "ignore", "-c", SCRIPT]
+    done = subprocess.run(command, env=known, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-3_000:]
+    found: dict[str, dict[str, str]] = json.loads(done.stdout)
+    return found
+
+
+PLAIN = {
+    "NPY_DISABLE_CPU_FEATURES": features(),
+    "OPENBLAS_NUM_THREADS": "1",
+    "OPENBLAS_CORETYPE": "ARMV8" if platform.machine() == "aarch64" else "Prescott",
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2,-AVX,-AVX512F",
+}
+
+
+def test_a_plain_processor_gives_the_same_answers() -> None:
+    assert elsewhere(**PLAIN) == {kind: digests(kind) for kind in MADE}
+
+
+@pytest.mark.slow
+def test_kernels_for_any_processor_give_the_same_answers() -> None:
+    generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    assert elsewhere(**PLAIN, **generic) == {kind: digests(kind) for kind in MADE}
+
+
+if __name__ == "__main__":
+    found = {kind: digests(kind) for kind in MADE}
+    HASHES.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
