@@ -22,6 +22,7 @@ Nothing else here looks at labels. docs/proofs/holdout.md proves what follows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -51,6 +52,8 @@ POPULAR, TIMES_THE_MEAN = 0.05, 20
 """A value is far more frequent than others if such a share of all rows has it."""
 SCATTERED = 4
 """Numbers are scattered if a grid on which they lie has so many places for each of them."""
+LOG_CHANCE = 6.9
+"""Numbers of equal rows share a divisor by chance once in a thousand times at most."""
 MOST_CELLS = 2**23
 """So many cells of pairs of columns are looked at; pairs with many values come first."""
 FEW_NUMBERED = 0.05
@@ -123,7 +126,7 @@ class Examples:
         draws = number is None
         if copies == "auto" and draws and _repeats(whole):
             place = whole if labels is None else Repeats.by_keys(whole, labels).place
-            times = int(np.gcd.reduce(np.bincount(place)))
+            times = times_copied(place)
             number = _every(place, times) if times > 1 else None
         if copies != "draws":
             number = _with_hidden(X, columns, number, draws=draws)
@@ -191,6 +194,19 @@ def is_fine(columns: Columns, place: Rows) -> bool:
     (False, True)
     """
     return next(_fine_codes(columns, place), None) is not None
+
+
+def times_copied(place: Rows) -> int:
+    """Return the divisor that the numbers of all equal rows share; 1 if that may be chance.
+
+    Of m distinct rows, draws have such numbers with a chance of about r^(1 - m).
+
+    >>> times_copied(np.repeat(np.arange(20), 3)), times_copied(np.zeros(90, dtype=np.intp))
+    (3, 1)
+    """
+    counts = np.bincount(place)
+    times = int(np.gcd.reduce(counts))
+    return times if (counts.size - 1) * math.log(times) > LOG_CHANCE else 1
 
 
 def popular_rows(columns: Columns, place: Rows) -> NDArray[np.bool_] | None:
@@ -277,8 +293,7 @@ def _pair(one: Codes, other: Codes) -> Codes:
 def _fine(codes: Codes) -> bool:
     counts = np.bincount(codes)
     values = int(np.count_nonzero(counts))
-    single = int(np.count_nonzero(counts == 1))
-    return values >= FEWEST_VALUES and single >= SHARE_OF_ONE * values
+    return values >= FEWEST_VALUES and np.count_nonzero(counts == 1) >= SHARE_OF_ONE * values
 
 
 def _codes(values: NDArray[Any]) -> Codes:
