@@ -62,8 +62,7 @@ def forests(random: Random) -> Any:
 
 def thresholds(random: Random) -> Any:
     model = plain(random)
-    wishes = [{"recall": 0.6}, {"false_positive_rate": 0.5}, {"precision": 0.4}]
-    wish = wishes[int(random.integers(3))]
+    wish = [{"recall": 0.6}, {"false_positive_rate": 0.5}][int(random.integers(2))]
     rows = world(int(random.integers(100, 400)), random)
     return pacboost.choose_threshold(model, *rows, positive=1, **wish)
 
@@ -236,6 +235,14 @@ def test_labels_swapped_and_sealed_anew_pass_by_design(tmp_path: Path) -> None:
     assert stands(path)
     assert answers(path) == {checker.HOLDS}
     assert "not who wrote it" in well("verify", path)
+
+
+def test_what_it_does_not_know_cannot_be_checked(tmp_path: Path) -> None:
+    random, path = np.random.default_rng(0), tmp_path / "m.pacb"
+    rows = world(400, random)
+    pacboost.choose_threshold(plain(random), *rows, positive=1, precision=0.3).save(path)
+    assert stands(path)
+    assert answers(path) == {checker.HOLDS, checker.UNKNOWN}
 
 
 def test_claims_that_fail_more_often_than_they_say(tmp_path: Path) -> None:
