@@ -266,8 +266,6 @@ def test_certificates_of_other_bounds_can_be_recomputed() -> None:
     for certificate in (
         dependent.groups_certificate([0.0, 0.25], 0.05),
         dependent.ordered_certificate(1, 20, 0.05),
-        dependent.certificate_of_groups(0.1, 50, 0.05),
-        dependent.azuma_certificate(1, 20, 0.05),
         finite.certificate(3, 100, 0.05, 3.0),
         occam.certificate(10, 1000, 100, 5, 2, 0.05),
         rectangle.certificate(100, 0.05, 2, 0),
