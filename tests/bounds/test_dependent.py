@@ -115,14 +115,6 @@ def drifting(runs: int, n: int, seed: int) -> tuple[NDArray[np.int64], NDArray[n
     return total.astype(np.int64), risks
 
 
-def test_ordered_rows_cover_the_period_watched() -> None:
-    runs, n, delta = 4000, 200, 0.05
-    k, risks = drifting(runs, n, 4)
-    bounds = {m: ordered_mixture(int(m), n, delta) for m in np.unique(k)}
-    broken = sum(bounds[m] < risk for m, risk in zip(k, risks, strict=True))
-    check_coverage("dependent.ordered, risk follows the past", broken, runs, delta)
-
-
 def test_twin_ordered_rows_say_nothing_of_the_future() -> None:
     """The long-run risk is 1/3 here; taken for independent, the period watched misleads."""
     runs, n, delta = 4000, 200, 0.05

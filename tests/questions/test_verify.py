@@ -229,17 +229,11 @@ def test_an_edited_delta_is_found(tmp_path: Path, way: str) -> None:
     assert failing(edited(saved(tmp_path, certify=way), edit))
 
 
-def test_a_claim_in_a_file_is_not_read(path: Path) -> None:
-    before = pacboost.load(path).certificate_.claim
-
-    def edit(content: dict[str, Any]) -> None:
-        content["certificate"]["claim"] = (
-            "The classifier is wrong on at most 0.01 % of new examples."
-        )
-
-    changed(path, edit)
-    assert failing(verify(path)) == {"model"}
-    assert pacboost.load(path).certificate_.claim == before
+def test_a_claim_in_a_file_is_refused(path: Path) -> None:
+    """It is made from the numbers whenever it is shown."""
+    changed(path, lambda content: content["certificate"].update(claim="It never errs."))
+    with pytest.raises(FileError, match="claim: is a field that this version does not know"):
+        verify(path)
 
 
 def test_an_edited_size_is_found(path: Path) -> None:
