@@ -43,7 +43,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "confidence.selection_threshold": {"epsilon": 0.1, "gap": 0.1},
     "confidence.selection_size_hoeffding": {"gap": 0.1, "runs": 100, "delta": 0.05},
     "dependent.groups_bound": {"mean": 0.1, "groups": 120, "delta": 0.05},
-    "dependent.ordered_bound": {"k": 12, "n": 120, "delta": 0.05},
     "dependent.ordered_mixture": {"k": 12, "n": 120, "delta": 0.05},
     "dependent.group_bets": {"shares": "40x0 20x2048", "delta": 0.05},
     "dependent.mean_share": {"shares": "40x0 20x2048"},
