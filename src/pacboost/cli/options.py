@@ -199,7 +199,7 @@ constraints = together(
         "may be repeated. 'pairwise' allows any two, 'no-interactions' one at a time.",
     ),
 )
-"""What trees may ask; cli/inputs/constraints.py reads them."""
+"""What trees may ask; cli/commands/fit_memory.py reads them."""
 
 
 filtering = together(

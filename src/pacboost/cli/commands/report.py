@@ -47,8 +47,7 @@ def command(
     --target these are of the rows in that file, and margins, calibration and the hardest rows are
     shown, too.
     """
-    from pacboost.cli.inputs.data_files import data_file
-    from pacboost.cli.inputs.model_files import check_output, load
+    from pacboost.cli.inputs.files import check_output, data_file, load
     from pacboost.cli.inputs.rows import read_all
     from pacboost.cli.output import echo, print_json, working
 

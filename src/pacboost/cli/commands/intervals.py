@@ -37,6 +37,6 @@ def command(model: Path, data: Path, target: str, output: Path | None, **given: 
     At least the share --coverage of new examples gets an interval that holds its number, with
     confidence 1 - delta. `pacboost predict --intervals` writes the intervals of new rows.
     """
-    from pacboost.cli.actions.certifying.covering import run_intervals
+    from pacboost.cli.commands.sets import run_intervals
 
     run_intervals(model, data, target, output, given)

@@ -36,7 +36,7 @@ def command(model: Path, to: str | None, output: Path, as_json: bool) -> None:
 
     The exported model gives the same predictions.
     """
-    from pacboost.cli.inputs.model_files import check_output, load
+    from pacboost.cli.inputs.files import check_output, load
     from pacboost.cli.output import echo, print_json, working
     from pacboost.models.export.export import export
 
