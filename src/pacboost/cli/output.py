@@ -126,9 +126,6 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-# The end of every fit: the model is written, and where it is, is printed.
-
-
 def save_model(model: Any, output: Path | None, *, forget_rows: bool = False) -> None:
     """Write the model if asked to, before anything is printed: the output may be a closed pipe."""
     if forget_rows:

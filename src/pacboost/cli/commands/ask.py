@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from pacboost.sources.table import Table
 
 
+ALMOST_SURE = 0.995
+Reason = tuple[float, str]
+"""What a reason adds to the score of the answer (below 0: takes away), and the reason in words."""
+
+
 @click.command(
     epilog=options.example(
         'pacboost ask intents.pacb "I lost my card"',
@@ -35,7 +40,11 @@ if TYPE_CHECKING:
 @options.abstain_below
 @options.as_json
 def command(
-    model: Path, question: tuple[str, ...], top: int, abstain_below: float | None, as_json: bool
+    model_path: Path,
+    question: tuple[str, ...],
+    top: int,
+    abstain_below: float | None,
+    as_json: bool,
 ) -> None:
     """Ask a model about one text, or about one row as COLUMN=VALUE.
 
@@ -43,15 +52,21 @@ def command(
     Columns that are not named count as missing. Without a question, every line of the standard
     input is a question.
     """
-
-    run_ask(model, question, top=top, abstain_below=abstain_below, as_json=as_json)
-
-
-# Answer questions one by one, each with its confidence and the reasons.
-
-ALMOST_SURE = 0.995
-Reason = tuple[float, str]
-"""What a reason adds to the score of the answer (below 0: takes away), and the reason in words."""
+    model = load(model_path)
+    if not hasattr(model, "explain") or not hasattr(model, "classes_"):
+        raise FileError(
+            f"{model_path}: holds a {type(model).__name__}, which cannot explain its answers; use "
+            "`pacboost predict`"
+        )
+    replies = []
+    for number, asked in enumerate(_questions(model, question)):
+        reply = _reply(model, asked, top, _threshold(model, abstain_below))
+        if as_json:
+            replies.append(reply.to_dict())
+        else:
+            print_parts(*([""] if number else []), *reply.lines())
+    if as_json:
+        print_json({"model": model_path, "answers": replies})
 
 
 @dataclass(frozen=True)
@@ -83,27 +98,6 @@ class Reply:
         yield f"  confidence {'over 99 %' if over else percent(self.confidence, 0)}"
         for added, words in self.reasons:
             yield f"  {added:+6.2f}  {words}"
-
-
-def run_ask(
-    path: Path, question: Sequence[str], *, top: int, abstain_below: float | None, as_json: bool
-) -> None:
-    """Answer what is asked, or every line of the standard input."""
-    model = load(path)
-    if not hasattr(model, "explain") or not hasattr(model, "classes_"):
-        raise FileError(
-            f"{path}: holds a {type(model).__name__}, which cannot explain its answers; use "
-            "`pacboost predict`"
-        )
-    replies = []
-    for number, asked in enumerate(_questions(model, question)):
-        reply = _reply(model, asked, top, _threshold(model, abstain_below))
-        if as_json:
-            replies.append(reply.to_dict())
-        else:
-            print_parts(*([""] if number else []), *reply.lines())
-    if as_json:
-        print_json({"model": path, "answers": replies})
 
 
 def _threshold(model: Any, asked: float | None) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,17 +75,6 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
     Prints rounds, seconds, training error and its bound, margins, and the error on held-out rows
     with a confidence interval. If one booster fails, the reason is shown and the others continue.
     """
-
-    run_compare(data, target, given, as_json=as_json, plot=plot)
-
-
-# Train several boosters on the same rows, and compare them.
-
-
-def run_compare(
-    data: Path, target: str, given: Mapping[str, Any], *, as_json: bool, plot: Path | None
-) -> None:
-    """Read the rows, train every booster, and show the results, also after Ctrl-C."""
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.estimators.compare import Contest
     from pacboost.learners.tree import Tree

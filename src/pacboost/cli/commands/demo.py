@@ -18,15 +18,6 @@ from pacboost.numerics.percent import percent
 @options.as_json
 def command(rounds: int, as_json: bool) -> None:
     """Boost ten points in three rounds, then a real data set, and show the certificates."""
-
-    run_demo(rounds, as_json=as_json)
-
-
-# The demonstration: ten points in the plane, then the breast cancer data.
-
-
-def run_demo(rounds: int, *, as_json: bool) -> None:
-    """Boost both data sets and show the results."""
     from sklearn.datasets import load_breast_cancer
     from sklearn.model_selection import train_test_split
 
@@ -66,3 +57,6 @@ def run_demo(rounds: int, *, as_json: bool) -> None:
         parts = {"ten points": toy, "breast cancer": model}
         certified = {name: part.certificate_.to_dict() for name, part in parts.items()}
         print_json({"certificates": certified, "test_rows": len(test_labels), "test_error": error})
+
+
+# The demonstration: ten points in the plane, then the breast cancer data.

@@ -17,6 +17,18 @@ from pacboost import __version__
 from pacboost.cli import options
 from pacboost.cli.group import the_answer_is_no
 
+REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "rich", "click")
+EXTRAS = {
+    "pandas": ("frames", "reads pandas tables"),
+    "polars": ("frames", "reads polars tables"),
+    "pyarrow": ("parquet", "reads Parquet files, and files larger than memory"),
+    "duckdb": ("sql", "boosts from DuckDB"),
+    "matplotlib": ("plots", "draws"),
+    "onnx": ("onnx", "exports to ONNX"),
+    "starlette": ("lab", "serves the lab"),
+    "uvicorn": ("lab", "serves the lab"),
+}
+
 
 @click.command(epilog=options.example("pacboost doctor"))
 @options.as_json
@@ -42,21 +54,6 @@ def command(as_json: bool) -> None:
         )
     if not well:
         raise the_answer_is_no()
-
-
-# The checks of ``pacboost doctor``.
-
-REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "rich", "click")
-EXTRAS = {
-    "pandas": ("frames", "reads pandas tables"),
-    "polars": ("frames", "reads polars tables"),
-    "pyarrow": ("parquet", "reads Parquet files, and files larger than memory"),
-    "duckdb": ("sql", "boosts from DuckDB"),
-    "matplotlib": ("plots", "draws"),
-    "onnx": ("onnx", "exports to ONNX"),
-    "starlette": ("lab", "serves the lab"),
-    "uvicorn": ("lab", "serves the lab"),
-}
 
 
 @dataclass(frozen=True)

@@ -1,76 +1,108 @@
-"""Fit in memory, with a booster and a learner given as options."""
+"""The fits of ``pacboost fit`` in memory: chosen automatically, by options, or of numbers."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
 from pacboost.cli.group import the_answer_is_no
 from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.files import check_output, data_file
-from pacboost.cli.inputs.rows import text_features
+from pacboost.cli.inputs.rows import class_named, text_features
 from pacboost.cli.output import (
     bold,
     certificate_facts,
     certificate_of,
     make_console,
+    print_json,
     print_parts,
     report_model,
+    report_saved,
     save_model,
     sentence_of,
 )
-from pacboost.errors import ParameterError
+from pacboost.errors import FileError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.estimators.strong.row_roles import FEWEST
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
 from pacboost.reports.margins import hardest_table
 from pacboost.reports.text import certificate_panel, grid, listed, rounds_table
+from pacboost.sources.csv import LabelledTable
+from pacboost.sources.data_file import DataFile
 from pacboost.sources.mixed import MixedFeatures
-
-if TYPE_CHECKING:
-    from pacboost.estimators.boosting.base import Boosting
-from pacboost.cli.output import print_json, report_saved
-from pacboost.errors import FileError
-from pacboost.estimators.boosting.regressor import BoostRegressor
-
-# Fit in memory, with booster and learner chosen automatically and rows held out to certify.
 
 PARTS = {"learn": "for training", "watch": "for early stopping", "certify": "to certify"}
 CLASSES_NAMED = 6
+RULES = {"pairwise": "pairwise", "no-interactions": "no_interactions"}
+SLOPES = {"+1": 1, "1": 1, "-1": -1}
 
 
-def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    """Fit, show the result, and save it if asked to; the answer is no if epsilon was missed."""
-    check_output(output, data)
-    for name in ("epsilon", "delta", "recall", "precision"):
-        if given[name] is not None:
-            probability(name, given[name])
-    text, groups, time = given["text"], given["groups"], given["time_column"]
-    file = data_file(data, given)
+def _read(
+    data: Path, target: str, given: Mapping[str, Any], *, text: Sequence[str] | None = None,
+    others: Sequence[str | None] = (), classes: bool = True,
+) -> tuple[DataFile, LabelledTable, NDArray[np.float64] | None]:  # fmt: skip
+    """Read the file: how it is written, its examples, and their weights if a column holds them."""
+    file, weight = data_file(data, given), given["weight"]
     examples = read_examples(
         file,
         target,
         given["drop"],
         categories=given["categories"],
         text=text,
-        others=[name for name in (groups, time, given["weight"]) if name is not None],
+        others=[name for name in (*others, weight) if name is not None],
+        classes=classes,
     )
-    examples, weights = take_weights(file, examples, given["weight"])
+    if not classes and examples.labels.dtype.kind not in "iufb":
+        raise FileError(
+            f"{file}: column {target!r} holds text, such as {str(examples.labels[0])!r}, and "
+            "--loss predicts numbers; name another column by --target, or leave --loss out to "
+            "predict classes"
+        )
+    return file, *take_weights(file, examples, weight)
+
+
+def _run(
+    data: Path, target: str, output: Path | None, given: Mapping[str, Any],
+    make: Callable[[int], Any], tell: Callable[..., None], *, classes: bool = True,
+) -> None:  # fmt: skip
+    """Fit what is made for the rows, save it and tell of it; after Ctrl-C, the rounds so far."""
+    check_output(output, data)
+    file, examples, weights = _read(data, target, given, classes=classes)
+    model, said = make(examples.table.n_rows), about(file, examples.table)
+    try:
+        model.fit(examples.table, examples.labels, weights, copies=given["copies"])
+    finally:
+        if hasattr(model, "model_"):
+            save_model(model, output, forget_rows=given["forget_rows"])
+            tell(model, said, output, given)
+
+
+def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    """Fit by an automatic choice; the answer is no if epsilon was missed."""
+    check_output(output, data)
+    for name in ("epsilon", "delta", "recall", "precision"):
+        if given[name] is not None:
+            probability(name, given[name])
+    text, groups, time = given["text"], given["groups"], given["time_column"]
+    file, examples, weights = _read(data, target, given, text=text, others=(groups, time))
     model = StrongClassifier(
         given["epsilon"],
         given["delta"],
         recall=given["recall"],
         precision=given["precision"],
-        positive=class_of(examples.labels, given["positive"]),
+        positive=class_named(examples.labels, given["positive"]),
         n_rounds=given["rounds"],
         text_columns=list(text) or "auto",
         class_weight=given["class_weight"],
@@ -94,18 +126,6 @@ def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str,
         raise the_answer_is_no()
 
 
-def class_of(labels: Any, name: str | None) -> Any:
-    """Give the class that prints as this name."""
-    if name is None:
-        return None
-    known = np.unique(np.asarray(labels)).tolist()
-    for label in known:
-        if str(label) == name:
-            return label
-    names = ", ".join(map(str, known[:20]))
-    raise ParameterError(f"--positive is {name}; the classes are {names}")
-
-
 def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
     ledger, certificate = model.ledger_, certificate_of(model)
     parts = [f"{rows:,} {PARTS[part]}" for part, rows in model.parts_.items() if rows]
@@ -123,12 +143,6 @@ def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
     if certificate is not None and certificate.delta > 0:
         facts += certificate_facts(certificate)
     return facts
-
-
-# Constraints on trees as options: in which direction a column may act, and with which others.
-
-RULES = {"pairwise": "pairwise", "no-interactions": "no_interactions"}
-SLOPES = {"+1": 1, "1": 1, "-1": -1}
 
 
 def constraints(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -211,30 +225,16 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
 
 
 def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    """Fit, show the result, and save it if asked to; after Ctrl-C, the rounds done so far."""
-    check_output(output, data)
-    file = data_file(data, given)
-    weight = given["weight"]
-    examples = read_examples(
-        file,
-        target,
-        given["drop"],
-        categories=given["categories"],
-        others=() if weight is None else (weight,),
-    )
-    examples, weights = take_weights(file, examples, weight)
-    model = in_memory_model(given, examples.table.n_rows)
-    said = about(file, examples.table)
-    try:
-        model.fit(examples.table, examples.labels, weights, copies=given["copies"])
-    finally:
-        if hasattr(model, "model_"):
-            save_model(model, output, forget_rows=given["forget_rows"])
-            if not given["as_json"]:
-                print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
-                show(model, said)
-                _show_hardest(model, given["hardest"])
-            report_model(model, said, output, as_json=given["as_json"])
+    """Fit by the booster and the learner that the options name."""
+    _run(data, target, output, given, lambda rows: in_memory_model(given, rows), _show_votes)
+
+
+def _show_votes(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    if not given["as_json"]:
+        print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
+        show(model, said)
+        _show_hardest(model, given["hardest"])
+    report_model(model, said, output, as_json=given["as_json"])
 
 
 def show(model: Boosting, title: str, console: Console | None = None) -> None:
@@ -250,9 +250,6 @@ def _show_hardest(model: Boosting, number: int) -> None:
     if number:
         found = model.ledger_.hardest(min(number, len(model.ledger_.hard) or 1))
         make_console().print(hardest_table(found, "hardest rows, numbered from 0"))
-
-
-# Fit a regressor in memory: boosted trees that predict a number.
 
 
 def number_model(given: Mapping[str, Any]) -> BoostRegressor:
@@ -289,41 +286,18 @@ def _shares(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run_numbers(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    """Fit, show the result, and save it if asked to; after Ctrl-C, the rounds done so far."""
-    check_output(output, data)
-    file, weight = data_file(data, given), given["weight"]
-    examples = read_examples(
-        file,
-        target,
-        given["drop"],
-        categories=given["categories"],
-        others=() if weight is None else (weight,),
-        classes=False,
-    )
-    if examples.labels.dtype.kind not in "iufb":
-        raise FileError(
-            f"{file}: column {target!r} holds text, such as {str(examples.labels[0])!r}, and "
-            "--loss predicts numbers; name another column by --target, or leave --loss out to "
-            "predict classes"
-        )
-    examples, weights = take_weights(file, examples, weight)
-    model, said = number_model(given), about(file, examples.table)
-    try:
-        model.fit(examples.table, examples.labels, weights, copies=given["copies"])
-    finally:
-        if hasattr(model, "model_"):
-            save_model(model, output, forget_rows=given["forget_rows"])
-            _show(model, said, output, as_json=given["as_json"])
+    """Fit a regressor: boosted trees that predict a number."""
+    _run(data, target, output, given, lambda _: number_model(given), _show_numbers, classes=False)
 
 
-def _show(model: BoostRegressor, said: str, output: Path | None, *, as_json: bool) -> None:
+def _show_numbers(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
     ledger = model.ledger_
     last = ledger.rounds[-1] if len(ledger) else None
     loss = None if last is None else last.training_error
     best = min(
         (min(own) for own in model.__dict__.get("validation_curves_", {}).values()), default=None
     )
-    if as_json:
+    if given["as_json"]:
         print_json(
             {
                 "data": said,

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from pacboost.sources.cells import Cells
 
 
+MOST_CLASSES = 10
+"""The summary names at most this many classes."""
+NO_ANSWER = "no answer"
+
+
 @click.command(
     epilog=options.example(
         "pacboost predict income.pacb people.csv",
@@ -75,90 +80,10 @@ if TYPE_CHECKING:
 @options.format_options
 @options.output("Write CSV to this file instead of the standard output.")
 @options.as_json
-def command(model: Path, data: Path, output: Path | None, **given: Any) -> None:
-    """Predict a class for every row of a file.
-
-    The file is read in blocks of rows, so it may be larger than memory. Columns are found by their
-    names; other columns are ignored. The output is CSV with the column "prediction" and, with
-    --proba, one more column for each class; with --sets the column "set", and with --intervals the
-    columns "low" and "high".
-    """
-
-    run_predict(model, data, output, **given)
-
-
-# The columns of sets and intervals beside predictions.
-
-
-class Covering:
-    """Sets or intervals of rows, as columns to write."""
-
-    def __init__(
-        self, model: Any, path: Path, *, sets: bool, by: str | None, intervals: bool
-    ) -> None:
-        self._model, self._by, self._sets, self._intervals = model, by, sets, intervals
-        for asked, name in ((sets, "sets_"), (intervals, "intervals_")):
-            try:
-                known = not asked or hasattr(model, name)
-            except NotCertified:
-                known = False
-            if not known:
-                what = name.rstrip("_")
-                raise FileError(
-                    f"{path}: holds no {what}; calibrate them by new rows: pacboost {what} {path} "
-                    "fresh.csv --target COLUMN --output FILE"
-                )
-        self.names = [*(["set"] if sets else []), *(["low", "high"] if intervals else [])]
-
-    def columns(self, X: Any, cells: Cells) -> list[Sequence[Any]]:
-        """Give the columns of some rows."""
-        found: list[Sequence[Any]] = []
-        if self._sets:
-            by = None if self._by is None else [str(own) for own in cells.of(self._by)]
-            held, names = self._model.predict_set(X, by), self._model.classes_
-            found.append(["|".join(map(str, names[own].tolist())) for own in held])
-        if self._intervals:
-            found += self._model.predict_interval(X).T.tolist()
-        return found
-
-
-# Predict a file block by block, and summarise the predictions.
-
-MOST_CLASSES = 10
-"""The summary names at most this many classes."""
-NO_ANSWER = "no answer"
-
-
-@dataclass
-class PredictionCounts:
-    """How often each class was predicted so far, and how many predictions were wrong."""
-
-    rows: int = 0
-    counts: Counter[Any] = field(default_factory=Counter)
-    wrong: int | None = None
-
-    def sentences(self) -> Iterator[str]:
-        """Give the sentences of the summary."""
-        from pacboost.reports.text import counted
-
-        parts = [
-            f"{label} {count:,} ({percent(count / self.rows, 2)})"
-            for label, count in self.counts.most_common(MOST_CLASSES)
-        ]
-        more = len(self.counts) - len(parts)
-        said = ", ".join(parts) + (f" and {more} more" if more > 0 else "")
-        yield f"{counted(self.rows, 'row')}: {said}" if said else f"{self.rows:,} rows"
-        if self.wrong is not None:
-            given = self.rows - self.counts[NO_ANSWER]
-            share = percent(self.wrong / max(1, given), 2)
-            yield f"{self.wrong:,} of {given:,} predictions differ from the labels ({share})."
-
-
-def run_predict(
+def command(
     model_path: Path,
     data: Path,
     output: Path | None,
-    *,
     proba: bool,
     keep: Sequence[str],
     target: str | None,
@@ -172,7 +97,13 @@ def run_predict(
     intervals: bool,
     **given: Any,
 ) -> None:
-    """Predict, write, and summarise; on the error stream if predictions go to the output."""
+    """Predict a class for every row of a file.
+
+    The file is read in blocks of rows, so it may be larger than memory. Columns are found by their
+    names; other columns are ignored. The output is CSV with the column "prediction" and, with
+    --proba, one more column for each class; with --sets the column "set", and with --intervals the
+    columns "low" and "high".
+    """
     from pacboost.cli.inputs.rows import Reader
     from pacboost.sources.file_rows import blocks
 
@@ -208,6 +139,63 @@ def run_predict(
         echo(said, err=output is None)
     if output is not None:
         echo(f"The predictions are in {output}.")
+
+
+class Covering:
+    """Sets or intervals of rows, as columns to write."""
+
+    def __init__(
+        self, model: Any, path: Path, *, sets: bool, by: str | None, intervals: bool
+    ) -> None:
+        self._model, self._by, self._sets, self._intervals = model, by, sets, intervals
+        for asked, name in ((sets, "sets_"), (intervals, "intervals_")):
+            try:
+                known = not asked or hasattr(model, name)
+            except NotCertified:
+                known = False
+            if not known:
+                what = name.rstrip("_")
+                raise FileError(
+                    f"{path}: holds no {what}; calibrate them by new rows: pacboost {what} {path} "
+                    "fresh.csv --target COLUMN --output FILE"
+                )
+        self.names = [*(["set"] if sets else []), *(["low", "high"] if intervals else [])]
+
+    def columns(self, X: Any, cells: Cells) -> list[Sequence[Any]]:
+        """Give the columns of some rows."""
+        found: list[Sequence[Any]] = []
+        if self._sets:
+            by = None if self._by is None else [str(own) for own in cells.of(self._by)]
+            held, names = self._model.predict_set(X, by), self._model.classes_
+            found.append(["|".join(map(str, names[own].tolist())) for own in held])
+        if self._intervals:
+            found += self._model.predict_interval(X).T.tolist()
+        return found
+
+
+@dataclass
+class PredictionCounts:
+    """How often each class was predicted so far, and how many predictions were wrong."""
+
+    rows: int = 0
+    counts: Counter[Any] = field(default_factory=Counter)
+    wrong: int | None = None
+
+    def sentences(self) -> Iterator[str]:
+        """Give the sentences of the summary."""
+        from pacboost.reports.text import counted
+
+        parts = [
+            f"{label} {count:,} ({percent(count / self.rows, 2)})"
+            for label, count in self.counts.most_common(MOST_CLASSES)
+        ]
+        more = len(self.counts) - len(parts)
+        said = ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+        yield f"{counted(self.rows, 'row')}: {said}" if said else f"{self.rows:,} rows"
+        if self.wrong is not None:
+            given = self.rows - self.counts[NO_ANSWER]
+            share = percent(self.wrong / max(1, given), 2)
+            yield f"{self.wrong:,} of {given:,} predictions differ from the labels ({share})."
 
 
 def _safe(*, raw: bool, terminal: bool) -> Callable[[object], object]:

@@ -13,6 +13,8 @@ from pacboost.cli.inputs.files import check_output, data_file, load, model_first
 from pacboost.cli.output import bold, print_json, print_parts, working
 from pacboost.errors import FileError
 
+COMMON = ("coverage", "method", "delta", "models", "copies")
+
 
 @click.command(
     epilog=options.example(
@@ -37,28 +39,15 @@ from pacboost.errors import FileError
 @options.calibrating
 @options.output("Write the model with its sets to this file.")
 @options.as_json
-def command(model: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
+def command(model_path: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
     """Calibrate prediction sets by rows that the model was not trained on, and certify them.
 
     At least the share --coverage of new examples gets a set that holds its class, with confidence
     1 - delta. `pacboost predict --sets` writes the sets of new rows.
     """
-
-    run_sets(model, data, target, output, given)
-
-
-# Calibrate sets or intervals of a saved model by the rows of a file, and save them with it.
-
-COMMON = ("coverage", "method", "delta", "models", "copies")
-
-
-def run_sets(
-    model_path: Path, data: Path, target: str, output: Path | None, given: Mapping[str, Any]
-) -> None:
-    """Calibrate prediction sets, and print and save what is certified."""
     from pacboost.cli.inputs.rows import order_of_rows
 
-    model, X, y, more = _opened(model_path, data, target, output, given, [given["by"]])
+    model, X, y, more = opened(model_path, data, target, output, given, [given["by"]])
     if not hasattr(model, "classes_"):
         raise FileError(f"{model_path}: predicts numbers; for those there is pacboost intervals")
     order = order_of_rows(model, X, y, given)
@@ -70,29 +59,10 @@ def run_sets(
         )  # fmt: skip
     size = model.sets_.mean_size
     seen = f"Sets of the calibration rows hold {size:.3g} classes on average (an estimate)."
-    _tell(model, found, seen, output, given, {"mean_size": size, **order})
+    tell(model, found, seen, output, given, {"mean_size": size, **order})
 
 
-def run_intervals(
-    model_path: Path, data: Path, target: str, output: Path | None, given: Mapping[str, Any]
-) -> None:
-    """Calibrate prediction intervals, and print and save what is certified."""
-    from pacboost.cli.inputs.rows import order_of_rows
-
-    model, X, y, more = _opened(model_path, data, target, output, given, [])
-    if hasattr(model, "classes_"):
-        raise FileError(f"{model_path}: predicts classes; for those there is pacboost sets")
-    order = order_of_rows(model, X, y, given)
-    with working("calibrating"):
-        found = model.certify_intervals(
-            X, y, groups=more["groups"], **{name: given[name] for name in COMMON}
-        )
-    width = model.intervals_.mean_width
-    seen = f"Intervals of the calibration rows are {width:.4g} wide on average (an estimate)."
-    _tell(model, found, seen, output, given, {"mean_width": width, **order})
-
-
-def _opened(
+def opened(
     model_path: Path, data: Path, target: str, output: Path | None, given: Mapping[str, Any],
     columns: list[str | None],
 ) -> tuple[Any, Any, Any, dict[str, Any]]:  # fmt: skip
@@ -112,10 +82,11 @@ def _opened(
     }  # fmt: skip
 
 
-def _tell(
+def tell(
     model: Any, found: Any, seen: str, output: Path | None, given: Mapping[str, Any],
     more: Mapping[str, Any],
 ) -> None:  # fmt: skip
+    """Save the model if asked to, and print what is certified and what was seen."""
     from pacboost.bounds.family import Family
     from pacboost.bounds.label_sets import coverage_words
 

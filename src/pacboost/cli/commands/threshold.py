@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,9 @@ from pacboost.errors import FileError, ParameterError
 if TYPE_CHECKING:
     from pacboost.estimators.fitted.decisions.answering import AnsweringClassifier
     from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
+
+
+WISHES = ("recall", "precision", "false_positive_rate", "target_error")
 
 
 @click.command(
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
 @options.skip_unlabelled
 @options.output("Write the model with its threshold to this file.")
 @options.as_json
-def command(model: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
+def command(model_path: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
     """Choose the threshold of a model so that recall, precision or false alarms are guaranteed.
 
     With --target-error rows whose confidence is too small get no answer, and the error among the
@@ -62,21 +64,7 @@ def command(model: Path, data: Path, target: str, output: Path | None, **given: 
     certified on the other side, and where the threshold lies. Exit code 1: no threshold keeps this
     promise, or more rows are needed, and how many.
     """
-
-    run_threshold(model, data, target, output, given)
-
-
-# Choose the threshold of a saved model by the rows of a file, and save the model with it.
-
-WISHES = ("recall", "precision", "false_positive_rate", "target_error")
-
-
-def run_threshold(
-    model_path: Path, data: Path, target: str, output: Path | None, given: Mapping[str, Any]
-) -> None:
-    """Read the rows, choose the threshold, and print and save what is guaranteed."""
-    from pacboost.cli.commands.certify import class_named
-    from pacboost.cli.inputs.rows import order_of_rows, read_all
+    from pacboost.cli.inputs.rows import class_named, order_of_rows, read_all
     from pacboost.estimators.fitted.decisions.choosing import choose_threshold
     from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
 
@@ -92,7 +80,8 @@ def run_threshold(
     order = order_of_rows(model, X, y, given)
     with working("choosing"):
         found: Any = choose_threshold(
-            model, X, y, positive=class_named(model, given["positive"]), cost=_cost(given["cost"]),
+            model, X, y, positive=class_named(model.classes_, given["positive"]),
+            cost=_cost(given["cost"]),
             **{name: given[name] for name in ("delta", "models", "copies")}, **asked,
         )  # fmt: skip
     if output is not None:

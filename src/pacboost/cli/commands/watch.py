@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pacboost.monitoring.monitor import Monitor
 
 
+SETTINGS = ("error", "delta", "run_length")
+
+
 @click.command(
     epilog=options.example(
         "pacboost watch income.pacb today.csv --target income --state income.watch",
@@ -59,24 +62,13 @@ if TYPE_CHECKING:
 @click.option("--plot", type=options.FILE, help="Draw the curves into this file.")
 @click.option("--report", type=options.FILE, help="Write a page with the curves to this file.")
 @options.as_json
-def command(model: Path, data: Path, target: str | None, **given: Any) -> None:
+def command(model_path: Path, data: Path, target: str | None, **given: Any) -> None:
     """Watch a model in use: its mistakes as labels come back, and its rows.
 
     Give every row once, in the order of time, for instance every night. The exit code is 3 if the
     certificate is refuted, the change detector has sounded, or the rows have drifted; also in later
     runs with the same --state.
     """
-
-    run_watch(model, data, target, given)
-
-
-# Watch a saved model by the rows of a file, and keep the state for the next run.
-
-SETTINGS = ("error", "delta", "run_length")
-
-
-def run_watch(model_path: Path, data: Path, target: str | None, given: Mapping[str, Any]) -> None:
-    """Read the rows, continue the watch, print what is known, and end with 3 on an alarm."""
     model_path, data = model_first(model_path, data)
     if target is None and given["reference"] is None:
         raise click.UsageError(

@@ -1,4 +1,4 @@
-"""Files of rows on the command line: their options, and the standard input as "-"."""
+"""Files on the command line: rows with their options or from "-", models, and what is written."""
 
 from __future__ import annotations
 
@@ -47,8 +47,6 @@ def separator(asked: str | None) -> str | None:
         raise ParameterError(f"--sep is {asked!r}; it has to be one character, or tab")
     return asked
 
-
-# Model files on the command line: which of two files is the model, and reading it.
 
 SUFFIXES = (".pacb", ".json")
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.cli.output import working
-from pacboost.errors import DataError, FileError, InputWarning
+from pacboost.errors import DataError, FileError, InputWarning, ParameterError
 from pacboost.questions.row_order import RowOrder, watch_order
 from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
@@ -230,7 +230,16 @@ def read_all(
         return X, labels(cells.labels(target), model.classes_, target), cells
 
 
-# Are the rows of a file in an order by chance? Asked before they certify anything.
+def class_named(known: Any, name: str | None) -> Any:
+    """Give the class, one of the known labels, that prints as this name."""
+    if name is None:
+        return None
+    classes = np.unique(np.asarray(known)).tolist()
+    for label in classes:
+        if str(label) == name:
+            return label
+    names = ", ".join(map(str, classes[:20]))
+    raise ParameterError(f"--positive is {name}; the classes are {names}")
 
 
 def order_of_rows(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> dict[str, Any]:
