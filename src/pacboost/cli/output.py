@@ -6,12 +6,13 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pacboost.errors import NotCertified
 from pacboost.numerics.visible import visible
 
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
 
     from pacboost.bounds.certificate import Certificate
     from pacboost.bounds.held_out import HeldOut
-from contextlib import suppress
-
-from pacboost.bounds.certificate import Certificate
-from pacboost.errors import NotCertified
 
 
 def print_json(content: Any) -> None:

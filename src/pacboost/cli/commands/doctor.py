@@ -7,7 +7,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -84,6 +83,8 @@ def findings() -> Iterator[Finding]:
 
 
 def _required(name: str) -> Finding:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return Finding(name, True, version(name))
     except PackageNotFoundError:
@@ -91,6 +92,8 @@ def _required(name: str) -> Finding:
 
 
 def _extra(name: str, extra: str, use: str) -> Finding:
+    from importlib.metadata import version
+
     if find_spec(name) is None:
         words = f"not installed ({use}): pip install 'pacboost[{extra}]'"
         return Finding(name, True, words, mark=None)
