@@ -12,7 +12,7 @@ from pacboost.cli import options
 @click.command(epilog=options.example("pacboost inspect income.pacb"))
 @options.model_file
 @options.as_json
-def command(model: Path, as_json: bool) -> None:
+def command(model_path: Path, as_json: bool) -> None:
     """Show what a model file contains: the fit, the columns it reads, and the certificate.
 
     The file is checked for damage, but the model is not built, so this is fast.
@@ -20,7 +20,7 @@ def command(model: Path, as_json: bool) -> None:
     from pacboost.cli.output import echo, print_json
     from pacboost.models.file.inspect import inspect
 
-    found = inspect(model)
+    found = inspect(model_path)
     if as_json:
         print_json(found.to_dict())
     else:

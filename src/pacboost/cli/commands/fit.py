@@ -256,7 +256,7 @@ def command(
     Nothing is written without --output or --checkpoint. With --epsilon, --recall or
     --precision the exit code is 1 if that could not be certified.
     """
-    from pacboost.cli.actions.training.fit_by_filtering import (
+    from pacboost.cli.commands.fit_filtering import (
         by_filtering,
         filtering_parameters,
         run_filtering,
@@ -277,7 +277,7 @@ def command(
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
     if given["loss"] is not None:
         refuse((*OF_CLASSES, *CHOSEN_ALONE), "cannot be combined with --loss; leave it out")
-        from pacboost.cli.actions.training.fit_numbers import run_numbers
+        from pacboost.cli.commands.fit_memory import run_numbers
 
         run_numbers(data[0], target, output, given)
         return
@@ -288,13 +288,13 @@ def command(
         from pacboost.kernels import compile_helper
 
         compile_helper.start(compile_helper.TREES)
-        from pacboost.cli.actions.training.fit_strong import run_chosen
+        from pacboost.cli.commands.fit_memory import run_chosen
 
         run_chosen(data[0], target, output, given)
         return
     refuse(
         ("epsilon", *CHOSEN_ALONE), "cannot be combined with --booster or --learner; leave it out"
     )
-    from pacboost.cli.actions.training.fit_in_memory import run_fit
+    from pacboost.cli.commands.fit_memory import run_fit
 
     run_fit(data[0], target, output, given)

@@ -41,8 +41,8 @@ def command(
     are found then, for rows that have become hard. The exit code is 1 if these rules are no better
     than guessing.
     """
-    from pacboost.cli.inputs.data_files import data_file
     from pacboost.cli.inputs.examples import read_examples
+    from pacboost.cli.inputs.files import data_file
     from pacboost.cli.output import print_json, print_parts, working
     from pacboost.errors import ParameterError
     from pacboost.questions.diagnose import diagnose

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from glob import has_magic
 from pathlib import Path
 from typing import Any
@@ -12,21 +14,74 @@ from typing import Any
 import click
 from rich.console import Console
 
-from pacboost.cli.actions.training.cluster import cluster_client
-from pacboost.cli.fit_result import report_model, save_model, sentence_of
 from pacboost.cli.group import INTERRUPTED
-from pacboost.cli.inputs.data_files import missing_words, separator
-from pacboost.cli.inputs.model_files import check_output
+from pacboost.cli.inputs.files import check_output, missing_words, separator
 from pacboost.cli.options import MEAN_FILTERING
-from pacboost.cli.output import bold, echo, make_console, print_parts
+from pacboost.cli.output import (
+    bold,
+    echo,
+    make_console,
+    print_parts,
+    report_model,
+    save_model,
+    sentence_of,
+)
+from pacboost.errors import ClusterError
 from pacboost.estimators.boosting.filtering.filter_boost import FilterBoostClassifier
 from pacboost.reports.filtering import refills_table, summary
 from pacboost.sources.data_file import read_as_a_whole
 from pacboost.sources.numbers import read_labels
+from pacboost.sources.optional import need
 from pacboost.sources.oracles import csv_blocks, svmlight
 from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
 from pacboost.sources.oracles.files import File, find_files
 from pacboost.sources.oracles.remote_files import address_of, is_remote
+
+# The cluster that ``pacboost fit --cluster`` names: workers on this machine, or a scheduler.
+
+LOCAL = re.compile(r"local(?::([0-9]+))?")
+ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://.+")
+SECONDS_TO_CONNECT = 30
+
+
+@contextmanager
+def cluster_client(name: str | None) -> Iterator[Any]:
+    """Give a client of the cluster, and end what was started for it; False: there is none."""
+    if name is None:
+        yield False
+        return
+    local = LOCAL.fullmatch(name)
+    if local is None and not ADDRESS.fullmatch(name):
+        raise click.UsageError(
+            f"--cluster is {name!r}; it may be local:4 (workers on this machine, here 4), or the "
+            "address of a scheduler such as tcp://host:8786"
+        )
+    distributed = need("distributed", "dask")
+    logging.getLogger("distributed").setLevel(logging.ERROR)  # our errors say what went wrong
+    with ExitStack() as stack:
+        try:
+            if local is not None:
+                workers = None if local[1] is None else int(local[1])
+                cluster = distributed.LocalCluster(
+                    n_workers=workers, threads_per_worker=1, dashboard_address=":0"
+                )
+                client = distributed.Client(stack.enter_context(cluster), set_as_default=False)
+            else:
+                client = distributed.Client(name, set_as_default=False, timeout=SECONDS_TO_CONNECT)
+        except (OSError, TimeoutError, ValueError) as problem:
+            raise ClusterError(
+                f"the cluster {name} cannot be reached: {problem}. Is the scheduler running, and "
+                "is its address right?"
+            ) from problem
+        stack.enter_context(client)
+        threads = sum(client.nthreads().values())
+        echo(
+            f"{len(client.nthreads())} workers with {threads} threads; Dask's dashboard: "
+            f"{client.dashboard_link or 'none'}",
+            err=True,
+        )
+        yield client
+
 
 SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
 

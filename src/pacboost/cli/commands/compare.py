@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pacboost.cli import options
+from pacboost.cli.inputs.files import check_output, data_file
+from pacboost.cli.output import print_parts
+from pacboost.errors import ParameterError
+
+if TYPE_CHECKING:
+    from pacboost.questions.compare import Comparison
 
 
 @click.command(
@@ -68,6 +75,50 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
     Prints rounds, seconds, training error and its bound, margins, and the error on held-out rows
     with a confidence interval. If one booster fails, the reason is shown and the others continue.
     """
-    from pacboost.cli.actions.training.compare import run_compare
+    from pacboost.cli.inputs.examples import read_examples
+    from pacboost.estimators.compare import Contest
+    from pacboost.learners.tree import Tree
+    from pacboost.reports.canvas import figure
 
-    run_compare(data, target, given, as_json=as_json, plot=plot)
+    check_output(plot, data)
+    if plot is not None:
+        figure()  # if matplotlib is missing, it fails here and not after the work
+    learner = given["learner"]
+    if given["leaves"] is not None:
+        if learner != "tree":
+            raise ParameterError("--leaves applies to trees only; add --learner tree")
+        learner = Tree(max_leaves=given["leaves"])
+    examples = read_examples(
+        data_file(data, given), target, given["drop"], categories=given["categories"]
+    )
+    contest = Contest(
+        given["boosters"],
+        learner,
+        examples.table,
+        examples.labels,
+        n_rounds=given["rounds"],
+        test=given["test"] or None,
+        delta=given["delta"],
+        share=given["share"],
+        random_state=given["seed"],
+        verbose=sys.stderr.isatty(),
+        learning_rate=given["learning_rate"],
+        max_bins=given["max_bins"],
+        n_jobs=given["jobs"],
+    )
+    try:
+        contest.run()
+    finally:
+        if contest.entries:
+            _show(contest.comparison(), as_json=as_json, plot=plot)
+
+
+def _show(found: Comparison, *, as_json: bool, plot: Path | None) -> None:
+    from pacboost.reports.canvas import save
+
+    if as_json:
+        click.echo(found.to_json())
+    else:
+        print_parts(found.table())
+    if plot is not None and not all(entry.failed for entry in found):
+        save(found.plot()[0].figure, plot)

@@ -8,6 +8,9 @@ from typing import Any
 import click
 
 from pacboost.cli import options
+from pacboost.cli.commands.sets import COMMON, opened, tell
+from pacboost.cli.output import working
+from pacboost.errors import FileError
 
 
 @click.command(
@@ -31,12 +34,22 @@ from pacboost.cli import options
 @options.calibrating
 @options.output("Write the model with its intervals to this file.")
 @options.as_json
-def command(model: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
+def command(model_path: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
     """Calibrate prediction intervals by rows that the model was not trained on, and certify them.
 
     At least the share --coverage of new examples gets an interval that holds its number, with
     confidence 1 - delta. `pacboost predict --intervals` writes the intervals of new rows.
     """
-    from pacboost.cli.actions.certifying.covering import run_intervals
+    from pacboost.cli.inputs.rows import order_of_rows
 
-    run_intervals(model, data, target, output, given)
+    model, X, y, more = opened(model_path, data, target, output, given, [])
+    if hasattr(model, "classes_"):
+        raise FileError(f"{model_path}: predicts classes; for those there is pacboost sets")
+    order = order_of_rows(model, X, y, given)
+    with working("calibrating"):
+        found = model.certify_intervals(
+            X, y, groups=more["groups"], **{name: given[name] for name in COMMON}
+        )
+    width = model.intervals_.mean_width
+    seen = f"Intervals of the calibration rows are {width:.4g} wide on average (an estimate)."
+    tell(model, found, seen, output, given, {"mean_width": width, **order})

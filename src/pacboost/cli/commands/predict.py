@@ -1,4 +1,4 @@
-"""Predict a file block by block, and summarise the predictions."""
+"""``pacboost predict``: predict a class for every row of a file."""
 
 from __future__ import annotations
 
@@ -10,58 +10,80 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+import click
 
-from pacboost.cli.actions.certifying.covered_rows import Covering
-from pacboost.cli.inputs.data_files import data_file
-from pacboost.cli.inputs.model_files import check_output, load, model_first
-from pacboost.cli.inputs.rows import Reader, labels
+from pacboost.cli import options
+from pacboost.cli.inputs.files import check_output, data_file, load, model_first
 from pacboost.cli.output import echo, print_json, working
-from pacboost.errors import FileError
-from pacboost.models.answers import confidence
+from pacboost.errors import FileError, NotCertified
 from pacboost.numerics.percent import percent
 from pacboost.numerics.visible import guarded, visible
-from pacboost.reports.text import counted
 from pacboost.sources.atomic_write import atomic_write
-from pacboost.sources.cells import Cells
-from pacboost.sources.file_rows import blocks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pacboost.sources.cells import Cells
+
 
 MOST_CLASSES = 10
 """The summary names at most this many classes."""
 NO_ANSWER = "no answer"
 
 
-@dataclass
-class PredictionCounts:
-    """How often each class was predicted so far, and how many predictions were wrong."""
-
-    rows: int = 0
-    counts: Counter[Any] = field(default_factory=Counter)
-    wrong: int | None = None
-
-    def sentences(self) -> Iterator[str]:
-        """Give the sentences of the summary."""
-        parts = [
-            f"{label} {count:,} ({percent(count / self.rows, 2)})"
-            for label, count in self.counts.most_common(MOST_CLASSES)
-        ]
-        more = len(self.counts) - len(parts)
-        said = ", ".join(parts) + (f" and {more} more" if more > 0 else "")
-        yield f"{counted(self.rows, 'row')}: {said}" if said else f"{self.rows:,} rows"
-        if self.wrong is not None:
-            given = self.rows - self.counts[NO_ANSWER]
-            share = percent(self.wrong / max(1, given), 2)
-            yield f"{self.wrong:,} of {given:,} predictions differ from the labels ({share})."
-
-
-def run_predict(
+@click.command(
+    epilog=options.example(
+        "pacboost predict income.pacb people.csv",
+        "pacboost predict income.pacb people.csv --sets",
+        "pacboost predict income.pacb people.csv --proba --keep id --output answers.csv",
+    )
+)
+@options.model_file
+@options.data_file
+@click.option("--proba", is_flag=True, help="Also give the probability of each class.")
+@click.option(
+    "--sets",
+    is_flag=True,
+    help="Also give the prediction set of each row, its classes separated by |. `pacboost sets` "
+    "has to come first.",
+)
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="With --sets: the column of groups, if every group has sets of its own.",
+)
+@click.option(
+    "--intervals",
+    is_flag=True,
+    help="Also give the two ends of the interval of each row. `pacboost intervals` has to come "
+    "first.",
+)
+@click.option(
+    "--keep", metavar="COLUMN", multiple=True, help="Copy this column. The option may be repeated."
+)
+@click.option(
+    "--target",
+    metavar="COLUMN",
+    help="The column of labels, if there is one: errors are then counted.",
+)
+@click.option(
+    "--raw",
+    is_flag=True,
+    help="Write texts that begin with =, +, - or @ as they are. Otherwise an apostrophe is put "
+    "before them, so that no spreadsheet runs them as formulas.",
+)
+@options.abstain_below
+@options.text
+@options.drop
+@options.format_options
+@options.output("Write CSV to this file instead of the standard output.")
+@options.as_json
+def command(
     model_path: Path,
     data: Path,
     output: Path | None,
-    *,
     proba: bool,
     keep: Sequence[str],
     target: str | None,
@@ -75,7 +97,16 @@ def run_predict(
     intervals: bool,
     **given: Any,
 ) -> None:
-    """Predict, write, and summarise; on the error stream if predictions go to the output."""
+    """Predict a class for every row of a file.
+
+    The file is read in blocks of rows, so it may be larger than memory. Columns are found by their
+    names; other columns are ignored. The output is CSV with the column "prediction" and, with
+    --proba, one more column for each class; with --sets the column "set", and with --intervals the
+    columns "low" and "high".
+    """
+    from pacboost.cli.inputs.rows import Reader
+    from pacboost.sources.file_rows import blocks
+
     model_path, data = model_first(model_path, data)
     check_output(output, model_path, data)
     model = load(model_path)
@@ -110,6 +141,63 @@ def run_predict(
         echo(f"The predictions are in {output}.")
 
 
+class Covering:
+    """Sets or intervals of rows, as columns to write."""
+
+    def __init__(
+        self, model: Any, path: Path, *, sets: bool, by: str | None, intervals: bool
+    ) -> None:
+        self._model, self._by, self._sets, self._intervals = model, by, sets, intervals
+        for asked, name in ((sets, "sets_"), (intervals, "intervals_")):
+            try:
+                known = not asked or hasattr(model, name)
+            except NotCertified:
+                known = False
+            if not known:
+                what = name.rstrip("_")
+                raise FileError(
+                    f"{path}: holds no {what}; calibrate them by new rows: pacboost {what} {path} "
+                    "fresh.csv --target COLUMN --output FILE"
+                )
+        self.names = [*(["set"] if sets else []), *(["low", "high"] if intervals else [])]
+
+    def columns(self, X: Any, cells: Cells) -> list[Sequence[Any]]:
+        """Give the columns of some rows."""
+        found: list[Sequence[Any]] = []
+        if self._sets:
+            by = None if self._by is None else [str(own) for own in cells.of(self._by)]
+            held, names = self._model.predict_set(X, by), self._model.classes_
+            found.append(["|".join(map(str, names[own].tolist())) for own in held])
+        if self._intervals:
+            found += self._model.predict_interval(X).T.tolist()
+        return found
+
+
+@dataclass
+class PredictionCounts:
+    """How often each class was predicted so far, and how many predictions were wrong."""
+
+    rows: int = 0
+    counts: Counter[Any] = field(default_factory=Counter)
+    wrong: int | None = None
+
+    def sentences(self) -> Iterator[str]:
+        """Give the sentences of the summary."""
+        from pacboost.reports.text import counted
+
+        parts = [
+            f"{label} {count:,} ({percent(count / self.rows, 2)})"
+            for label, count in self.counts.most_common(MOST_CLASSES)
+        ]
+        more = len(self.counts) - len(parts)
+        said = ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+        yield f"{counted(self.rows, 'row')}: {said}" if said else f"{self.rows:,} rows"
+        if self.wrong is not None:
+            given = self.rows - self.counts[NO_ANSWER]
+            share = percent(self.wrong / max(1, given), 2)
+            yield f"{self.wrong:,} of {given:,} predictions differ from the labels ({share})."
+
+
 def _safe(*, raw: bool, terminal: bool) -> Callable[[object], object]:
     """Give what makes a cell safe for a spreadsheet, and for a terminal if it is printed on one."""
 
@@ -128,6 +216,8 @@ class Answers:
         self, model: Any, keep: Sequence[str], abstain_below: float | None, *, proba: bool,
         covering: Covering,
     ) -> None:  # fmt: skip
+        import numpy as np
+
         self._model, self._keep, self._proba = model, tuple(keep), proba
         self._below, self._covering = abstain_below, covering
         classes = getattr(model, "classes_", np.empty(0)).tolist()
@@ -138,6 +228,10 @@ class Answers:
 
     def of(self, X: Any, cells: Cells) -> tuple[list[Any], list[list[Any]]]:
         """Predict some rows; also give the rows to write. A prediction is None if it is unsure."""
+        import numpy as np
+
+        from pacboost.models.answers import confidence
+
         predicted = np.asarray(self._model.predict(X))
         given = predicted.tolist()
         chances: NDArray[Any] | None = None
@@ -158,6 +252,8 @@ class Answers:
 def _count(
     tally: PredictionCounts, given: list[Any], model: Any, cells: Cells, target: str | None
 ) -> None:
+    from pacboost.cli.inputs.rows import labels
+
     tally.rows += cells.n_rows
     if not hasattr(model, "classes_") or isinstance(given[0], list):
         return

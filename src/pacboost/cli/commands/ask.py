@@ -1,4 +1,4 @@
-"""Answer questions one by one, each with its confidence and the reasons."""
+"""``pacboost ask``: the prediction for one example, with its confidence and the reasons."""
 
 from __future__ import annotations
 
@@ -7,25 +7,66 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
-from pacboost.cli.inputs.model_files import load
-from pacboost.cli.inputs.rows import Reader, column_names, lone_text, text_features
+from pacboost.cli import options
+from pacboost.cli.inputs.files import load
 from pacboost.cli.output import bold, print_json, print_parts
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.numerics.percent import percent
-from pacboost.sources.cells import Cells
-from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
-from pacboost.sources.dates import part_of
-from pacboost.sources.table import Table
+
+if TYPE_CHECKING:
+    from pacboost.sources.table import Table
+
 
 ALMOST_SURE = 0.995
 Reason = tuple[float, str]
 """What a reason adds to the score of the answer (below 0: takes away), and the reason in words."""
+
+
+@click.command(
+    epilog=options.example(
+        'pacboost ask intents.pacb "I lost my card"',
+        "pacboost ask income.pacb age=37 education=Masters hours_per_week=50",
+        "pacboost ask intents.pacb < questions.txt",
+    )
+)
+@options.model_file
+@click.argument("question", nargs=-1)
+@click.option("--top", default=5, show_default=True, help="How many reasons to show.")
+@options.abstain_below
+@options.as_json
+def command(
+    model_path: Path,
+    question: tuple[str, ...],
+    top: int,
+    abstain_below: float | None,
+    as_json: bool,
+) -> None:
+    """Ask a model about one text, or about one row as COLUMN=VALUE.
+
+    Shows the answer, the probability that the model gives it, and the reasons for and against it.
+    Columns that are not named count as missing. Without a question, every line of the standard
+    input is a question.
+    """
+    model = load(model_path)
+    if not hasattr(model, "explain") or not hasattr(model, "classes_"):
+        raise FileError(
+            f"{model_path}: holds a {type(model).__name__}, which cannot explain its answers; use "
+            "`pacboost predict`"
+        )
+    replies = []
+    for number, asked in enumerate(_questions(model, question)):
+        reply = _reply(model, asked, top, _threshold(model, abstain_below))
+        if as_json:
+            replies.append(reply.to_dict())
+        else:
+            print_parts(*([""] if number else []), *reply.lines())
+    if as_json:
+        print_json({"model": model_path, "answers": replies})
 
 
 @dataclass(frozen=True)
@@ -59,27 +100,6 @@ class Reply:
             yield f"  {added:+6.2f}  {words}"
 
 
-def run_ask(
-    path: Path, question: Sequence[str], *, top: int, abstain_below: float | None, as_json: bool
-) -> None:
-    """Answer what is asked, or every line of the standard input."""
-    model = load(path)
-    if not hasattr(model, "explain") or not hasattr(model, "classes_"):
-        raise FileError(
-            f"{path}: holds a {type(model).__name__}, which cannot explain its answers; use "
-            "`pacboost predict`"
-        )
-    replies = []
-    for number, asked in enumerate(_questions(model, question)):
-        reply = _reply(model, asked, top, _threshold(model, abstain_below))
-        if as_json:
-            replies.append(reply.to_dict())
-        else:
-            print_parts(*([""] if number else []), *reply.lines())
-    if as_json:
-        print_json({"model": path, "answers": replies})
-
-
 def _threshold(model: Any, asked: float | None) -> float:
     """The confidence below which there is no answer: the option, or the certified threshold."""
     if asked is not None:
@@ -91,6 +111,8 @@ def _threshold(model: Any, asked: float | None) -> float:
 
 
 def _questions(model: Any, question: Sequence[str]) -> Iterator[str]:
+    from pacboost.cli.inputs.rows import lone_text
+
     if question and lone_text(model) is not None:
         yield from question
     elif question:
@@ -104,6 +126,9 @@ def _questions(model: Any, question: Sequence[str]) -> Iterator[str]:
 
 
 def _reply(model: Any, asked: str, top: int, least: float) -> Reply:
+    from pacboost.cli.inputs.rows import lone_text
+    from pacboost.sources.table import Table
+
     name = lone_text(model)
     given = _given(model, asked) if name is None else {name: asked}
     X = _rows(model, given)
@@ -122,6 +147,8 @@ def _reply(model: Any, asked: str, top: int, least: float) -> Reply:
 
 def _one(X: Any) -> Any:
     """Give a row as ``explain`` takes it."""
+    from pacboost.sources.columns import Columns
+
     if isinstance(X, Columns):
         return {name: cells[0] for name, cells in X.cells.items()}
     return X[0] if isinstance(X, list) else X
@@ -129,6 +156,8 @@ def _one(X: Any) -> Any:
 
 def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Reason]:
     """Divide the score among the columns (SHAP): the paths through trees are too long to read."""
+    import numpy as np
+
     shares = model.shap_values(X).values
     own = shares[0, :, place] if shares.ndim == 3 else shares[0] * (1 if place else -1)
     said = [_said(X.name(j), given, float(X.block(j, j + 1)[0, 0])) for j in range(X.n_columns)]
@@ -137,6 +166,10 @@ def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Rea
 
 
 def _said(name: str, given: dict[str, str], value: float) -> str:
+    import numpy as np
+
+    from pacboost.sources.dates import part_of
+
     made = part_of(name)
     if made is not None and made[0] in given:
         return f"{name} = {value:g}"
@@ -164,6 +197,9 @@ def _given(model: Any, asked: str) -> dict[str, str]:
 
 def _rows(model: Any, given: dict[str, str]) -> Any:
     """Make a row of them; what is not named is missing."""
+    from pacboost.cli.inputs.rows import Reader
+    from pacboost.sources.cells import Cells
+
     names = _names(model)
     cells = Cells(DataFile(Path("question")), {name: (given.get(name, ""),) for name in names}, [1])
     return Reader(model).rows(cells)
@@ -171,12 +207,16 @@ def _rows(model: Any, given: dict[str, str]) -> Any:
 
 def _names(model: Any) -> tuple[str, ...]:
     """Name the columns to ask by; dates are given as such, not as the numbers made of them."""
+    from pacboost.sources.dates import part_of
+
     made = [part_of(name) for name in _features(model)]
     named = zip(_features(model), made, strict=True)
     return tuple(dict.fromkeys(name if part is None else part[0] for name, part in named))
 
 
 def _features(model: Any) -> tuple[str, ...]:
+    from pacboost.cli.inputs.rows import column_names, lone_text, text_features
+
     if text_features(model) is not None:
         return column_names(model) or (str(lone_text(model)),)
     return column_names(model) or tuple(f"x{j}" for j in range(model.n_features_in_))

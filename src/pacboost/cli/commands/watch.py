@@ -1,27 +1,74 @@
-"""Watch a saved model by the rows of a file, and keep the state for the next run."""
+"""``pacboost watch``: is the certificate of a model in use still true?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pacboost.cli import options
 from pacboost.cli.group import alarm
-from pacboost.cli.inputs.data_files import data_file
-from pacboost.cli.inputs.model_files import check_output, load, model_first
-from pacboost.cli.inputs.rows import Reader, read_all
+from pacboost.cli.inputs.files import check_output, data_file, load, model_first
 from pacboost.cli.output import bold, print_json, print_parts, working
 from pacboost.errors import FileError, ParameterError
-from pacboost.monitoring.monitor import Monitor
-from pacboost.sources.file_rows import whole
+
+if TYPE_CHECKING:
+    from pacboost.monitoring.monitor import Monitor
+
 
 SETTINGS = ("error", "delta", "run_length")
 
 
-def run_watch(model_path: Path, data: Path, target: str | None, given: Mapping[str, Any]) -> None:
-    """Read the rows, continue the watch, print what is known, and end with 3 on an alarm."""
+@click.command(
+    epilog=options.example(
+        "pacboost watch income.pacb today.csv --target income --state income.watch",
+        "pacboost watch income.pacb today.csv --reference last_year.csv --state income.watch",
+    )
+)
+@options.model_file
+@options.data_file
+@click.option(
+    "--target",
+    metavar="COLUMN",
+    help="The column that holds the labels. Without it, only the rows are compared.",
+)
+@click.option(
+    "--state",
+    type=options.FILE,
+    help="Continue from this file if it exists, and save to it. Without it, the watch begins anew.",
+)
+@click.option(
+    "--reference",
+    type=options.FILE,
+    help="Compare the rows with those of this file, from the time when all was well. Give the same "
+    "file every time.",
+)
+@click.option("--error", type=float, help="The error to hold the model to.  [default: certified]")
+@click.option(
+    "--delta", type=float, help="The probability of ever giving a false alarm.  [default: 0.05]"
+)
+@click.option(
+    "--run-length",
+    type=int,
+    help="The average number of labelled rows to a false alarm of the change detector, at least.  "
+    "[default: 100000]",
+)
+@options.text
+@options.drop
+@options.format_options
+@options.skip_unlabelled
+@click.option("--plot", type=options.FILE, help="Draw the curves into this file.")
+@click.option("--report", type=options.FILE, help="Write a page with the curves to this file.")
+@options.as_json
+def command(model_path: Path, data: Path, target: str | None, **given: Any) -> None:
+    """Watch a model in use: its mistakes as labels come back, and its rows.
+
+    Give every row once, in the order of time, for instance every night. The exit code is 3 if the
+    certificate is refuted, the change detector has sounded, or the rows have drifted; also in later
+    runs with the same --state.
+    """
     model_path, data = model_first(model_path, data)
     if target is None and given["reference"] is None:
         raise click.UsageError(
@@ -55,6 +102,8 @@ def run_watch(model_path: Path, data: Path, target: str | None, given: Mapping[s
 
 def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monitor:
     """Continue from the state, or begin."""
+    from pacboost.monitoring.monitor import Monitor
+
     reference = None
     if given["reference"] is not None:
         reference = _rows(model, given["reference"], target, given)
@@ -76,6 +125,8 @@ def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monito
 def _update(
     monitor: Monitor, model: Any, data: Path, target: str | None, given: Mapping[str, Any]
 ) -> None:
+    from pacboost.cli.inputs.rows import read_all
+
     if target is not None:
         rows, labels, _ = read_all(
             model, data_file(data, given), target, given["text"], given["drop"]
@@ -87,6 +138,9 @@ def _update(
 
 
 def _rows(model: Any, path: Path, target: str | None, given: Mapping[str, Any]) -> Any:
+    from pacboost.cli.inputs.rows import Reader
+    from pacboost.sources.file_rows import whole
+
     with working(f"reading {path.name}"):
         others = [*given["drop"], *([target] if target is not None else [])]
         return Reader(model, given["text"], others).as_written(whole(data_file(path, given)))

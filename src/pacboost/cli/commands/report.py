@@ -31,7 +31,7 @@ from pacboost.cli import options
 @options.drop
 @options.as_json
 def command(
-    model: Path,
+    model_path: Path,
     output: Path | None,
     data: Path | None,
     target: str | None,
@@ -47,22 +47,21 @@ def command(
     --target these are of the rows in that file, and margins, calibration and the hardest rows are
     shown, too.
     """
-    from pacboost.cli.inputs.data_files import data_file
-    from pacboost.cli.inputs.model_files import check_output, load
+    from pacboost.cli.inputs.files import check_output, data_file, load
     from pacboost.cli.inputs.rows import read_all
     from pacboost.cli.output import echo, print_json, working
 
     if (data is None) != (target is None):
         raise click.UsageError("--data and --target have to be given together")
-    path = output or model.with_suffix(".html")
-    check_output(path, model, *([] if data is None else [data]))
-    fitted = load(model)
+    path = output or model_path.with_suffix(".html")
+    check_output(path, model_path, *([] if data is None else [data]))
+    fitted = load(model_path)
     rows: tuple[Any, ...] = ()
     if data is not None:
         rows = read_all(fitted, data_file(data, given), str(target), text, drop)[:2]
     with working("writing the page"):
         fitted.report(path, *rows)
     if as_json:
-        print_json({"model": model, "output": path, "bytes": path.stat().st_size})
+        print_json({"model": model_path, "output": path, "bytes": path.stat().st_size})
     else:
         echo(f"The report is in {path}. Open it in a browser.")
