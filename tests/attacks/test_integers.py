@@ -104,7 +104,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "passing.rows_of_all": {"rows": 20, "share": 0.2, "power": 0.9},
     "passing.chance_of_all_to_pass": {
         "n": 120, "share": 0.2, "epsilon": 0.1, "delta": 0.05, "error": 0,
-    },  # fmt: skip
+    },
     "passing.chance_to_pass": {"n": 120, "epsilon": 0.1, "delta": 0.05, "error": 0},
     "passing.allowed_mistakes": {"n": 120, "epsilon": 0.1, "delta": 0.05},
     "filtering.error_by_draws": {
