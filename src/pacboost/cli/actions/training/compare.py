@@ -44,6 +44,7 @@ def run_compare(
         test=given["test"] or None,
         delta=given["delta"],
         share=given["share"],
+        copies=given["copies"],
         random_state=given["seed"],
         verbose=sys.stderr.isatty(),
         learning_rate=given["learning_rate"],

@@ -52,6 +52,7 @@ from pacboost.cli import options
     show_default=True,
     help="The mean margin of this share of the worst rows is shown.",
 )
+@options.copies
 @options.categories
 @options.drop
 @options.format_options
