@@ -17,16 +17,16 @@ division let a model be tested on what it learned. Equality alone cannot tell; c
   example. Labels, if they are known, are part of a row there: copies of different draws that
   happen to be equal are not mixed.
 
-Whether rows are copies does not depend on labels. They only tell which of the equal rows of a
-table that was copied belong together. docs/proofs/holdout.md proves what follows.
+Nothing else here looks at labels. docs/proofs/holdout.md proves what follows.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,8 @@ POPULAR, TIMES_THE_MEAN = 0.05, 20
 """A value is far more frequent than others if such a share of all rows has it."""
 SCATTERED = 4
 """Numbers are scattered if a grid on which they lie has so many places for each of them."""
+LOG_CHANCE = 6.9
+"""Numbers of equal rows share a divisor by chance once in a thousand times at most."""
 MOST_CELLS = 2**23
 """So many cells of pairs of columns are looked at; pairs with many values come first."""
 FEW_NUMBERED = 0.05
@@ -61,7 +63,6 @@ DISTINCT = "equal rows are copies of one example, of which one is counted"
 UNLESS = "but rows with a value that is far more frequent than others are separate draws"
 
 Rows = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 Codes = NDArray[np.integer]
 Columns = Sequence[NDArray[Any]] | Callable[[], Iterator[NDArray[Any]]]
 """The columns of a table, or what reads them one after the other, if they are many."""
@@ -87,7 +88,7 @@ class Examples:
     """Rows with the same number are copies of one example; None if every row is its own."""
     repeated: bool = False
     """Whether some rows are equal."""
-    drawn: Flags | None = None
+    drawn: NDArray[np.bool_] | None = None
     """Which rows equal others and are separate draws, if some are copies."""
 
     @classmethod
@@ -110,22 +111,32 @@ class Examples:
         if not ways:
             return cls(int(getattr(X, "shape", (0,))[0]))
         whole, columns = ways[0]
-        number = whole if copies == "distinct" and _repeats(whole) else None
-        drawn = None
-        if copies == "auto":
-            found = (_fine_examples(own, place) for place, own in ways if _repeats(place))
-            number, drawn = next(filter(None, found), (None, None))
-            number = whole if fine and number is drawn is None and _repeats(whole) else number
-        draws = number is None and drawn is None
+        number, drawn = None, None
+        for place, own in ways if copies == "auto" else ():
+            popular = popular_rows(own, place) if _repeats(place) else None
+            if popular is not None:
+                number, drawn = place, (popular & (np.bincount(place) > 1))[place]
+                break
+        if (
+            number is None
+            and _repeats(whole)
+            and (copies == "distinct" or (fine and copies == "auto"))
+        ):
+            number = whole
+        draws = number is None
         if copies == "auto" and draws and _repeats(whole):
             place = whole if labels is None else Repeats.by_keys(whole, labels).place
-            times = int(np.gcd.reduce(np.bincount(place)))
+            times = times_copied(place)
             number = _every(place, times) if times > 1 else None
         if copies != "draws":
-            hidden = _with_hidden(X, columns, number, draws=draws)
-            number, drawn = hidden, drawn if hidden is number else None
-        number = None if number is None else _in_order(number)
-        return cls(whole.size, number, number is not None or _repeats(whole), drawn)
+            number = _with_hidden(X, columns, number, draws=draws)
+        repeated = number is not None or _repeats(whole)
+        if number is not None and drawn is not None and drawn.any():
+            number = np.where(drawn, number.max() + 1 + np.arange(number.size), number)
+        if number is None or np.unique(number).size == number.size:
+            return cls(whole.size, None, repeated)
+        drawn = drawn if drawn is not None and drawn.any() else None
+        return cls(whole.size, _in_order(number), True, drawn)
 
     @property
     def copied(self) -> bool:
@@ -185,18 +196,20 @@ def is_fine(columns: Columns, place: Rows) -> bool:
     return next(_fine_codes(columns, place), None) is not None
 
 
-def _fine_examples(columns: Columns, place: Rows) -> tuple[Rows | None, Flags | None] | None:
-    """Number the examples of a fine table, None if all are draws, and tell which rows are draws."""
-    popular = popular_rows(columns, place)
-    if popular is None:
-        return None
-    drawn = (popular & (np.bincount(place) > 1))[place]
-    number = np.where(drawn, place.max() + 1 + np.arange(place.size), place)
-    number = np.unique(number, return_inverse=True)[1].astype(np.intp)
-    return number if _repeats(number) else None, drawn if drawn.any() else None
+def times_copied(place: Rows) -> int:
+    """Return the divisor that the numbers of all equal rows share; 1 if that may be chance.
+
+    Of m distinct rows, draws have such numbers with a chance of about r^(1 - m).
+
+    >>> times_copied(np.repeat(np.arange(20), 3)), times_copied(np.zeros(90, dtype=np.intp))
+    (3, 1)
+    """
+    counts = np.bincount(place)
+    times = int(np.gcd.reduce(counts))
+    return times if (counts.size - 1) * math.log(times) > LOG_CHANCE else 1
 
 
-def popular_rows(columns: Columns, place: Rows) -> Flags | None:
+def popular_rows(columns: Columns, place: Rows) -> NDArray[np.bool_] | None:
     """Return which distinct rows have popular values in all fine columns and pairs.
 
     None is returned if no column or pair is fine.
@@ -221,23 +234,35 @@ def popular_rows(columns: Columns, place: Rows) -> Flags | None:
 def _fine_codes(columns: Columns, place: Rows) -> Iterator[Codes]:
     """Return the values of distinct rows, as numbers, in every fine column and pair."""
     first = np.unique(place, return_index=True)[1]
+    several = iter(columns() if callable(columns) else columns)
+    some = [np.asarray(column)[first] for column in islice(several, 2)]
+    if len(some) == 1 and _fill_a_grid(some[0]):
+        return
     codes: list[Codes] = []
-    for column in columns() if callable(columns) else columns:
-        values = np.asarray(column)[first]
+    for values in chain(some, (np.asarray(column)[first] for column in several)):
         codes.append(_codes(values))
-        if len(codes) == 2:
-            yield from filter(_fine, codes)
-        elif len(codes) > 2 and _fine(codes[-1]):
+        if _fine(codes[-1]):
             yield codes[-1]
-    if len(codes) == 1 and _fine(codes[0]) and not _fill_a_grid(values):
-        yield codes[0]
-    if len(codes) < 3:
+    if len(codes) == 2:
         return
     codes.sort(key=lambda code: -int(code.max(initial=0)))
     for pair in _pairs(codes, MOST_CELLS // max(1, first.size)):
         both = _pair(*pair)
         if _fine(both):
             yield both
+
+
+def _fill_a_grid(values: NDArray[Any]) -> bool:
+    """Check whether numbers lie on a grid, as whole ones do, and fill much of it.
+
+    >>> _fill_a_grid(np.arange(30)), _fill_a_grid(np.random.default_rng(0).random(30))
+    (True, False)
+    """
+    if values.dtype.kind not in "fiub":
+        return False
+    known = np.unique(values[np.isfinite(values)].astype(np.float64))
+    gaps = np.diff(known)
+    return not gaps.size or bool(known[-1] - known[0] < SCATTERED * known.size * gaps.min())
 
 
 def _with_hidden(X: Any, columns: Columns, number: Rows | None, *, draws: bool) -> Rows | None:
@@ -269,19 +294,6 @@ def _fine(codes: Codes) -> bool:
     counts = np.bincount(codes)
     values = int(np.count_nonzero(counts))
     return values >= FEWEST_VALUES and np.count_nonzero(counts == 1) >= SHARE_OF_ONE * values
-
-
-def _fill_a_grid(values: NDArray[Any]) -> bool:
-    """Check whether numbers lie on a grid, as whole ones do, and fill much of it.
-
-    >>> _fill_a_grid(np.arange(30)), _fill_a_grid(np.random.default_rng(0).random(30))
-    (True, False)
-    """
-    if values.dtype.kind not in "fiub":
-        return False
-    known = np.unique(values[np.isfinite(values)].astype(np.float64))
-    gaps = np.diff(known)
-    return not gaps.size or bool(known[-1] - known[0] < SCATTERED * known.size * gaps.min())
 
 
 def _codes(values: NDArray[Any]) -> Codes:
@@ -340,12 +352,6 @@ def _every(place: Rows, times: int) -> Rows:
     number = np.empty_like(place)
     number[order] = np.arange(place.size) // times
     return number
-
-
-def _lines(labels: NDArray[Any]) -> NDArray[Any]:
-    """Give one label a row, also where rows have several."""
-    given = np.asarray(labels)
-    return given if given.ndim == 1 else np.array([str(line) for line in given.tolist()])
 
 
 def _where(number: Rows, examples: Rows) -> Rows:
