@@ -140,8 +140,8 @@ class Contest:
         test: Any,
         delta: float,
         share: float,
-        copies: str,
         random_state: Any,
+        copies: str = "auto",
         verbose: bool | int | str = "auto",
         **parameters: Any,
     ) -> None:

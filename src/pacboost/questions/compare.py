@@ -126,11 +126,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the models as plain objects that JSON knows."""
-        lists = ("entries", "differences")
+        lists = ("entries", "differences", "assumptions")
         about = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in lists}
         return about | {
             "boosters": [_plain(entry) for entry in self.entries],
             "differences": [own.to_dict() for own in self.differences],
+            "assumptions": list(self.assumptions),
         }
 
     def to_json(self) -> str:

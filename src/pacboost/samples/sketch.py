@@ -78,15 +78,17 @@ class Sketch:
         Equal rows are looked for, nearly equal ones, and, by codes, those that were rounded.
         """
         chosen = selected(self.hasher, table, self.share, self.columns)
-        coarse = self.codes.hashes(table, np.arange(table.n_rows), self.salt)
+        every = np.arange(table.n_rows if self.codes.columns.size else 0)
         found = [
             replace(kept.overlap(HashCounts.of(hashes)), weighted=self.weighted)
             for kept, hashes in (
                 (self.exact, self.hasher.exact(table, chosen)),
                 (self.near, self.hasher.near(table, chosen)),
-                (self.coarse, coarse if self.codes.columns.size else coarse[:0]),
+                (self.coarse, self.codes.hashes(table, every, self.salt)),
             )
         ]
+        # Copies among other rows are no draws; codes that they share by chance look too even.
+        found[2] = replace(found[2], chances=replace(found[2].chances, even=0.0))
         return next((own for own in found if own.suspicious), found[0])
 
     def known(self, table: Table) -> tuple[Rows, NDArray[np.bool_]]:

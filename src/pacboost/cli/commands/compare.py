@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The mean margin of this share of the worst rows is shown.",
 )
+@options.copies
 @options.categories
 @options.drop
 @options.format_options
@@ -100,6 +101,7 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
         test=given["test"] or None,
         delta=given["delta"],
         share=given["share"],
+        copies=given["copies"],
         random_state=given["seed"],
         verbose=sys.stderr.isatty(),
         learning_rate=given["learning_rate"],
