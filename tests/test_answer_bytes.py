@@ -220,6 +220,14 @@ def digests(kind: str) -> dict[str, str]:
     return {name: digest(found) for name, found in own.items() if found is not None}
 
 
+CERTIFIED = ("certify_answers", "sets_", "intervals_")
+"""Certificates are compared between machines, not recorded: their words and fields may change."""
+
+
+def to_record(kind: str) -> dict[str, str]:
+    return {name: found for name, found in digests(kind).items() if name not in CERTIFIED}
+
+
 def recorded() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = json.loads(HASHES.read_text(encoding="utf-8"))
     return found
@@ -233,7 +241,7 @@ def test_every_public_estimator_is_asked() -> None:
 @on_linux
 @pytest.mark.parametrize("kind", MADE)
 def test_answers_are_as_recorded(kind: str) -> None:
-    assert digests(kind) == recorded()[kind]
+    assert to_record(kind) == recorded()[kind]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MADE if kind not in ("words", "sparse")])
@@ -300,5 +308,5 @@ def test_kernels_for_any_processor_give_the_same_answers() -> None:
 
 
 if __name__ == "__main__":
-    found = {kind: digests(kind) for kind in MADE}
+    found = {kind: to_record(kind) for kind in MADE}
     HASHES.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

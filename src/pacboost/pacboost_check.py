@@ -219,14 +219,13 @@ def precision(found: int, positives: int, alarms: int, negatives: int, delta: Fr
     right = share * (1 - upper(positives - found, positives, delta / 3))
     return right / (right + (1 - share) * upper(alarms, negatives, delta / 3) or 1)
 OF_ROWS: dict[str, Callable[..., Fraction]] = {
-    "holdout.clopper_pearson": upper, "rates.rate_upper": upper,
-    "rates.rate_lower": lambda k, n, delta: 1 - upper(n - k, n, delta),
+    "holdout.clopper_pearson": upper, "deciding.precision_lower": precision,
+    "rates.rate_upper": upper, "rates.rate_lower": lambda k, n, delta: 1 - upper(n - k, n, delta),
     "deciding.order_upper": lambda rank, n, delta: upper(rank - 1, n, delta),
     "deciding.order_lower": lambda rank, n, delta: 1 - upper(rank - 1, n, delta),
     "deciding.passed_lower":
         lambda k, n, delta, target: target * (upper(n - k, n, delta) <= 1 - target),
-    "covering.covered_lower": lambda rank, n, delta: 1 - upper(n - rank, n, delta),
-    "deciding.precision_lower": precision}
+    "covering.covered_lower": lambda rank, n, delta: 1 - upper(n - rank, n, delta)}
 
 def number(own: Part) -> str:
     """Check whether a certificate by rows that were counted states what its theorem gives."""
@@ -238,10 +237,11 @@ def number(own: Part) -> str:
         whole = type(v) is int and v >= (name not in ("k", "found", "alarms"))
         need(0 < v < 1 if name in ("delta", "target") else whole, f"{name} is {v}")
     need(own["delta"] == inputs["delta"], "delta is not that of its inputs")
-    inputs["delta"] /= inputs.pop("models" if held else "claims")
+    claims = inputs.pop("models" if held else "claims")
+    need(held or claims == 1 or own["sample"].endswith(f"each has delta/{claims}"), "claims differ")
+    look, shared = (inputs.pop("look", 0), inputs.pop("shared", 0)) if held else (0, 0)
+    inputs["delta"] /= claims * (look * (look + 1) or 1)
     if held:
-        look, shared = inputs.pop("look", 0), inputs.pop("shared", 0)
-        inputs["delta"] /= look * (look + 1) or 1
         need(own["size"] == inputs["n"] and shared <= inputs["k"], "rows are not those counted")
         need(own.get("details", {}) in ({}, {"without_weights": 1}), "its details are not known")
     known = own.get("of_what", "new examples") in (["new examples"] if held else MEASURES.split())
@@ -259,7 +259,7 @@ def several(own: list[Part], name: str, places: list[float], delta: Any) -> str:
 
 def exp(x: Fraction) -> Fraction:
     """Return e to the power of a number, rounded up a little."""
-    one, found = 1 << 400, 2 << 400  # 2 is more than what the terms left out come to
+    one, found = 1 << 400, 2 << 400  # 2 is more than the terms left out come to
     for j in range(60 + 4 * math.ceil(abs(x)), 0, -1):
         found = one + math.ceil(found * abs(x) / j)
     return Fraction(found, one) if x >= 0 else Fraction(one, found)
@@ -271,17 +271,17 @@ def near(a: Any, b: Any) -> bool:
 def sums(content: Part) -> dict[str, Fraction]:
     """Check rounds, votes and rules, and return what a claim on the training error rests on."""
     model, ledger, own = content["model"], ledger_of(content["model"]), content["certificate"] or {}
-    lines, pairs, cast = ledger["rounds"], ledger["rows"] * ledger["classes"], []
-    size = len(model["classes"]) if ledger["several_labels"] or len(model["classes"]) > 2 else 1
+    lines, pairs, ways = ledger["rounds"], ledger["rows"] * ledger["classes"], len(model["classes"])
+    size = ways if ledger["several_labels"] or ways > 2 else 1
     need(model["outputs"] == size and ledger["classes"] > 0, "outputs and classes differ")
-    product, slack, errors, edges = Fraction(1), Fraction(0), Fraction(1), Fraction(0)
+    product, slack, errors, edges, cast = Fraction(1), Fraction(0), Fraction(1), Fraction(0), []
     def up(x: Fraction) -> Fraction:
         return Fraction(math.ceil(x * 2**1200), 2**1200)
     need(rules_digest(model) == ledger.get("vote_digest"), "the rules are not those of the ledger")
     for line in lines:
         error, vote, z, edge = (Fraction(line[n]) for n in ("error", "vote", "normaliser", "edge"))
         fits = line["weight"] > 0 and z > 0 and abs(edge - 1 + 2 * error) * 10**12 <= 1
-        fits &= line["effective_size"] >= 0 and (line["training_error"] >= 0 or not model["classes"])
+        fits &= line["effective_size"] >= 0 and (line["training_error"] >= 0 or not ways)
         grown = exp(min(abs(vote), Fraction(700)))
         shift = (Fraction(2 * pairs, line["weight"]) + Fraction(1, 10**13)) * grown
         slack = up(slack * (z + shift) + product * shift)
@@ -350,10 +350,10 @@ def decision(content: Part) -> str:
 
 def coverage(content: Part) -> str:
     """Check sets or intervals."""
-    own = {"delta": None, "floor": 1, "groups": [], **content["coverage"]}
+    own = {"delta": None, "floor": 1, "groups": [], "score": [0, 0, 0], **content["coverage"]}
     places = own.get("cutoffs") or [own["cutoff"]]
-    fits = (own["delta"] is None) == (len(places) == 1 and not own["groups"])
-    need(fits and own["floor"] > 0 and 0 < own["coverage"] < 1, "it contradicts itself")
+    fits = own["floor"] > 0 and own["score"][1] >= 0 and 0 < own["coverage"] < 1
+    need(fits and (own["delta"] is None) == (len(places) == 1 and not own["groups"]), "it is wrong")
     return several(own["certificates"], "cutoff", places, own["delta"])
 
 def answering(content: Part) -> str:

@@ -146,6 +146,27 @@ def test_tables_of_one_or_two_columns_of_few_values_are_draws(columns: int) -> N
     assert certify(Constant(), scattered[twice], y[twice]).size == np.unique(twice).size
 
 
+@pytest.mark.parametrize("ours", [False, True])
+def test_a_value_that_half_of_all_rows_share(ours: bool) -> None:
+    """A column that tells most rows apart, as amounts do, and is 0 for the others."""
+
+    def draw(generator: np.random.Generator) -> Draw:
+        amount = np.where(generator.random(600) < 0.5, 0, generator.random(600))
+        labels = (amount == 0) & (generator.random(600) < 0.5)
+        return np.column_stack([amount, generator.integers(2, size=600)]), labels * 1
+
+    failed = 0
+    for seed in range(12):
+        generator = np.random.default_rng(seed)
+        model: Any = Constant()
+        if ours:
+            model = AdaBoostClassifier(n_estimators=3).fit(*draw(generator))
+        found = certify(model, *draw(generator), delta=0.1)
+        assert found.size > 590
+        failed += found.value < 0.25
+    check_coverage(f"certify, half of the amounts are 0, {ours}", failed, 12, 0.1)
+
+
 def test_the_rates_of_two_values() -> None:
     class Sure:
         classes_ = np.arange(2)

@@ -24,7 +24,7 @@ from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.samples import content_sample
 from pacboost.samples.content_sample import ContentSample, Verdict
-from pacboost.samples.equal_rows import DISTINCT, SEPARATE
+from pacboost.samples.equal_rows import DISTINCT, SEPARATE, UNLESS
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.held import HeldArray, HeldSparse
@@ -176,7 +176,7 @@ def test_draws_from_few_values_count_as_they_fall(
     false = 0
     for seed in range(RUNS):
         generator = np.random.default_rng(seed)
-        X, y = generator.integers(4, size=(1000, 3)) + 0.0, generator.integers(2, size=1000)
+        X, y = generator.integers(4, size=(1000, 3)).astype(float), generator.integers(2, size=1000)
         if how == "csv":
             to_csv(tmp_path / "p", X, y)
         source = (tmp_path, "y") if how == "csv" else ((X, y),)
@@ -195,6 +195,34 @@ def test_draws_from_few_values_count_as_they_fall(
     check_coverage(f"draws from few values, {how}", false, RUNS, DELTA)
 
 
+@pytest.mark.parametrize("how", ["array", "csv", "many rows"])
+def test_a_heavy_value_is_no_copy(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Amounts are 0 in six of ten rows, whose labels are coins; the others are clear."""
+    if how == "many rows":
+        monkeypatch.setattr(content_sample, "CHOSEN", 600)
+        monkeypatch.setattr(candidates, "CHOSEN", 600)
+    false = 0
+    for seed in range(RUNS):
+        generator = np.random.default_rng(seed)
+        X = generator.integers(2, size=(2000, 3)).astype(float)
+        heavy = generator.random(2000) < 0.6
+        X[:, 0] = np.where(heavy, 0.0, generator.random(2000))
+        y = np.where(heavy, generator.integers(2, size=2000), X[:, 0] > 0.5).astype(np.int64)
+        if how == "csv":
+            to_csv(tmp_path / "p", X, y)
+        model = by_heart(seed).fit_source(*((tmp_path, "y") if how == "csv" else ((X, y),)))
+        false += claim(model) < 0.3
+        X, y = np.concatenate([X, X[~heavy][:300]]), np.concatenate([y, y[~heavy][:300]])
+        if how == "csv":
+            to_csv(tmp_path / "p", X, y)
+        model = by_heart(seed).fit_source(*((tmp_path, "y") if how == "csv" else ((X, y),)))
+        false += claim(model) < 0.3
+        assert any(UNLESS in own for own in model.certificate_.assumptions)
+    check_coverage(f"a heavy value, {how}", false, 2 * RUNS, DELTA)
+
+
 def test_a_column_is_judged_by_all_rows_of_its_values() -> None:
     """A value of ten rows comes once among rows chosen by content, and looks fine there."""
     generator = np.random.default_rng(0)
@@ -210,7 +238,7 @@ def test_a_column_is_judged_by_all_rows_of_its_values() -> None:
 
 def test_sources_that_were_copied_as_a_whole(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
-    X, y = generator.integers(3, size=(400, 3)) + 0.0, generator.integers(2, size=400)
+    X, y = generator.integers(3, size=(400, 3)).astype(float), generator.integers(2, size=400)
     X, y = np.tile(X, (3, 1)), np.tile(y, 3)
     divided = by_heart(0).fit(X, y).certificate_
     assert divided.size == 40

@@ -112,7 +112,7 @@ def test_a_target_just_missed_is_seldom_certified() -> None:
     model, runs, claimed, careless = Steps(), 300, 0, 0
     for seed in range(runs):
         rows = model.draw(seed)
-        found = certify_answers(model, *rows, target_error=0.2499, delta=0.1, copies="independent")
+        found = certify_answers(model, *rows, target_error=0.2499, delta=0.1, copies="draws")
         claimed += found.chosen is not None
         alone = [
             clopper_pearson(p.mistakes, p.answered, 0.1) < model.risk(p.threshold)

@@ -104,7 +104,7 @@ class Majority(BoundedWeights):
 
     def weights(self, rounds: int) -> Floats:
         """Give a_r^i for the same; all weights are 0 after the last round."""
-        return exp(log_deciding(self.rounds, rounds, self._right))
+        return np.asarray(exp(log_deciding(self.rounds, rounds, self._right)))
 
     def half(self, rounds: int) -> float:
         """Give b_r^i for r = ⌊i/2⌋: half of the rules were right, rounded down."""

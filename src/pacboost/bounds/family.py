@@ -102,8 +102,8 @@ class Family:
         pairs = [(int(own.inputs["k"]), int(own.inputs["n"])) for own in upper]
         if [(int(own.inputs["k"]), int(own.inputs["n"])) for own in lower] != pairs:
             raise NotCertified(
-                "the two ends count rows in different ways, because some rows are equal or not "
-                "new; drop those rows"
+                "the two ends count rows in different ways, because votes of some rows are tied; "
+                "drop those rows"
             )
         inputs = {
             "parts": write_parts(pairs), "delta": self.delta, "claims": upper[0].inputs["claims"],
@@ -114,6 +114,7 @@ class Family:
         found = measured.certificate(
             GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs), of=one, **details
         )
+        found = found.assuming(*upper[0].assumptions)
         return found if upper[0].rows_checked else found.unchecked()
 
     def _one_measure(self, what: str) -> str:

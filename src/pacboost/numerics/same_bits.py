@@ -83,7 +83,8 @@ def mean_of(arrays: Iterable[NDArray[Any]]) -> Floats:
     >>> mean_of([np.array([1.0, 2.0]), np.array([3.0, 4.0])]).tolist()
     [2.0, 3.0]
     """
-    sums, count = np.float64(0.0), 0
+    sums: Any = 0.0
+    count = 0
     for array in arrays:
         sums, count = sums + array, count + 1
     return np.asarray(sums / count)

@@ -82,8 +82,8 @@ class NewRows:
         each: bool,
     ) -> NewRows:
         rows = len(labels)
-        new = np.ones(rows, dtype=np.bool_)
         fine = met = False
+        new = np.ones(rows, dtype=np.bool_)
         for sketch, table in known:
             fine = fine or sketch.fine
             chosen, seen = sketch.known(table)
@@ -92,17 +92,16 @@ class NewRows:
                 compared = np.zeros(rows, dtype=np.bool_)
                 compared[chosen] = ~seen
                 new &= compared  # of a large training set, rows not compared may be known as well
+        examples = Examples(rows)
+        if each or not new.all():
+            examples = Examples.of(flat_rows(X), copies, labels, fine=fine or not each)
+        if examples.drawn is not None:
+            new |= examples.drawn  # they repeat by themselves
+        examples = examples if each else Examples(rows)
         if not new.any():
             raise NotCertified(
                 "each of these rows is one that the model was trained on, or may be one. A "
                 "certificate needs rows that had no part in fitting: hold some back before you fit"
-            )
-        examples = Examples(rows)
-        if each:
-            ways = ["distinct", copies] if fine and copies == "auto" else [copies]
-            examples = min(
-                (Examples.of(flat_rows(X), way, labels) for way in ways),
-                key=lambda own: own.count,
             )
         left_out = rows - int(np.count_nonzero(new))
         assumptions = examples.assumptions

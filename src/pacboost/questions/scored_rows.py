@@ -26,7 +26,7 @@ SUM_SLACK = 1e-4
 class ScoredRows:
     """Labels and predictions of held-out rows.
 
-    ``doubtful`` marks rows that are not surely new, and ties of a vote: they count as whatever
+    ``doubtful`` marks ties of a vote, and rows that are not surely new: they count as whatever
     makes a claim weaker.
     """
 

@@ -10,22 +10,30 @@ that are chosen by its own values: all rows of a value, or none (docs/proofs/hol
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.errors import NotCertified
 from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.numerics.same_bits import mean
 from pacboost.samples.copies import Repeats
-from pacboost.samples.equal_rows import DISTINCT, SEPARATE, Examples, Rows, is_fine
+from pacboost.samples.equal_rows import (
+    DISTINCT,
+    POPULAR,
+    SEPARATE,
+    TIMES_THE_MEAN,
+    UNLESS,
+    Rows,
+    is_fine,
+    times_copied,
+)
 from pacboost.samples.hidden_copies import hidden_copies
-from pacboost.samples.row_hashes import Hashes, mixed
+from pacboost.samples.row_hashes import Hashes, RowHasher, mixed
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import Held, HeldSparse
 from pacboost.sources.sparse import SparseTable
@@ -45,6 +53,7 @@ MOST_OF_SPARSE = 64
 ENOUGH = 0.9
 """A column in which such a share of the rows has distinct values tells rows apart by itself."""
 ROWS_LOOKED_AT = 4096
+ROWS_AT_ONCE = 2**14
 STEP = 2.0**-16
 """Sums are rounded to this part of their spread, so that tiny changes of a copy do not matter."""
 WHOLE = (
@@ -67,7 +76,11 @@ class Verdict:
     problems: tuple[str, str] = ("", "")
     """Why nothing can be certified: if equal rows are draws, and if they are copies."""
     fine: tuple[tuple[int, ...], ...] = ()
-    """Columns and pairs that look fine, and have to be judged by their values."""
+    """Columns and pairs that are fine, or look so until they are judged by their values."""
+    judged: bool = True
+    """Whether they have been judged by all rows of their values."""
+    drawn: bool = False
+    """Whether some equal rows are separate draws although others are copies."""
 
     @property
     def problem(self) -> str:
@@ -79,11 +92,55 @@ class Verdict:
         """What a certificate has to assume of equal rows, where there are some."""
         if not self.repeated:
             return ()
-        return (DISTINCT,) if self.distinct else (SEPARATE,)
+        if not self.distinct:
+            return (SEPARATE,)
+        return (f"{DISTINCT}; {UNLESS}" if self.drawn else DISTINCT,)
 
     def by_values(self, samples: Iterable[ContentSample]) -> Verdict:
         """Judge the columns that look fine, by samples that are chosen by their values."""
-        return replace(self, distinct=any(sample.is_fine() for sample in samples), fine=())
+        both = zip(self.fine, samples, strict=True)
+        fine = tuple(columns for columns, sample in both if sample.is_fine())
+        return replace(self, distinct=bool(fine), fine=fine, judged=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """Identifies rows by their content, where equal rows are copies.
+
+    Rows with popular values in all fine columns are draws, as where half of all amounts are 0, and
+    identified by their place.
+
+    >>> rows = ArrayTable(np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]))
+    >>> place = np.arange(4, dtype=np.uint64)
+    >>> np.unique(Content(np.uint64(7)).ids(rows, place)).size
+    2
+    >>> often = Content.of(np.uint64(7), ((1,),), [ArrayTable(np.zeros((60, 2)))])
+    >>> np.unique(often.ids(rows, place)).size
+    3
+    """
+
+    key: np.uint64
+    popular: tuple[tuple[tuple[int, ...], Hashes], ...] = ()
+    """Fine columns and pairs, and their values that are far more frequent than others."""
+
+    @classmethod
+    def of(cls, key: np.uint64, fine: tuple[tuple[int, ...], ...], tables: list[Table]) -> Content:
+        """Find the popular values of fine columns in random rows of the source."""
+        popular = []
+        for columns in fine if tables else ():
+            rows = np.concatenate([_values(table, columns) for table in tables])
+            values, times = np.unique(rows, return_counts=True)
+            fewest = max(POPULAR, TIMES_THE_MEAN / values.size) * rows.size
+            popular.append((columns, values[times >= min(fewest, rows.size)]))
+        return cls(key, tuple(popular) if all(own.size for _, own in popular) else ())
+
+    def ids(self, table: Table, rows: Hashes) -> Hashes:
+        """Return what identifies each row of a table; ``rows`` are their places."""
+        hashes = RowHasher(int(self.key), np.ones(table.n_columns)).exact(table)
+        if not self.popular:
+            return hashes
+        drawn = [np.isin(_values(table, columns), own) for columns, own in self.popular]
+        return np.where(np.logical_and.reduce(drawn), rows, hashes)
 
 
 class ContentSample:
@@ -99,7 +156,7 @@ class ContentSample:
     ...     sample.keep(held.table(np.arange(len(block))))
     >>> verdict = sample.judge()
     >>> verdict.distinct, verdict.fine
-    (True, ((0,), (1,), (0, 1)))
+    (True, ((0,), (1,)))
     """
 
     def __init__(self, about_rows: int, n_columns: int = 1, by: tuple[int, ...] = ()) -> None:
@@ -116,8 +173,18 @@ class ContentSample:
         """Tell which rows are chosen."""
         if self._share == 1:
             return np.ones(rows.n_rows, dtype=np.bool_)
-        hashes = mixed(_values(rows, self._by) if self._by else self._cells(rows))
-        return np.asarray(hashes < np.uint64(self._share * (2.0**64 - 2.0**12)))
+        given: Any = _values(rows, self._by) if self._by else self._sums(rows)
+        if not (self._by or self._step):
+            self._step = STEP * _spread(given[:ROWS_LOOKED_AT])
+        limit = np.uint64(self._share * (2.0**64 - 2.0**12))
+        chosen = np.empty(rows.n_rows, dtype=np.bool_)
+
+        def task(start: int, stop: int) -> None:
+            own = given[start:stop]
+            chosen[start:stop] = mixed(own if self._by else self._cells(own)) < limit
+
+        _in_parts(task, rows.n_rows)
+        return chosen
 
     def go_by(self, other: ContentSample) -> None:
         """Choose by the columns by which another sample chose from the first block."""
@@ -144,37 +211,29 @@ class ContentSample:
         repeated = first.size < place.size
         if copies != "auto":
             return Verdict(repeated, distinct=copies == "distinct")
-        problem, copied = hidden_copies(X), False
-        try:
-            examples = Examples.of(X)
-        except NotCertified as refusal:
-            problem = str(refusal)
-        else:
-            copied = repeated and examples.copied and examples.count <= first.size
-            if examples.copied and examples.count > first.size:
-                problem = WHOLE.format(place.size // examples.count)
-        if not copied:
-            return Verdict(repeated, problems=(problem, ""))
-        fine = _look_fine(X, place) if sampled else ()
-        problems = problem, hidden_copies(X[np.sort(first)])
-        return Verdict(True, distinct=bool(fine) or not sampled, problems=problems, fine=fine)
+        problem = hidden_copies(X)
+        if not repeated:
+            return Verdict(problems=(problem, ""))
+        times = times_copied(place)
+        if times > 1:
+            problem = WHOLE.format(times)
+        fine = _look_fine(X, place)
+        problems = problem, hidden_copies(X[np.sort(first)]) if fine else ""
+        return Verdict(True, bool(fine), problems, fine, judged=not (fine and sampled))
 
     def is_fine(self) -> bool:
         """Check whether the columns that choose are fine; the rows are let go."""
         if not self.n_rows:
             return False
-        values = np.concatenate([_values(table, self._by) for table in self._tables])
-        return is_fine([values], Repeats.of_any(self._let_go()).place)
+        X = self._let_go()
+        return _is_fine(_as_table(X), self._by, Repeats.of_any(X).place)
 
     def _let_go(self) -> Any:
         tables, self._tables = self._tables, []
         return joined([table for table in tables if table.n_rows])
 
-    def _cells(self, rows: Held | Table) -> Hashes:
-        """Return the weighted sums of some columns, rounded."""
-        sums = self._sums(rows)
-        if not self._step:
-            self._step = STEP * _spread(sums[:ROWS_LOOKED_AT])
+    def _cells(self, sums: Floats) -> Hashes:
+        """Return sums, rounded."""
         with np.errstate(over="ignore", invalid="ignore"):
             cells = np.clip(np.rint(sums / self._step), -(2.0**60), 2.0**60)
         return cells.astype(np.int64).view(np.uint64)
@@ -193,21 +252,32 @@ class ContentSample:
                 own = values[start:stop].astype(np.float64)
                 total[start:stop] += weight * np.where(np.isfinite(own), own, 0.0)
 
-            each_rows(task, rows.n_rows, at_least=ROWS_FOR_CHEAP_KERNELS)
+            _in_parts(task, rows.n_rows)
         return total
 
 
 def _look_fine(X: Any, place: Rows) -> tuple[tuple[int, ...], ...]:
     """Return columns and pairs that are fine in these rows, those with many values first."""
-    table: Table = SparseTable(X) if sparse.issparse(X) else ArrayTable(X)
+    table = _as_table(X)
     columns = range(table.n_columns)
-    if sparse.issparse(X):  # zeros tell nothing
+    if isinstance(table, SparseTable):  # zeros tell nothing
         columns = np.argsort(-np.diff(X.indptr), kind="stable")[:MOST_OF_SPARSE].tolist()
     count = {j: np.unique(_column(table, j)).size for j in columns}
     most = sorted(count, key=lambda j: -count[j])
-    sets = [(j,) for j in most] + list(combinations(most[:MOST_COLUMNS], 2))
-    fine = (own for own in sets if is_fine([_values(table, own)], place))
-    return tuple(islice(fine, MOST_JUDGED))
+    pairs = combinations(most[:MOST_COLUMNS] if table.n_columns > 2 else (), 2)
+    sets = chain(((j,) for j in most), pairs)
+    return tuple(islice((own for own in sets if _is_fine(table, own, place)), MOST_JUDGED))
+
+
+def _is_fine(table: Table, columns: tuple[int, ...], place: Rows) -> bool:
+    """Check whether a column or pair is fine; a single column must not be a grid of numbers."""
+    if table.n_columns == 1:
+        return is_fine([_column(table, 0)], place)
+    return is_fine([_values(table, columns)], place)
+
+
+def _as_table(X: Any) -> Table:
+    return SparseTable(X) if sparse.issparse(X) else ArrayTable(X)
 
 
 def _values(rows: Held | Table, columns: tuple[int, ...]) -> Hashes:
@@ -250,6 +320,16 @@ def _weights(rows: Held | Table) -> dict[int, float]:
     best = best[: 1 if distinct[best[0]] >= ENOUGH * some else MOST_COLUMNS]
     factors = np.random.default_rng(0).uniform(1, 2, size=best.size)
     return {int(j): float(w / spread[j]) for j, w in zip(best, factors, strict=True)}
+
+
+def _in_parts(task: Callable[[int, int], None], rows: int) -> None:
+    """Do a task for rows on all threads, a few thousand rows at a time."""
+
+    def some(start: int, stop: int) -> None:
+        for first in range(start, stop, ROWS_AT_ONCE):
+            task(first, min(first + ROWS_AT_ONCE, stop))
+
+    each_rows(some, rows, at_least=ROWS_FOR_CHEAP_KERNELS)
 
 
 def _spread(values: Floats) -> float:

@@ -9,21 +9,24 @@ division let a model be tested on what it learned. Equality alone cannot tell; c
   distinct row is one example. All its copies go to the same side of every division, and one is
   counted. There have to be other columns beside it; a table of one column of numbers is fine if
   these are scattered, and do not nearly fill a grid as ages do.
+* In a fine table, too, equal rows are draws if their values in all fine columns and pairs are far
+  more frequent than others, as where half of all amounts are 0: at least 5 % of all rows, and 20
+  times the mean, have such a value.
 * Without one, equal rows are draws, and count as they fall.
 * If all rows come a multiple of r times, the table was copied r times: every r copies are one
   example. Labels, if they are known, are part of a row there: copies of different draws that
   happen to be equal are not mixed.
 
-Whether rows are copies does not depend on labels. They only tell which of the equal rows of a
-table that was copied belong together. docs/proofs/holdout.md proves what follows.
+Nothing else here looks at labels. docs/proofs/holdout.md proves what follows.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -45,14 +48,19 @@ from pacboost.samples.hidden_copies import (
 COPIES = ("auto", "draws", "distinct")
 FEWEST_VALUES, SHARE_OF_ONE = 20, 0.9
 """What makes a column, or a pair of columns, fine."""
+POPULAR, TIMES_THE_MEAN = 0.05, 20
+"""A value is far more frequent than others if such a share of all rows has it."""
 SCATTERED = 4
 """Numbers are scattered if a grid on which they lie has so many places for each of them."""
+LOG_CHANCE = 6.9
+"""Numbers of equal rows share a divisor by chance once in a thousand times at most."""
 MOST_CELLS = 2**23
 """So many cells of pairs of columns are looked at; pairs with many values come first."""
 FEW_NUMBERED = 0.05
 """If no larger share of rows repeats without a column, the column is no number of rows."""
 SEPARATE = "equal rows are separate draws, as from a domain of few values"
 DISTINCT = "equal rows are copies of one example, of which one is counted"
+UNLESS = "but rows with a value that is far more frequent than others are separate draws"
 
 Rows = NDArray[np.intp]
 Codes = NDArray[np.integer]
@@ -80,16 +88,22 @@ class Examples:
     """Rows with the same number are copies of one example; None if every row is its own."""
     repeated: bool = False
     """Whether some rows are equal."""
+    drawn: NDArray[np.bool_] | None = None
+    """Which rows equal others and are separate draws, if some are copies."""
 
     @classmethod
-    def of(cls, X: Any, copies: str = "auto", labels: Any = None) -> Examples:
+    def of(
+        cls, X: Any, copies: str = "auto", labels: Any = None, *, fine: bool = False
+    ) -> Examples:
         """Find equal rows, and tell copies from draws; raise if they are surely neither.
 
+        ``fine`` says that other rows of the table have shown that equal ones are copies.
+
         >>> generator = np.random.default_rng(0)
-        >>> fine, coarse = generator.random((60, 2)), generator.integers(3, size=(60, 2))
-        >>> [Examples.of(X[generator.integers(60, size=90)]).copied for X in (fine, coarse)]
+        >>> many, few = generator.random((60, 2)), generator.integers(3, size=(60, 2))
+        >>> [Examples.of(X[generator.integers(60, size=90)]).copied for X in (many, few)]
         [True, False]
-        >>> Examples.of(np.repeat(coarse, 3, axis=0)).count
+        >>> Examples.of(np.repeat(few, 3, axis=0)).count
         60
         """
         check_copies(copies)
@@ -97,19 +111,32 @@ class Examples:
         if not ways:
             return cls(int(getattr(X, "shape", (0,))[0]))
         whole, columns = ways[0]
-        number = whole if copies == "distinct" and _repeats(whole) else None
-        if copies == "auto":
-            fine = (place for place, own in ways if _repeats(place) and is_fine(own, place))
-            number = next(fine, None)
+        number, drawn = None, None
+        for place, own in ways if copies == "auto" else ():
+            popular = popular_rows(own, place) if _repeats(place) else None
+            if popular is not None:
+                number, drawn = place, (popular & (np.bincount(place) > 1))[place]
+                break
+        if (
+            number is None
+            and _repeats(whole)
+            and (copies == "distinct" or (fine and copies == "auto"))
+        ):
+            number = whole
         draws = number is None
         if copies == "auto" and draws and _repeats(whole):
             place = whole if labels is None else Repeats.by_keys(whole, labels).place
-            times = int(np.gcd.reduce(np.bincount(place)))
+            times = times_copied(place)
             number = _every(place, times) if times > 1 else None
         if copies != "draws":
             number = _with_hidden(X, columns, number, draws=draws)
-        number = None if number is None else _in_order(number)
-        return cls(whole.size, number, number is not None or _repeats(whole))
+        repeated = number is not None or _repeats(whole)
+        if number is not None and drawn is not None and drawn.any():
+            number = np.where(drawn, number.max() + 1 + np.arange(number.size), number)
+        if number is None or np.unique(number).size == number.size:
+            return cls(whole.size, None, repeated)
+        drawn = drawn if drawn is not None and drawn.any() else None
+        return cls(whole.size, _in_order(number), True, drawn)
 
     @property
     def copied(self) -> bool:
@@ -126,7 +153,9 @@ class Examples:
         """What a certificate has to assume of equal rows, where there are some."""
         if not self.repeated:
             return ()
-        return (DISTINCT,) if self.copied else (SEPARATE,)
+        if not self.copied:
+            return (SEPARATE,)
+        return (DISTINCT,) if self.drawn is None else (f"{DISTINCT}; {UNLESS}",)
 
     @property
     def word(self) -> str:
@@ -164,19 +193,76 @@ def is_fine(columns: Columns, place: Rows) -> bool:
     >>> is_fine([rows % 10, rows // 10], rows), is_fine([rows % 10, rows // 10, rows % 3], rows)
     (False, True)
     """
+    return next(_fine_codes(columns, place), None) is not None
+
+
+def times_copied(place: Rows) -> int:
+    """Return the divisor that the numbers of all equal rows share; 1 if that may be chance.
+
+    Of m distinct rows, draws have such numbers with a chance of about r^(1 - m).
+
+    >>> times_copied(np.repeat(np.arange(20), 3)), times_copied(np.zeros(90, dtype=np.intp))
+    (3, 1)
+    """
+    counts = np.bincount(place)
+    times = int(np.gcd.reduce(counts))
+    return times if (counts.size - 1) * math.log(times) > LOG_CHANCE else 1
+
+
+def popular_rows(columns: Columns, place: Rows) -> NDArray[np.bool_] | None:
+    """Return which distinct rows have popular values in all fine columns and pairs.
+
+    None is returned if no column or pair is fine.
+
+    >>> amount, flag = np.maximum(np.arange(-60, 40), 0), np.arange(100) % 2
+    >>> place = np.unique(np.stack([amount, flag]), axis=1, return_inverse=True)[1].ravel()
+    >>> popular_rows([amount, flag], place)[:4].tolist()
+    [True, True, False, False]
+    """
+    times = np.bincount(place)
+    found = None
+    for codes in _fine_codes(columns, place):
+        rows = np.bincount(codes, weights=times)
+        fewest = max(POPULAR, TIMES_THE_MEAN / np.count_nonzero(rows)) * place.size
+        popular = (rows >= fewest)[codes]
+        found = popular if found is None else found & popular
+        if not found.any():
+            break
+    return found
+
+
+def _fine_codes(columns: Columns, place: Rows) -> Iterator[Codes]:
+    """Return the values of distinct rows, as numbers, in every fine column and pair."""
     first = np.unique(place, return_index=True)[1]
+    several = iter(columns() if callable(columns) else columns)
+    some = [np.asarray(column)[first] for column in islice(several, 2)]
+    if len(some) == 1 and _fill_a_grid(some[0]):
+        return
     codes: list[Codes] = []
-    fine = False
-    for column in columns() if callable(columns) else columns:
-        values = np.asarray(column)[first]
+    for values in chain(some, (np.asarray(column)[first] for column in several)):
         codes.append(_codes(values))
-        fine = fine or _fine(codes[-1])
-        if fine and len(codes) > 1:
-            return True
-    if len(codes) < 3:
-        return fine and not _fill_a_grid(values)
+        if _fine(codes[-1]):
+            yield codes[-1]
+    if len(codes) == 2:
+        return
     codes.sort(key=lambda code: -int(code.max(initial=0)))
-    return any(_fine(_pair(*pair)) for pair in _pairs(codes, MOST_CELLS // max(1, first.size)))
+    for pair in _pairs(codes, MOST_CELLS // max(1, first.size)):
+        both = _pair(*pair)
+        if _fine(both):
+            yield both
+
+
+def _fill_a_grid(values: NDArray[Any]) -> bool:
+    """Check whether numbers lie on a grid, as whole ones do, and fill much of it.
+
+    >>> _fill_a_grid(np.arange(30)), _fill_a_grid(np.random.default_rng(0).random(30))
+    (True, False)
+    """
+    if values.dtype.kind not in "fiub":
+        return False
+    known = np.unique(values[np.isfinite(values)].astype(np.float64))
+    gaps = np.diff(known)
+    return not gaps.size or bool(known[-1] - known[0] < SCATTERED * known.size * gaps.min())
 
 
 def _with_hidden(X: Any, columns: Columns, number: Rows | None, *, draws: bool) -> Rows | None:
@@ -208,19 +294,6 @@ def _fine(codes: Codes) -> bool:
     counts = np.bincount(codes)
     values = int(np.count_nonzero(counts))
     return values >= FEWEST_VALUES and np.count_nonzero(counts == 1) >= SHARE_OF_ONE * values
-
-
-def _fill_a_grid(values: NDArray[Any]) -> bool:
-    """Check whether numbers lie on a grid, as whole ones do, and fill much of it.
-
-    >>> _fill_a_grid(np.arange(30)), _fill_a_grid(np.random.default_rng(0).random(30))
-    (True, False)
-    """
-    if values.dtype.kind not in "fiub":
-        return False
-    known = np.unique(values[np.isfinite(values)].astype(np.float64))
-    gaps = np.diff(known)
-    return not gaps.size or bool(known[-1] - known[0] < SCATTERED * known.size * gaps.min())
 
 
 def _codes(values: NDArray[Any]) -> Codes:
@@ -279,12 +352,6 @@ def _every(place: Rows, times: int) -> Rows:
     number = np.empty_like(place)
     number[order] = np.arange(place.size) // times
     return number
-
-
-def _lines(labels: NDArray[Any]) -> NDArray[Any]:
-    """Give one label a row, also where rows have several."""
-    given = np.asarray(labels)
-    return given if given.ndim == 1 else np.array([str(line) for line in given.tolist()])
 
 
 def _where(number: Rows, examples: Rows) -> Rows:

@@ -38,7 +38,7 @@ def test_sets(name: str, method: str) -> None:
     chances, places = model.predict_proba(X), np.searchsorted(model.classes_, y)
     failed, sizes = 0, []
     for chosen in drawn(len(y)):
-        found = pacboost.sets(model, X[chosen], y[chosen], method=method, copies="independent")
+        found = pacboost.sets(model, X[chosen], y[chosen], method=method, copies="draws")
         held = found.rule.holds(chances, row_shares(model, X, found.rule.score))
         failed += int(held[np.arange(len(y)), places].mean() < 0.9)
         sizes.append(held.sum(axis=1).mean())
@@ -67,7 +67,7 @@ def test_intervals(name: str, target: str, way: str) -> None:
     failed, widths = 0, []
     for chosen in drawn(len(y)):
         found = pacboost.intervals(
-            model, X[chosen], y[chosen], method=way, floor=floor, copies="independent"
+            model, X[chosen], y[chosen], method=way, floor=floor, copies="draws"
         )
         ends = said.interval(found.cutoff_)
         failed += int(((ends[:, 0] <= y) & (y <= ends[:, 1])).mean() < 0.9)

@@ -161,8 +161,8 @@ def test_groups_copies_and_frames(model: Any) -> None:
     assert found.certificate_.size == 200
     assert "of a new group" in found.certificate_.claim
     doubled = np.repeat(FRESH, 2, axis=0), np.repeat(NUMBERS, 2)
-    with pytest.raises(NotCertified, match="copies='once'"):
-        pacboost.intervals(model, *doubled)
+    plain = pacboost.intervals(model, FRESH, NUMBERS)
+    assert pacboost.intervals(model, *doubled).cutoff_ == plain.cutoff_
     frame = pd.DataFrame(X, columns=["p", "q"])
     linear = LinearRegression().fit(frame, Y)
     made = pacboost.intervals(linear, pd.DataFrame(FRESH, columns=["p", "q"]), NUMBERS)

@@ -139,7 +139,7 @@ def test_texts() -> None:
     texts = [" ".join(generator.choice(words, 6)) for _ in range(600)]
     labels = np.array([text.count("good") + text.count("fine") > 2 for text in texts])
     own = pacboost.TextBoostClassifier(n_rounds=10).fit(texts[:300], labels[:300])
-    own.certify_sets(texts[300:], labels[300:], method="aps", copies="independent")
+    own.certify_sets(texts[300:], labels[300:], method="aps", copies="draws")
     assert own.predict_set(texts[300:]).shape == (300, 2)
 
 
@@ -171,9 +171,7 @@ def test_frames_and_groups() -> None:
 
 def test_guards(model: Any) -> None:
     doubled = np.repeat(FRESH, 2, axis=0), np.repeat(LABELS, 2)
-    with pytest.raises(NotCertified, match="copies='once'"):
-        pacboost.sets(model, *doubled)
-    once = pacboost.sets(model, *doubled, copies="once")
+    once = pacboost.sets(model, *doubled)
     assert once.cutoffs_ == pacboost.sets(model, FRESH, LABELS).cutoffs_
     with pytest.raises(NotCertified, match=r"needs at least 29 rows.*there are 20. Collect 9 more"):
         pacboost.sets(model, FRESH[:20], LABELS[:20])

@@ -138,9 +138,7 @@ def test_guards(model: Any) -> None:
     with pytest.raises(NotCertified, match="rows the model was trained on"):
         choose_threshold(model, X, Y, recall=0.9)
     doubled = np.repeat(FRESH, 2, axis=0), np.repeat(LABELS, 2)
-    with pytest.raises(NotCertified, match="copies='once'"):
-        choose_threshold(model, *doubled, recall=0.9, positive="sick")
-    once = choose_threshold(model, *doubled, recall=0.9, positive="sick", copies="once")
+    once = choose_threshold(model, *doubled, recall=0.9, positive="sick")
     plain = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
     assert once.threshold_ == plain.threshold_
     made = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")

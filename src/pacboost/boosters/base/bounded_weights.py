@@ -88,7 +88,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
 
     def _based(self, units: Floats) -> Floats:
         """Turn the first weights, in whole units, into the base that ``_fill`` takes."""
-        return log(units)
+        return np.asarray(log(units))
 
     @abstractmethod
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:

@@ -35,7 +35,7 @@ class LogLink(Newton):
 
     def steps(self, means: Floats) -> Floats:
         """Give the logarithm of the factor by which predictions are off."""
-        return log(np.maximum(1.0 + means, LEAST_FACTOR))
+        return np.asarray(log(np.maximum(1.0 + means, LEAST_FACTOR)))
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
         """Give the logarithm of the mean target."""

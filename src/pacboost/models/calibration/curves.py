@@ -60,7 +60,7 @@ class Sigmoid:
     def at(self, scores: Doubles) -> Doubles:
         """Give the height of the curve at each score."""
         with np.errstate(over="ignore"):  # an infinite exponent has a probability, 0 or 1
-            return sigmoid(self.slope * scores + self.offset)
+            return np.asarray(sigmoid(self.slope * scores + self.offset))
 
     def to_dict(self) -> dict[str, Any]:
         """Both numbers by name."""
@@ -116,7 +116,7 @@ class Isotonic:
         slopes = np.append(np.diff(heights) / np.diff(knots), 0.0)
         x = np.clip(scores, knots[0], knots[-1])
         k = np.searchsorted(knots, x, side="right") - 1
-        return np.clip(slopes[k] * (x - knots[k]) + heights[k], 0.0, 1.0)
+        return np.asarray(np.clip(slopes[k] * (x - knots[k]) + heights[k], 0.0, 1.0))
 
     def to_dict(self) -> dict[str, Any]:
         """Both lists by name."""

@@ -37,13 +37,13 @@ class Importances:
     @property
     def mean(self) -> Doubles:
         """The mean over repeats."""
-        return row_totals(self.each) / self.each.shape[1]
+        return np.asarray(row_totals(self.each) / self.each.shape[1])
 
     @property
     def std(self) -> Doubles:
         """The standard deviation over repeats."""
         off = self.each - self.mean[:, None]
-        return np.sqrt(row_totals(off * off) / self.each.shape[1])
+        return np.asarray(np.sqrt(row_totals(off * off) / self.each.shape[1]))
 
 
 class Shuffled(Table):

@@ -227,6 +227,6 @@ def measure(row_margins: RowMargins, examples: EncodedRows, kinds: NDArray[np.in
 def losses_of(margins: Floats, signs: Signs) -> Floats:
     """Give the log loss of every row."""
     if margins.shape[1] == 1:
-        return softplus(-2 * margins[:, 0])
+        return np.asarray(softplus(-2 * margins[:, 0]))
     scores = margins * signs
     return np.asarray((log_sum_exp(scores)[:, None] - scores)[signs > 0])

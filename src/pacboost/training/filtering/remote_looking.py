@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from pacboost.samples.bins import Codes
 from pacboost.samples.coded import CodedTable
+from pacboost.samples.content_sample import Content
 from pacboost.samples.row_hashes import Hashes
 from pacboost.samples.sample import signs_of
 from pacboost.sources.oracles.blocks import Span
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.remote import BlockPlace
 from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.arrivals import hashes_of
 from pacboost.training.filtering.drawing.keys import numbers
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
@@ -44,8 +44,8 @@ class RemoteLook:
     look: Look
     apart_key: np.uint64
     apart_share: float
-    content_key: np.uint64 | None
-    """What rows are hashed by, where their coins go by content."""
+    content: Content | None
+    """What coins go by, where it is not the place of a row."""
     measures: bool
     """Whether weights and mistakes of all rows are wanted: where no rows are set apart to test."""
 
@@ -54,8 +54,8 @@ class RemoteLook:
         span, ticket = ticketed
         unread = span.of(held, place)
         ids = unread.rows
-        if self.content_key is not None:
-            ids = hashes_of(unread.read().table, self.content_key)
+        if self.content is not None:
+            ids = self.content.ids(unread.read().table, ids)
         left = ~(numbers(ids, self.apart_key) < self.apart_share)
         new = np.full(unread.n_rows, span.lap == 0)
         tickets = np.arange(ticket, ticket + unread.n_rows, dtype=np.uint64)

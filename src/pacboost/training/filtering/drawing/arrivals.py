@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.samples.row_hashes import RowHasher, among, mixed
+from pacboost.samples.row_hashes import Hashes, among, mixed
 from pacboost.sources.table import Table
 from pacboost.training.filtering.drawing.saved_arrays import of_kind
 
-Hashes = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
 REMEMBERED = 2**18
@@ -41,17 +40,6 @@ ROUNDED = (
     "than independent draws would. What certifies may have been learned from. Give every row once, "
     "or with the same digits every time."
 )
-
-
-def hashes_of(table: Table, key: np.uint64) -> Hashes:
-    """Hash the values of every row, keyed; -0 equals 0, and all missing values are equal.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> found = hashes_of(ArrayTable(np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]])), np.uint64(7))
-    >>> bool(found[0] == found[1]), bool(found[0] == found[2])
-    (True, False)
-    """
-    return RowHasher(int(key), np.ones(table.n_columns)).exact(table)
 
 
 class Arrivals:

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.samples.content_sample import ContentSample
+from pacboost.samples.content_sample import Content, ContentSample
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Drawn, SettlingChooser
-from pacboost.training.filtering.drawing.arrivals import hashes_of
 from pacboost.training.filtering.drawing.keys import key_of, numbers
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
@@ -49,15 +48,15 @@ class ReadFirst(SettlingChooser):
 
     key: np.uint64
     share: float
-    content_key: np.uint64 | None
-    """What rows are hashed by, where their coins go by content."""
+    content: Content | None
+    """What coins go by, where it is not the place of a row."""
     samples: Sequence[ContentSample]
 
     def __call__(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
         """Tell which rows of a block are read."""
-        if self.content_key is not None:
+        if self.content is not None:
             try:
-                ids = hashes_of(held.table(np.arange(held.n_rows)), self.content_key)
+                ids = self.content.ids(held.table(np.arange(held.n_rows)), ids)
             except BadCell:  # reading all rows names it
                 return np.ones(held.n_rows, dtype=np.bool_)
         chosen = np.asarray(numbers(ids, self.key) < self.share)
@@ -101,28 +100,31 @@ class BlockRows(Stream):
         """Read the rows that certify and those that test, in one pass over the source.
 
         The same pass reads rows that are chosen by their content. Where they tell that equal rows
-        are copies, or may be, the source is read again, and coins go by content.
+        are copies, or may be, the source is read again: to judge columns by all rows of their
+        values, and with coins that go by content.
         """
         if not self._share:
             return
         sample = ContentSample(*self._about)
         self._roles = self._read([sample])
         verdict = sample.judge(self._copies)
-        if verdict.distinct:
-            self.content_key = key_of(self.seed, 8)
+        if verdict.distinct and not verdict.judged:
             samples = [ContentSample(*self._about, by=columns) for columns in verdict.fine]
-            roles = self._read(samples)
-            verdict = verdict.by_values(samples) if samples else verdict
-            if verdict.distinct:
-                self._roles = roles
-            else:
-                self.content_key = None
+            for batch in self.oracle.select(ReadFirst(self._key, 0.0, None, samples)):
+                for sample in samples:
+                    sample.keep(batch.table)
+            verdict = verdict.by_values(samples)
+        if verdict.distinct:
+            tables = [batch.table for role in self._roles for batch in role if batch.n_rows]
+            self.content = Content.of(key_of(self.seed, 8), verdict.fine, tables)
+            verdict = replace(verdict, drawn=bool(self.content.popular))
+            self._roles = self._read([])
         self.equal_rows = verdict
 
     def _read(self, samples: Sequence[ContentSample]) -> list[list[Batch]]:
         """Read rows of both roles, one copy where coins go by content, and fill samples."""
         roles: list[list[Batch]] = [[], []]
-        first = ReadFirst(self._key, self._share, self.content_key, samples)
+        first = ReadFirst(self._key, self._share, self.content, samples)
         for batch in self.oracle.select(first):
             for sample in samples:
                 sample.keep(batch.table)
@@ -134,7 +136,7 @@ class BlockRows(Stream):
 
     def _once(self, batch: Batch) -> Batch:
         """Leave one copy of every row, by coins of their own, where coins go by content."""
-        if self.content_key is None:
+        if self.content is None:
             return batch
         return batch.take(_one_each(self._ids(batch), numbers(batch.rows, self._key)))
 
@@ -148,7 +150,7 @@ class BlockRows(Stream):
         if not role:
             return None
         examples = EncodedRows.join([encoder.read(batch) for batch in role])
-        if self.content_key is None:
+        if self.content is None:
             return examples
         ids = np.concatenate([self._ids(batch) for batch in role])
         return examples.take(_one_each(ids, numbers(examples.rows, self._key)))
@@ -157,9 +159,9 @@ class BlockRows(Stream):
         return np.asarray(numbers(ids, self._key) < self._share)
 
     @property
-    def coin_of_rows_apart(self) -> tuple[np.uint64, float, np.uint64 | None]:
+    def coin_of_rows_apart(self) -> tuple[np.uint64, float, Content | None]:
         """The key of the rows' coins, below what they certify or test, and what they go by."""
-        return self._key, self._share, self.content_key
+        return self._key, self._share, self.content
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
         """Leave out what certifies or tests, on every pass."""

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import NotCertified
-from pacboost.samples.content_sample import CHOSEN, ContentSample, Verdict, joined
+from pacboost.samples.content_sample import CHOSEN, Content, ContentSample, Verdict, joined
 from pacboost.samples.equal_rows import Examples
 from pacboost.samples.gathering import Gathering
-from pacboost.samples.hidden_copies import hidden_copies
-from pacboost.samples.sketch import row_hashes
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
@@ -106,26 +105,28 @@ def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, Verdi
     """
     every = np.arange(oracle.n_rows)
     if oracle.n_rows <= CHOSEN:
-        X: Any = joined([oracle.take(every).table])
+        batch = oracle.take(every)
         try:
-            examples = Examples.of(X, copies)
+            examples = Examples.of(joined([batch.table]), copies, batch.labels)
         except NotCertified as refusal:
             return oracle, Verdict(True, problems=(str(refusal), ""))
-        once = examples.once(every)
-        problem = hidden_copies(X[once]) if copies == "auto" else ""
-        verdict = Verdict(examples.repeated, examples.copied, (problem, problem))
-        return oracle.only(once) if examples.copied else oracle, verdict
+        drawn = examples.drawn is not None
+        verdict = Verdict(examples.repeated, examples.copied, drawn=drawn)
+        return oracle.only(examples.once(every)) if examples.copied else oracle, verdict
     (sample,) = _sampled(oracle, [ContentSample(oracle.n_rows)])
     verdict = sample.judge(copies)
-    if verdict.fine:
+    if verdict.distinct and not verdict.judged:
         by = [ContentSample(oracle.n_rows, by=columns) for columns in verdict.fine]
         verdict = verdict.by_values(_sampled(oracle, by))
     if not verdict.distinct:
         return oracle, verdict
-    parts = range(0, oracle.n_rows, MOST_AT_ONCE)
-    hashes = [row_hashes(oracle.take(every[a : a + MOST_AT_ONCE]).table) for a in parts]
-    number = np.unique(np.concatenate(hashes), return_inverse=True)[1].astype(np.intp)
-    return oracle.only(Examples(every.size, number, True).once(every)), verdict
+    some = np.random.default_rng(0).choice(oracle.n_rows, CHOSEN, replace=False)
+    content = Content.of(np.uint64(0), verdict.fine, [oracle.take(np.sort(some)).table])
+    parts = (oracle.take(every[a : a + MOST_AT_ONCE]) for a in range(0, every.size, MOST_AT_ONCE))
+    ids = np.concatenate([content.ids(batch.table, batch.rows) for batch in parts])
+    number = np.unique(ids, return_inverse=True)[1].astype(np.intp)
+    once = Examples(every.size, number, True).once(every)
+    return oracle.only(once), replace(verdict, drawn=bool(content.popular))
 
 
 def _sampled(oracle: ArrayOracle, samples: list[ContentSample]) -> list[ContentSample]:

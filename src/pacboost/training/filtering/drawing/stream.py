@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.content_sample import Content
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch, Drawn
 from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.arrivals import ROUNDED, Arrivals, hashes_of
+from pacboost.training.filtering.drawing.arrivals import ROUNDED, Arrivals
 from pacboost.training.filtering.drawing.candidates import Candidates
 from pacboost.training.filtering.drawing.keys import key_of, numbers
 from pacboost.training.filtering.drawing.offer import Offer
@@ -47,11 +48,11 @@ class Stream(Candidates):
         """How many rows of this refill have been drawn."""
         self.held: list[EncodedRows] = []
         self._held_ids = np.empty(0, dtype=np.uint64)
-        self.content_key: np.uint64 | None = None
-        """What rows are hashed by, where their content identifies them."""
+        self.content: Content | None = None
+        """What identifies rows, where it is their content and not their place."""
         self._arrivals: Arrivals | None = None
         if oracle.order is STREAM and copies != "draws":
-            self._arrivals, self.content_key = Arrivals(), key_of(seed, 8)
+            self._arrivals, self.content = Arrivals(), Content(key_of(seed, 8))
 
     @property
     def repeated(self) -> bool:
@@ -85,9 +86,9 @@ class Stream(Candidates):
 
     def _ids(self, batch: Drawn) -> NDArray[np.uint64]:
         """Give what identifies each row."""
-        if self.content_key is None:
+        if self.content is None:
             return batch.rows
-        return hashes_of(batch.read().table, self.content_key)
+        return self.content.ids(batch.read().table, batch.rows)
 
     def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Tell which rows may be set apart; nothing looks at them before that is decided."""
