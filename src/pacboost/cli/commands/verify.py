@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from pacboost.cli import options
 from pacboost.cli.group import the_answer_is_no
-
-if TYPE_CHECKING:
-    from pacboost.questions.verify import Check
 
 
 @click.command(
@@ -59,19 +55,10 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
         print_json({**answer, "note": CONSISTENT})
     else:
         for check in checks:
-            found = "holds" if check.holds else "FAILS" if check.checked else "?    "
-            echo(f"{found}  {check.name}: {check.words}")
-        echo(f"{model}: {_answer(checks)}.")
+            echo(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.words}")
+        echo(f"{model}: the certificate {'holds' if stands else 'does not hold'}.")
         if said:
             echo(said)
         echo(CONSISTENT)
     if not stands:
         raise the_answer_is_no()
-
-
-def _answer(checks: list[Check]) -> str:
-    if all(check.holds for check in checks):
-        return "the certificate holds"
-    if all(check.holds or not check.checked for check in checks):
-        return "what could be checked of the certificate holds, but not all of it could be checked"
-    return "the certificate does not hold"

@@ -1,4 +1,4 @@
-"""Files of every kind that were saved by earlier versions: every later one loads them."""
+"""Files of every kind: read, written again, summed up and verified."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import pacboost
@@ -17,22 +15,7 @@ from pacboost.models.file import format as model_file
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.file.inspect import inspect
 from pacboost.questions.verify import verify
-from tests.models.kinds import FOLDER, KINDS, answers
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_saved_files_answer_as_they_did(kind: str) -> None:
-    model = pacboost.load(FOLDER / f"{kind}.pacb")
-    expected = json.loads((FOLDER / f"{kind}.json").read_text(encoding="utf-8"))
-    found = answers(model, kind)
-    assert found["predict"] == expected["predict"]
-    # NumPy's exp differs in its last bit between processors, and probabilities pass through it.
-    np.testing.assert_allclose(chances(found), chances(expected), rtol=1e-14)
-
-
-def chances(said: dict[str, Any]) -> list[float]:
-    """Read the probabilities, which are stored as hexadecimal floats; none for a regressor."""
-    return [float.fromhex(value) for value in said.get("chances", [])]
+from tests.models.kinds import KINDS, answers, saved
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -51,7 +34,7 @@ def test_a_file_that_is_read_and_written_is_the_same(kind: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_summaries_say_what_the_model_says(kind: str) -> None:
-    path = FOLDER / f"{kind}.pacb"
+    path = saved(kind)
     model, told = pacboost.load(path), inspect(path)
     assert told.features == model.n_features_in_
     assert list(told.classes) == list(getattr(model, "classes_", []))
@@ -65,24 +48,16 @@ def test_summaries_say_what_the_model_says(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_saved_files_hold(kind: str, tmp_path: Path) -> None:
-    """Earlier versions bound no certificate to the whole model, and saving it again does not."""
-    again = tmp_path / "again"
-    pacboost.load(FOLDER / f"{kind}.pacb").save(again)
-    for path in (FOLDER / f"{kind}.pacb", again):
-        checks = verify(path)
-        certified = inspect(path).certificate is not None
-        failing = {check.name for check in checks if not check.holds and check.checked}
-        assert failing == (set() if certified else {"bound"})
-        unknown = {check.name for check in checks if not check.checked}
-        assert unknown - {"answers"} == ({"model"} if certified else set())
-        assert all("could not be checked" in c.words for c in checks if not c.checked)
+def test_saved_files_hold(kind: str) -> None:
+    path = saved(kind)
+    failing = {check.name for check in verify(path) if not check.holds}
+    assert failing == (set() if inspect(path).certificate else {"bound"})
 
 
 def test_looking_into_a_file_does_not_load_the_compiler() -> None:
     code = (
         "import sys\nfrom pacboost.models.file.inspect import inspect\n"
-        f"print(inspect({str(FOLDER / 'trees.pacb')!r}))\n"
+        f"print(inspect({str(saved('trees'))!r}))\n"
         "print([name for name in ('numba', 'sklearn', 'scipy') if name in sys.modules])"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
