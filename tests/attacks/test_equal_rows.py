@@ -258,7 +258,7 @@ def test_a_copy_is_counted_whatever_its_label() -> None:
     """One copy is chosen by its place, and labels have no say."""
     X, y = visits(0)
     chosen = [division.divide(X, own, "holdout", 0.2, 7).rows for own in (y, 1 - y, y * 0)]
-    assert all(np.array_equal(chosen[0], own) for own in chosen)
+    assert all(np.array_equal(np.asarray(chosen[0]), np.asarray(own)) for own in chosen)
 
 
 CERTIFYING = [name for name in public_classifiers() if "Regressor" not in name]

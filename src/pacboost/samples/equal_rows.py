@@ -134,9 +134,9 @@ class Examples:
         repeated = number is not None or _repeats(whole)
         if number is not None and drawn is not None and drawn.any():
             number = np.where(drawn, number.max() + 1 + np.arange(number.size), number)
-        if number is None or np.unique(number).size == number.size:
-            return cls(whole.size, None, repeated)
         drawn = drawn if drawn is not None and drawn.any() else None
+        if number is None or np.unique(number).size == number.size:
+            return cls(whole.size, None, repeated, drawn)
         return cls(whole.size, _in_order(number), True, drawn)
 
     @property
@@ -301,7 +301,8 @@ def _pair(one: Codes, other: Codes) -> Codes:
 def _fine(codes: Codes) -> bool:
     counts = np.bincount(codes)
     values = int(np.count_nonzero(counts))
-    return values >= FEWEST_VALUES and np.count_nonzero(counts == 1) >= SHARE_OF_ONE * values
+    alone = int(np.count_nonzero(counts == 1))
+    return values >= FEWEST_VALUES and alone >= SHARE_OF_ONE * values
 
 
 def _codes(values: NDArray[Any]) -> Codes:
