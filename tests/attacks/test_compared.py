@@ -100,8 +100,8 @@ def test_differences_where_frequent_rows_repeat(question: str) -> None:
             seen = [float(found[name].test_error or 0) for name in both]
             assert difference.interval[0] <= seen[0] - seen[1] <= difference.interval[1]
         else:
-            fitted = [model.fit(X, y) for model in both.values()]
-            difference = pacboost.compare_models(*fitted, X, y, delta=DELTA)
+            one, other = (model.fit(X, y) for model in both.values())
+            difference = pacboost.compare_models(one, other, X, y, delta=DELTA)
         false += not difference.interval[0] <= truth <= difference.interval[1]
     assert false <= binom.isf(1e-3, RUNS, DELTA)
     assert difference.assumptions == (SEPARATE,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,7 @@ def test_patients_with_several_visits(runs: int) -> None:
     check_coverage("certify, visits of patients", failed, runs, 0.1)
 
 
-QUESTIONS = {
+QUESTIONS: dict[str, Callable[..., Any]] = {
     "recall": lambda X, y, **given: choose_threshold(MODEL, X, y, recall=0.5, **given).certificate_,
     "sets": lambda X, y, **given: sets(MODEL, X, y, coverage=0.5, **given).certificate_,
     "answers": lambda X, y, **given: (
