@@ -30,7 +30,7 @@ def forged(path: Path, change: Change, kind: str = "model") -> Path:
     def whole(content: dict[str, Any]) -> None:
         change(content)
         for name in seal.CLAIMS:
-            if content.get(name) and seal.is_bound(content[name]):
+            if content.get(name):
                 content[name] = {**content[name], seal.FIELD: ""}
         content.update(seal.sealed(content))
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from pacboost.models.file import container
 from pacboost.models.file import format as model_file
 from tests.cli.running import well
 from tests.model_files import changed, forged, opened
-from tests.models.kinds import FOLDER, KINDS
+from tests.models.kinds import KINDS, saved
 
 Random = np.random.Generator
 CLAIMS = ("certificate", "answering", "decision", "coverage")
@@ -62,10 +63,9 @@ def forests(random: Random) -> Any:
 
 def thresholds(random: Random) -> Any:
     model = plain(random)
-    wishes = [{"recall": 0.6}, {"false_positive_rate": 0.5}, {"precision": 0.4}]
-    wish = wishes[int(random.integers(3))]
+    wishes: list[Any] = [{"recall": 0.6}, {"false_positive_rate": 0.5}]
     rows = world(int(random.integers(100, 400)), random)
-    return pacboost.choose_threshold(model, *rows, positive=1, **wish)
+    return pacboost.choose_threshold(model, *rows, positive=1, **wishes[int(random.integers(2))])
 
 
 def covered(random: Random) -> Any:
@@ -163,12 +163,11 @@ def alter(path: Path, random: Random) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_golden_files(kind: str) -> None:
-    path = FOLDER / f"{kind}.pacb"
+def test_files_of_every_kind(kind: str) -> None:
+    path = saved(kind)
     said = answers(path)
     assert checker.FAILS not in said
-    assert stands(path) == (said == {checker.HOLDS})
-    assert checker.UNKNOWN in said  # these files have no certificate, or one without a digest
+    assert stands(path) or said != {checker.HOLDS}
 
 
 def agree(seed: int, path: Path) -> None:
@@ -176,7 +175,8 @@ def agree(seed: int, path: Path) -> None:
     written(seed, path)
     found = checker.check(path.read_bytes())
     assert stands(path), (seed, pacboost.verify(path))
-    assert {answer for _, answer, _ in found} == {checker.HOLDS}, (seed, found)
+    known = {answer for _, answer, why in found if "bound deciding.curve" not in why}
+    assert known == {checker.HOLDS}, (seed, found)
     alter(path, np.random.default_rng([seed, 1]))
     said, whole = answers(path), stands(path)
     assert whole or said != {checker.HOLDS}, seed
@@ -214,14 +214,18 @@ def test_more_rows_than_can_be_summed_cannot_be_checked() -> None:
         checker.upper(10**11, 10**12, Fraction(0.05))
 
 
+def _update(name: str, fields: dict[str, Any], content: dict[str, Any]) -> None:
+    content[name].update(fields)
+
+
 def test_a_number_a_little_too_good_does_not_hold(tmp_path: Path) -> None:
     """The exact bound holds, and so does one that is rounded outward; nothing below it does."""
     path = written(4, tmp_path / "m.pacb")
     inputs = opened(path, "forest")["certificate"]["inputs"]
     exact = checker.upper(inputs["k"], inputs["n"], Fraction(inputs["delta"]))
     for factor, answer in ((1 - 1e-14, checker.FAILS), (1 + 1e-11, checker.HOLDS)):
-        value = float(exact) * factor
-        forged(path, lambda content, v=value: content["certificate"].update(value=v), "forest")
+        other = {"value": float(exact) * factor}
+        forged(path, partial(_update, "certificate", other), "forest")
         assert answer in {
             own for name, own, _ in checker.check(path.read_bytes()) if name != "file"
         }
@@ -236,6 +240,14 @@ def test_labels_swapped_and_sealed_anew_pass_by_design(tmp_path: Path) -> None:
     assert stands(path)
     assert answers(path) == {checker.HOLDS}
     assert "not who wrote it" in well("verify", path)
+
+
+def test_what_it_does_not_know_cannot_be_checked(tmp_path: Path) -> None:
+    random, path = np.random.default_rng(0), tmp_path / "m.pacb"
+    rows = world(400, random)
+    pacboost.choose_threshold(plain(random), *rows, positive=1, precision=0.3).save(path)
+    assert stands(path)
+    assert answers(path) == {checker.HOLDS, checker.UNKNOWN}
 
 
 def test_claims_that_fail_more_often_than_they_say(tmp_path: Path) -> None:

@@ -238,11 +238,11 @@ def number(own: Part) -> str:
         need(0 < v < 1 if name in ("delta", "target") else whole, f"{name} is {v}")
     need(own["delta"] == inputs["delta"], "delta is not that of its inputs")
     claims = inputs.pop("models" if held else "claims")
-    need(held or claims == 1 or own["sample"].endswith(f"each has delta/{claims}"), "claims differ")
-    look, shared = (inputs.pop("look", 0), inputs.pop("shared", 0)) if held else (0, 0)
+    need(held or claims == 1 or f"each has delta/{claims}" in own["sample"], "claims differ")
+    look = inputs.pop("look", 0) if held else 0
     inputs["delta"] /= claims * (look * (look + 1) or 1)
     if held:
-        need(own["size"] == inputs["n"] and shared <= inputs["k"], "rows are not those counted")
+        need(own["size"] == inputs["n"], f"{own['size']} rows are not those counted")
         need(own.get("details", {}) in ({}, {"without_weights": 1}), "its details are not known")
     known = own.get("of_what", "new examples") in (["new examples"] if held else MEASURES.split())
     need(known and own["valid_after_looking"] is False, "it speaks of something else")
@@ -358,15 +358,15 @@ def coverage(content: Part) -> str:
 
 def answering(content: Part) -> str:
     """Check the counts at thresholds of confidence, and which threshold was chosen."""
-    own, points = content["answering"], content["answering"]["points"]
+    own, points = {"models": 1, **content["answering"]}, content["answering"]["points"]
     if own.get("tested") is not None:
         raise UndecidedError("this checker does not know tests of a target error")
     fits = {(type(c), c >= 0) for point in points for c in point[1:]} == {(int, True)}
     fits &= all(max(k, few) <= n <= most <= own["rows"] for _, n, k, few, most in points)
     fits &= all(a[0] < b[0] and 0 <= a[2] - b[2] <= a[1] - b[1] for a, b in pairwise(points))
     fits &= 0 <= points[0][0] <= points[-1][0] <= 1 and len(points) <= own["thresholds"]
-    need(fits and 0 < own["delta"] < 1, "its counts contradict each other")
-    level, goal = Fraction(own["delta"]) / own["thresholds"], own["target_error"]
+    need(fits and 0 < own["delta"] < 1 <= own["models"], "its counts contradict each other")
+    level, goal = Fraction(own["delta"]) / own["thresholds"] / own["models"], own["target_error"]
     good = [j for j, p in enumerate(points) if goal and p[1] and upper(p[2], p[1], level) <= goal]
     chosen = [good[0] if good else None] if goal is not None else [None, *range(len(points))]
     need(own["chosen"] in chosen, "the threshold that was chosen is another")

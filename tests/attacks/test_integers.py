@@ -43,7 +43,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "confidence.selection_threshold": {"epsilon": 0.1, "gap": 0.1},
     "confidence.selection_size_hoeffding": {"gap": 0.1, "runs": 100, "delta": 0.05},
     "dependent.groups_bound": {"mean": 0.1, "groups": 120, "delta": 0.05},
-    "dependent.ordered_bound": {"k": 12, "n": 120, "delta": 0.05},
     "dependent.ordered_mixture": {"k": 12, "n": 120, "delta": 0.05},
     "dependent.group_bets": {"shares": "40x0 20x2048", "delta": 0.05},
     "dependent.mean_share": {"shares": "40x0 20x2048"},
@@ -51,6 +50,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "dependent.read_shares": {"shares": "40x0 20x2048"},
     "covering.covering_rank": {"n": 120, "coverage": 0.9, "delta": 0.05},
     "covering.average_rank": {"n": 120, "coverage": 0.9},
+    "covering.rows_to_cover": {"coverage": 0.9, "delta": 0.05, "excess": 0.02},
     "covering.covered_lower": {"rank": 118, "n": 120, "delta": 0.05, "claims": 100},
     "deciding.rank_for": {"n": 120, "rate": 0.1, "delta": 0.05},
     "deciding.fewest_rows": {"rate": 0.1, "delta": 0.05},
@@ -100,6 +100,11 @@ CALLS: dict[str, dict[str, Any]] = {
     "passing.rows_to_pass": {"epsilon": 0.1, "delta": 0.05, "error": 0},
     "passing.rows_to_pass_by_chernoff": {"epsilon": 0.1, "delta": 0.05, "error": 0},
     "passing.rows_to_pass_by_hoeffding": {"epsilon": 0.1, "delta": 0.05, "error": 0},
+    "passing.rows_of_all_to_pass": {"share": 0.2, "epsilon": 0.1, "delta": 0.05, "error": 0},
+    "passing.rows_of_all": {"rows": 20, "share": 0.2, "power": 0.9},
+    "passing.chance_of_all_to_pass": {
+        "n": 120, "share": 0.2, "epsilon": 0.1, "delta": 0.05, "error": 0,
+    },
     "passing.chance_to_pass": {"n": 120, "epsilon": 0.1, "delta": 0.05, "error": 0},
     "passing.allowed_mistakes": {"n": 120, "epsilon": 0.1, "delta": 0.05},
     "filtering.error_by_draws": {

@@ -112,9 +112,6 @@ FORMULAS: dict[str, Callable[[Numbers], Any]] = {
         + 2 / mp.mpf(a["theta"]) * root(2 * mp.mpf(a["log_growth"]) / a["n"])
         + root((log(a["thetas"]) - log(a["delta"])) / (2 * a["n"]))
     ),
-    "dependent.ordered_bound": lambda a: (
-        mp.mpf(a["k"]) / a["n"] + root(-log(a["delta"]) / (2 * a["n"]))
-    ),
     "three_way.recursive_error": lambda a: recursion(a["part"], a["levels"]),
 }
 
@@ -231,7 +228,6 @@ ARGUMENTS = {
     "compression.vote_bound": ["mistakes", "rest", "n", "features", "rules", "bits", "delta"],
     "occam.occam_bound": ["mistakes", "n", "base_rules", "rules", "bits", "delta"],
     "margins.rademacher_bound": ["ramp", "theta", "n", "log_growth", "delta", "thetas"],
-    "dependent.ordered_bound": ["k", "n", "delta"],
     "dependent.groups_bound": ["mean", "groups", "delta"],
     "three_way.recursive_error": ["part", "levels"],
     "sequence.anytime_kl_bound": ["total", "t", "delta"],

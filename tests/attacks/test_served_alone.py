@@ -47,7 +47,7 @@ def broken(name: str, runs: int, kind: Any, several: int = 6) -> tuple[int, int]
         wish: dict[str, Any] = {name: WISHES[name]}
         try:
             chosen = pacboost.choose_threshold(
-                model, pool[drawn], labels, copies="independent", delta=DELTA, **wish
+                model, pool[drawn], labels, copies="draws", delta=DELTA, **wish
             )
         except NotCertified:
             continue

@@ -23,7 +23,7 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.samples import content_sample
-from pacboost.samples.content_sample import ContentSample, Verdict
+from pacboost.samples.content_sample import ContentSample, EqualRowsOfSource
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE, UNLESS
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -95,7 +95,7 @@ def test_files_that_share_rows(shared: str, write: Write, tmp_path: Path) -> Non
 def test_copies_that_are_not_recognised_make_false_claims(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ContentSample, "judge", lambda *_: Verdict())
+    monkeypatch.setattr(ContentSample, "judge", lambda *_: EqualRowsOfSource())
     false = 0
     for seed in range(RUNS):
         X, y = coins(seed)

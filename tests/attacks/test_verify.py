@@ -22,7 +22,7 @@ from pacboost.models.file.memory_budget import MemoryBudget
 from pacboost.questions.verify import checks, verify
 from tests.cli.running import run
 from tests.model_files import changed, opened
-from tests.models.kinds import FOLDER, KINDS, frame, numbers
+from tests.models.kinds import KINDS, frame, numbers
 
 WITHOUT = ("regressor", "three", "majority", "forest_of_classes", "forest_of_numbers")
 """Kinds that certify nothing."""
@@ -248,8 +248,8 @@ def without_digest(content: dict[str, Any]) -> None:
     swap_classes(content)
 
 
-def unbound(content: dict[str, Any]) -> None:
-    content["certificate"]["model_digest"] = "unbound"
+def other_digest(content: dict[str, Any]) -> None:
+    content["certificate"]["model_digest"] = "0" * 64
     swap_classes(content)
 
 
@@ -271,7 +271,7 @@ ATTACKS = [
     *((kind, other_value) for kind in ("forest", "stumps", "compressed")),
     *((kind, other_size) for kind in ("forest", "bagged_trees", "strong")),
     *((kind, without_digest) for kind in ("stumps", "forest")),
-    *((kind, unbound) for kind in ("stumps", "forest")),
+    *((kind, other_digest) for kind in ("stumps", "forest")),
 ]
 
 
@@ -285,26 +285,11 @@ def test_a_changed_file_does_not_stand(kind: str, attack: Any, fresh: Any) -> No
     said = run("verify", path)
     assert said.exit_code != 0
     assert "the certificate stands" not in said.stdout
-    if attack is other_claim:  # the text is not read, so it is gone once the model is written again
-        return
     try:
         pacboost.load(path).save(path)  # to write a model again proves nothing
     except PacboostError:
         return
     assert not stands(path)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in WITHOUT])
-def test_a_file_of_an_earlier_version_says_what_was_not_checked(kind: str, tmp_path: Path) -> None:
-    path = tmp_path / "old.pacb"
-    path.write_bytes((FOLDER / f"{kind}.pacb").read_bytes())
-    for _ in range(2):
-        said = run("verify", path)
-        assert said.exit_code == 1
-        assert "could not be checked" in said.stdout
-        assert "the certificate stands" not in said.stdout
-        assert "FAILS" not in said.stdout
-        pacboost.load(path).save(path)
 
 
 def test_a_certificate_that_is_replaced_is_bound_to_the_last_model(tmp_path: Path) -> None:
@@ -314,17 +299,10 @@ def test_a_certificate_that_is_replaced_is_bound_to_the_last_model(tmp_path: Pat
         model.choose(number).save(path)
         assert stands(path)
     loaded = pacboost.load(path)
-    loaded.certify_answers(X + 1e-3, score > 0, target_error=0.5)
+    fresh, truth = numbers(700)
+    loaded.certify_answers(fresh[500:], truth[500:] > 0, target_error=0.5)
     loaded.save(path)
     assert stands(path)
-
-
-def test_words_of_a_file_are_made_from_its_numbers(fresh: Any) -> None:
-    path, kind = fresh("forest")
-    model = pacboost.load(path)
-    other = changed(path, other_claim, kind)
-    assert pacboost.load(other).certificate_.claim == model.certificate_.claim
-    assert pacboost.inspect(other).sentence == pacboost.inspect(path).sentence
 
 
 def test_frames_are_asked_by_name() -> None:

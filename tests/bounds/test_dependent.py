@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 from pacboost.bounds import dependent
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.dependent import (
-    azuma_certificate,
-    certificate_of_groups,
     counted,
     group_bets,
     groups_bound,
     groups_certificate,
     mean_share,
-    ordered_bound,
     ordered_certificate,
     ordered_mixture,
 )
@@ -34,14 +31,12 @@ from tests.runs import several_runs
 
 def test_vectors() -> None:
     assert groups_bound(0.1, 1000, 0.05) == pytest.approx(0.124808, abs=5e-7)
-    assert ordered_bound(100, 1000, 0.05) == pytest.approx(0.138702, abs=5e-7)
 
 
 @given(st.integers(1, 400), st.floats(0, 1), st.floats(1e-9, 0.9))
-def test_groups_of_one_row_give_chernoff_and_hoeffding(n: int, share: float, delta: float) -> None:
+def test_groups_of_one_row_give_chernoff(n: int, share: float, delta: float) -> None:
     k = int(share * n)
     assert groups_bound(k / n, n, delta) == pytest.approx(chernoff_kl(k, n, delta), rel=1e-9)
-    assert ordered_bound(k, n, delta) == pytest.approx(hoeffding(k, n, delta), rel=1e-11)
 
 
 @given(st.integers(1, 400), st.floats(0, 0.99), st.floats(1e-9, 0.9))
@@ -51,12 +46,6 @@ def test_shape(groups: int, mean: float, delta: float) -> None:
     assert groups_bound(mean, groups + 1, delta) <= value
     assert groups_bound(mean, groups, delta / 2) >= value
     assert groups_bound(min(1.0, mean + 0.01), groups, delta) >= value
-    k = int(mean * groups)
-    value = ordered_bound(k, groups, delta)
-    assert k / groups <= value <= 1
-    assert ordered_bound(k, groups + 1, delta) <= value
-    assert ordered_bound(k, groups, delta / 2) >= value
-    assert ordered_bound(min(groups, k + 1), groups, delta) >= value
 
 
 def test_rounded_outward() -> None:
@@ -64,12 +53,10 @@ def test_rounded_outward() -> None:
         exact = 1 - 0.05 ** (1 / n)
         assert groups_bound(0.0, n, 0.05) >= exact
         assert groups_bound(0.0, n, 0.05) == pytest.approx(exact, rel=1e-9)
-        assert ordered_bound(0, n, 0.05) >= min(1.0, math.sqrt(math.log(20) / (2 * n)))
 
 
 def test_tiny_delta_says_nothing_rather_than_failing() -> None:
     assert groups_bound(0.0, 10, 1e-320) == 1.0
-    assert ordered_bound(0, 10, 1e-320) == 1.0
 
 
 def shares_of_groups(generator: np.random.Generator, runs: int, groups: int) -> NDArray[np.float64]:
@@ -128,14 +115,6 @@ def drifting(runs: int, n: int, seed: int) -> tuple[NDArray[np.int64], NDArray[n
     return total.astype(np.int64), risks
 
 
-def test_ordered_rows_cover_the_period_watched() -> None:
-    runs, n, delta = 4000, 200, 0.05
-    k, risks = drifting(runs, n, 4)
-    bounds = {m: ordered_bound(int(m), n, delta) for m in np.unique(k)}
-    broken = sum(bounds[m] < risk for m, risk in zip(k, risks, strict=True))
-    check_coverage("dependent.ordered, risk follows the past", broken, runs, delta)
-
-
 def test_twin_ordered_rows_say_nothing_of_the_future() -> None:
     """The long-run risk is 1/3 here; taken for independent, the period watched misleads."""
     runs, n, delta = 4000, 200, 0.05
@@ -155,8 +134,6 @@ def test_twin_delta_dropped() -> None:
     [
         groups_certificate([0.0, 0.5, 1.0, 0.0], 0.05),
         ordered_certificate(3, 40, 0.05),
-        certificate_of_groups(0.2, 40, 0.05),
-        azuma_certificate(3, 40, 0.05),
     ],
 )
 def test_certificates_can_be_computed_again(made: Certificate) -> None:
@@ -184,7 +161,7 @@ def test_refuses_delta(delta: float) -> None:
     with pytest.raises(ParameterError, match="delta"):
         groups_bound(0.1, 10, delta)
     with pytest.raises(ParameterError, match="delta"):
-        ordered_bound(1, 10, delta)
+        ordered_mixture(1, 10, delta)
 
 
 def test_refuses_other_input() -> None:
@@ -197,7 +174,7 @@ def test_refuses_other_input() -> None:
         groups_certificate([], 0.05)
     for k, n in ((-1, 10), (11, 10), (0, 0)):
         with pytest.raises(ParameterError, match=r"must be|are a whole"):
-            ordered_bound(k, n, 0.05)
+            ordered_mixture(k, n, 0.05)
 
 
 @pytest.mark.parametrize("n", [37, 113, 400, 1000])
@@ -216,10 +193,10 @@ def test_groups_are_printed_as_groups() -> None:
 
 def test_mixture_vectors() -> None:
     """Far below Azuma's bound where mistakes are few, and little above it where they are many."""
-    assert ordered_mixture(0, 200, 0.05) < 0.0210 < ordered_bound(0, 200, 0.05)
-    assert ordered_mixture(5, 1000, 0.05) < 0.0152 < ordered_bound(5, 1000, 0.05)
-    assert ordered_mixture(100, 1000, 0.05) < ordered_bound(100, 1000, 0.05)
-    assert ordered_mixture(500, 1000, 0.05) < ordered_bound(500, 1000, 0.05) + 0.0065
+    assert ordered_mixture(0, 200, 0.05) < 0.0210 < hoeffding(0, 200, 0.05)
+    assert ordered_mixture(5, 1000, 0.05) < 0.0152 < hoeffding(5, 1000, 0.05)
+    assert ordered_mixture(100, 1000, 0.05) < hoeffding(100, 1000, 0.05)
+    assert ordered_mixture(500, 1000, 0.05) < hoeffding(500, 1000, 0.05) + 0.0065
     assert ordered_mixture(10, 10, 0.05) == 1
 
 

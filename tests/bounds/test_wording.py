@@ -95,20 +95,6 @@ def test_what_a_claim_speaks_of_is_one_of_a_few() -> None:
 def test_a_stored_claim_is_not_read() -> None:
     content = {**ONE.to_dict(), "claim": "It never errs."}
     assert Certificate.from_dict(content) == ONE
-    del content["of_what"]
-    content["bound"] = "dependent.ordered_bound"
-    assert Certificate.from_dict(content).of_what == wording.PERIOD
-
-
-def test_a_pickle_of_an_earlier_version_says_what_it_speaks_of() -> None:
-    made = dependent.ordered_certificate(1, 20, 0.05)
-    state = {**made.__dict__, "claim": "It never errs."}
-    for name in ("of_what", "details", "rows_checked", "model_digest"):
-        del state[name]
-    again = Certificate.__new__(Certificate)
-    again.__setstate__(state)
-    assert again == made
-    assert again.claim == made.claim
 
 
 @given(st.floats(1e-300, 1.0, exclude_max=True))

@@ -59,6 +59,7 @@ TEXTS = {
 
 
 def requests(times: int) -> dict[str, list[str]]:
-    """Texts with two intents, told apart by a word."""
+    """Texts with two intents, told apart by a word, and no two alike."""
     pairs = [(text, intent) for intent, own in TEXTS.items() for text in own] * times
-    return {"utterance": [text for text, _ in pairs], "intent": [intent for _, intent in pairs]}
+    texts = [f"{text} {number}" for number, (text, _) in enumerate(pairs)]
+    return {"utterance": texts, "intent": [intent for _, intent in pairs]}

@@ -12,7 +12,7 @@ import pytest
 from distributed import Client
 
 import pacboost
-from pacboost.cli.actions.training import cluster as action
+from pacboost.cli.commands import fit_filtering as action
 from pacboost.errors import DataError, FileError
 from pacboost.sources.oracles.files import find_files
 from pacboost.sources.oracles.parquet import SUFFIXES

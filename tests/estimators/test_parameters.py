@@ -214,12 +214,12 @@ def test_the_number_of_rounds_without_progress_is_the_same() -> None:
 
 
 def test_fit_takes_the_same_arguments_in_the_same_order() -> None:
-    """X, y and sample_weight by place, as in scikit-learn; all others by name, None by default."""
+    """X, y and sample_weight by place, as in scikit-learn; all others by name."""
     for kind in public_classes():
         _, *given = inspect.signature(kind.fit).parameters.values()
         by_place = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
         assert by_place in (["X", "y"], ["X", "y", "sample_weight"]), kind
-        assert all(one.default is None for one in given[2:]), kind
+        assert all(one.default == ("auto" if one.name == "copies" else None) for one in given[2:])
         if "class_weight" in inspect.signature(kind).parameters:
             assert by_place[-1] == "sample_weight", kind
 

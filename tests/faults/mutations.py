@@ -38,7 +38,7 @@ from tests.estimators.filter_sources import noisy
 from tests.faults.forked import FAILED, Case, forked
 from tests.faults.structured import REAL, WHOLE, WORDS, mutated, places
 from tests.models import kinds
-from tests.models.kinds import FOLDER, KINDS, answers
+from tests.models.kinds import KINDS, answers, saved
 
 UNWRITTEN, REFUSED, USED = "no file can hold it", "refused", "used"
 MEMORY = Path("/dev/shm")  # a disk that is memory
@@ -58,7 +58,7 @@ def uses(model: Any, path: Path, kind: str) -> list[Callable[[], object]]:
     def asked() -> None:
         said.append(repr(answers(model, kind)))
 
-    def saved() -> None:
+    def saved_again() -> None:
         model.save(folder / "again.pacb")
         again = pacboost.load(folder / "again.pacb")
         if said:
@@ -73,14 +73,14 @@ def uses(model: Any, path: Path, kind: str) -> list[Callable[[], object]]:
         lambda: pacboost.export(model, folder / "model.py"),
         lambda: pacboost.export(model, folder / "model.c"),
         model._repr_html_,
-        saved,
+        saved_again,
     ]
 
 
 @cache
 def written_model(kind: str) -> tuple[str, dict[str, Any]]:
     """Give what the file of a model says that it holds, and its content."""
-    source = FOLDER / f"{kind}.pacb"
+    source = saved(kind)
     what = container.kind_of(source)
     return what, container.read(source, what).document
 

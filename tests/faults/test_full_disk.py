@@ -21,7 +21,7 @@ from pacboost.cli.main import main
 from pacboost.errors import CheckpointWarning, FileError
 from tests.faults.mutations import fit_on, last_checkpoint, monitor_state, small_refills, use_state
 from tests.faults.test_kills import WRITERS, predictions
-from tests.models.kinds import FOLDER
+from tests.models.kinds import saved
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are set after fork")
 
@@ -63,7 +63,7 @@ def refused(write: Callable[[], object]) -> str:
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.999])
 def test_writing_fails_as_a_whole(name: str, part: float, tmp_path: Path) -> None:
     file, write = WRITERS[name]
-    models = [pacboost.load(FOLDER / f"{kind}.pacb") for kind in ("stumps", "regressor")]
+    models = [pacboost.load(saved(kind)) for kind in ("stumps", "regressor")]
     path = tmp_path / file
     write(models[1], path)
     room = int(path.stat().st_size * part)
@@ -78,11 +78,11 @@ def test_writing_fails_as_a_whole(name: str, part: float, tmp_path: Path) -> Non
 
 def test_predictions_and_reports_of_the_command_line(tmp_path: Path) -> None:
     output = tmp_path / "answers.csv"
-    predictions(FOLDER / "stumps.pacb", output, tmp_path)
+    predictions(saved("stumps"), output, tmp_path)
     before = output.read_bytes()
+    words = ["predict", str(saved("regressor")), str(tmp_path / "rows.csv")]
 
     def run() -> str:
-        words = ["predict", str(FOLDER / "regressor.pacb"), str(tmp_path / "rows.csv")]
         done = CliRunner().invoke(main, [*words, "--output", str(output)])
         return f"{done.exit_code} {' '.join(done.output.split())}"
 

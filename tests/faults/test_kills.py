@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import pacboost
 from pacboost.cli.main import main
-from tests.models.kinds import FOLDER
+from tests.models.kinds import saved
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed after fork")
 
@@ -61,7 +61,7 @@ WRITERS: dict[str, tuple[str, Write]] = {
 def outlives_kills(folder: Path, name: str, kills: int, seed: int) -> None:
     """Write two models by turns and kill; the file has to be that of one of them."""
     file, write = WRITERS[name]
-    models = [pacboost.load(FOLDER / f"{kind}.pacb") for kind in ("stumps", "regressor")]
+    models = [pacboost.load(saved(kind)) for kind in ("stumps", "regressor")]
     whole = []
     for model in models:
         write(model, folder / file)
@@ -84,7 +84,7 @@ def test_a_file_is_the_old_one_or_the_new_one(name: str, tmp_path: Path) -> None
 
 def predictions_outlive_kills(folder: Path, kills: int, seed: int) -> None:
     output = folder / "answers.csv"
-    models = [FOLDER / f"{kind}.pacb" for kind in ("stumps", "regressor")]
+    models = [saved(kind) for kind in ("stumps", "regressor")]
     whole = []
     for model in models:
         predictions(model, output, folder)

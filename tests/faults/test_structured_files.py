@@ -12,7 +12,7 @@ import pacboost
 from pacboost.errors import FileError
 from pacboost.models.file import container
 from tests.faults.mutations import REFUSED, USED, tried
-from tests.models.kinds import FOLDER, KINDS
+from tests.models.kinds import KINDS, saved
 
 
 def loaded(folder: Path, kind: str, count: int, seed: int) -> int:
@@ -80,7 +80,7 @@ IMPOSSIBLE: dict[str, tuple[str, Change]] = {
 @pytest.mark.parametrize("name", IMPOSSIBLE)
 def test_what_no_fit_could_have_written_is_refused(name: str, tmp_path: Path) -> None:
     kind, change = IMPOSSIBLE[name]
-    source = FOLDER / f"{kind}.pacb"
+    source = saved(kind)
     what = container.kind_of(source)
     content = container.read(source, what).document
     change(content)

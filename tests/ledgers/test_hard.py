@@ -34,11 +34,11 @@ def test_json_both_ways_and_the_digest_knows_them(ledger: Ledger) -> None:
     assert replace(ledger, hard=other).digest() != ledger.digest()
 
 
-def test_records_without_them_are_written_as_before(ledger: Ledger) -> None:
+def test_records_without_them_leave_them_out(ledger: Ledger) -> None:
     old = replace(ledger, hard=[])
     assert "hard" not in old.to_dict()
     assert Ledger.from_json(old.to_json()) == old
-    with pytest.raises(DataError, match=r"older than this list.*margins\(X, y\)"):
+    with pytest.raises(DataError, match=r"no rows are known to be hard.*margins\(X, y\)"):
         old.hardest(1)
 
 

@@ -1,13 +1,12 @@
-"""A small model of every kind that a file can hold, and rows that it has to answer.
-
-``python -m tests.models.kinds`` writes them to tests/models/files. Files of a version that has been
-released are never written again: every later version must load them.
-"""
+"""A small model of every kind that a file can hold, its file, and rows that it has to answer."""
 
 from __future__ import annotations
 
-import json
+import atexit
+import shutil
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -18,14 +17,13 @@ import pandas as pd
 import pacboost
 from pacboost.models.calibration import calibrators
 
-FOLDER = Path(__file__).parent / "files"
 ASKED = ["lost card", "top up failed", "my card is gone", "exchange rate today", "", "unknown"]
 SAID = ["i lost my card", "how do i top up", "my card is gone", "what is the exchange rate"] * 10
-AS_WRITTEN: dict[str, Any] = {
+PLAIN: dict[str, Any] = {
     **dict.fromkeys(("times", "beginning", "shares", "prefixes")),
     "l2": 1.0,
 }
-"""The defaults of the versions that wrote the first files with words."""
+"""Options of the small models of words, whatever the defaults are."""
 
 
 def numbers(count: int = 120) -> tuple[Any, Any]:
@@ -106,7 +104,7 @@ def filtered() -> Any:
 
 def words() -> Any:
     y = ["lost", "top-up", "lost", "rate"] * 10
-    return pacboost.TextBoostClassifier(n_rounds=4, random_state=0, **AS_WRITTEN).fit(SAID, y)
+    return pacboost.TextBoostClassifier(n_rounds=4, random_state=0, **PLAIN).fit(SAID, y)
 
 
 def letters() -> Any:
@@ -117,14 +115,14 @@ def letters() -> Any:
         n_rounds=3,
         calibrate="temperature",
         random_state=0,
-        **AS_WRITTEN,
+        **PLAIN,
     )
     return model.fit(SAID * 5, y)
 
 
 def labelled_words() -> Any:
     y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]] * 10)
-    return pacboost.TextBoostClassifier(n_rounds=3, random_state=0, **AS_WRITTEN).fit(SAID, y)
+    return pacboost.TextBoostClassifier(n_rounds=3, random_state=0, **PLAIN).fit(SAID, y)
 
 
 def mixed() -> Any:
@@ -135,7 +133,7 @@ def mixed() -> Any:
         certify="holdout",
         target_error=0.5,
         random_state=0,
-        **AS_WRITTEN,
+        **PLAIN,
     )
     return model.fit(told(), y)
 
@@ -191,15 +189,11 @@ def answers(model: Any, kind: str) -> dict[str, Any]:
     return said
 
 
-def write(folder: Path = FOLDER) -> None:
-    """Write a file of every kind, and what its model says."""
-    folder.mkdir(exist_ok=True)
-    for kind, make in KINDS.items():
-        model = make()
-        model.save(folder / f"{kind}.pacb")
-        text = json.dumps(answers(model, kind), indent=1) + "\n"
-        (folder / f"{kind}.json").write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write()
+@cache
+def saved(kind: str) -> Path:
+    """Write the file of a model of a kind, once a process."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / f"{kind}.pacb"
+    KINDS[kind]().save(path)
+    return path

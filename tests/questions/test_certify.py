@@ -25,8 +25,8 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost import AdaBoostClassifier, certify
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.dependent import groups_bound, mean_share, ordered_bound, ordered_mixture
-from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.dependent import groups_bound, mean_share, ordered_mixture
+from pacboost.bounds.holdout import clopper_pearson, hoeffding
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.committees.confidence import ConfidenceBoost
 from pacboost.estimators.single_rules.rectangle import RectangleClassifier
@@ -118,7 +118,7 @@ def test_ordered_rows(model: AdaBoostClassifier) -> None:
     certificate = certify(model, FRESH, LABELS, ordered=True)
     k = int((model.predict(FRESH) != LABELS).sum())
     assert certificate.value == ordered_mixture(k, 500, 0.05)
-    assert certificate.value < ordered_bound(k, 500, 0.05) + 0.006  # little above Azuma at 30 %
+    assert certificate.value < hoeffding(k, 500, 0.05) + 0.006  # little above Azuma at 30 %
     assert certificate.value > certify(model, FRESH, LABELS).value
 
 

@@ -229,17 +229,11 @@ def test_an_edited_delta_is_found(tmp_path: Path, way: str) -> None:
     assert failing(edited(saved(tmp_path, certify=way), edit))
 
 
-def test_a_claim_in_a_file_is_not_read(path: Path) -> None:
-    before = pacboost.load(path).certificate_.claim
-
-    def edit(content: dict[str, Any]) -> None:
-        content["certificate"]["claim"] = (
-            "The classifier is wrong on at most 0.01 % of new examples."
-        )
-
-    changed(path, edit)
-    assert failing(verify(path)) == {"model"}
-    assert pacboost.load(path).certificate_.claim == before
+def test_a_claim_in_a_file_is_refused(path: Path) -> None:
+    """It is made from the numbers whenever it is shown."""
+    changed(path, lambda content: content["certificate"].update(claim="It never errs."))
+    with pytest.raises(FileError, match="claim: is a field that this version does not know"):
+        verify(path)
 
 
 def test_an_edited_size_is_found(path: Path) -> None:
@@ -266,8 +260,6 @@ def test_certificates_of_other_bounds_can_be_recomputed() -> None:
     for certificate in (
         dependent.groups_certificate([0.0, 0.25], 0.05),
         dependent.ordered_certificate(1, 20, 0.05),
-        dependent.certificate_of_groups(0.1, 50, 0.05),
-        dependent.azuma_certificate(1, 20, 0.05),
         finite.certificate(3, 100, 0.05, 3.0),
         occam.certificate(10, 1000, 100, 5, 2, 0.05),
         rectangle.certificate(100, 0.05, 2, 0),

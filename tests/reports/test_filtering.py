@@ -32,6 +32,7 @@ def a_refill(number: int = 0, **changes: Any) -> Refill:
         "delta": 0.025,
         "smoothness": 4.0,
         "seconds": 0.5,
+        "mistakes": 125,
     }
     return Refill(**(values | changes))
 

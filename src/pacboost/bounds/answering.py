@@ -209,14 +209,14 @@ class Answering:
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values."""
         content = {**asdict(self), "points": [list(asdict(p).values()) for p in self.points]}
-        if self.tested is None:  # as files of earlier versions
+        if self.tested is None:
             del content["tested"]
-        if not self.model_digest:  # as before it is in a file, and in files of earlier versions
+        if not self.model_digest:  # as before it is in a file
             del content["model_digest"]
         content["assumptions"] = list(self.assumptions)
         if not self.assumptions:
             del content["assumptions"]
-        if self.rows_checked:  # as earlier versions wrote it
+        if self.rows_checked:
             del content["rows_checked"]
         if self.models == 1:
             del content["models"]

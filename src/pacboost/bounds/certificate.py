@@ -50,20 +50,6 @@ class Certificate:
         if not all(isinstance(value, allowed_kinds) for value in self.details.values()):
             raise ParameterError(f"details are {dict(self.details)!r}; they have to be numbers")
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Read a pickle; those of earlier versions hold a claim in the place of what it speaks of.
-
-        >>> import pickle
-        >>> from pacboost.bounds import dependent
-        >>> made = dependent.ordered_certificate(1, 20, 0.05)
-        >>> pickle.loads(pickle.dumps(made)) == made
-        True
-        """
-        known = {name: value for name, value in state.items() if name != "claim"}
-        known.setdefault("of_what", wording.of_what_by(known.get("bound", "")))
-        known.setdefault("details", {})
-        self.__dict__.update(known)
-
     @classmethod
     def by(
         cls,
@@ -210,10 +196,6 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Certificate:
-        """Read what ``to_dict`` or ``stored`` gave; a claim is not read but made again.
-
-        Earlier versions wrote no ``of_what``; it then follows from the bound.
-        """
+        """Read what ``to_dict`` or ``stored`` gave; a claim is not read but made again."""
         known = {name: value for name, value in content.items() if name != "claim"}
-        known.setdefault("of_what", wording.of_what_by(known.get("bound", "")))
         return cls(**{**known, "assumptions": tuple(content["assumptions"])})

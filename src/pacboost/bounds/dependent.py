@@ -7,26 +7,24 @@
 * **Time**: rows come one after the other, and each may depend on those before. Let r_t be the
   chance, given the past, that the classifier errs on row t. ``ordered_mixture`` bounds the mean of
   the r_t by a mixture of conditional moment bounds; for few mistakes it is far below
-  k/n + √(ln(1/δ)/(2n)) (``ordered_bound``, Azuma 1967). This speaks of the period that was watched,
-  not of a future that may differ.
+  k/n + √(ln(1/δ)/(2n)), Azuma's bound of 1967. This speaks of the period that was watched, not of a
+  future that may differ.
 
-``groups_bound`` and ``ordered_bound`` are those of earlier versions, whose files are still checked.
 Proofs: docs/proofs/dependent.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward
 from pacboost.bounds.wording import NEW_GROUPS, PERIOD
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
 from pacboost.numerics.mean_bounds import mean_risk_upper, mean_share_upper
 
@@ -46,18 +44,6 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
 
 
 @plain_numbers
-def ordered_bound(k: int, n: int, delta: float) -> float:
-    """Bound the average risk over a period by the mistakes made in it.
-
-    >>> round(ordered_bound(100, 1000, 0.05), 6)
-    0.138702
-    """
-    counts(k, n)
-    value = k / n + math.sqrt(_nats(delta) / (2 * n))
-    return outward(value)
-
-
-@plain_numbers
 def group_bets(shares: str, delta: float) -> float:
     """Bound the risk by the shares of mistakes of all groups, in the form that ``counted`` gives.
 
@@ -71,8 +57,8 @@ def group_bets(shares: str, delta: float) -> float:
 def ordered_mixture(k: int, n: int, delta: float) -> float:
     """Bound the mean risk over a period by the mistakes made in it, whatever rows depend on.
 
-    >>> round(ordered_mixture(5, 1000, 0.05), 4), round(ordered_bound(5, 1000, 0.05), 4)
-    (0.015, 0.0437)
+    >>> round(ordered_mixture(5, 1000, 0.05), 4)
+    0.015
     """
     return mean_risk_upper(k, n, delta)
 
@@ -132,42 +118,20 @@ def certificate_of_shares(shares: str, delta: float) -> Certificate:
 
 
 @plain_numbers
-def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate:
-    """Certify by groups of which only the mean share of mistakes is known (earlier versions)."""
-    return Certificate.by(
-        groups_bound,
-        {"mean": mean, "groups": groups, "delta": delta},
-        theorem="R ≤ kl⁺(mean share of mistakes per group, ln(1/δ)/groups)",
-        reference="Hoeffding 1963, theorem 1",
-        sample=f"{groups:,} held-out groups, each counted once",
-        size=groups,
-        independent_of="every choice made in training the classifier",
-        assumptions=("groups are drawn independently", "rows within a group may depend on others"),
-        valid_after_looking=False,
-        of_what=NEW_GROUPS,
-    )
-
-
-@plain_numbers
 def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
     """Certify by rows in the order of time."""
-    return _of_period(
+    return Certificate.by(
         ordered_mixture,
         {"k": k, "n": n, "delta": delta},
-        "Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n < 1/δ for the mean risk r̄ of rows that may depend on the "
-        "past",
-        "Ville 1939; Howard, Ramdas, McAuliffe and Sekhon 2021; docs/proofs/dependent.md",
-    )
-
-
-@plain_numbers
-def azuma_certificate(k: int, n: int, delta: float) -> Certificate:
-    """Certify by rows in the order of time as earlier versions did."""
-    return _of_period(
-        ordered_bound,
-        {"k": k, "n": n, "delta": delta},
-        "mean risk ≤ k/n + √(ln(1/δ)/(2n)) for rows that may depend on the past",
-        "Azuma 1967",
+        theorem="Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n < 1/δ for the mean risk r̄ of rows that may depend "
+        "on the past",
+        reference="Ville 1939; Howard, Ramdas, McAuliffe and Sekhon 2021; docs/proofs/dependent.md",
+        sample="held-out rows in the order of time",
+        size=n,
+        independent_of="every choice made in training; all of them precede the first of these rows",
+        assumptions=("the number of rows was fixed beforehand",),
+        valid_after_looking=False,
+        of_what=PERIOD,
     )
 
 
@@ -175,23 +139,6 @@ def _nats(delta: float) -> float:
     """ln(1/δ). Near 1 the quotient would lose digits; elsewhere files hold what it gives."""
     probability("delta", delta)
     return math.log(1 / delta) if delta < 0.9 else -math.log(delta)
-
-
-def _of_period(
-    function: Callable[..., float], inputs: dict[str, float], theorem: str, reference: str
-) -> Certificate:
-    return Certificate.by(
-        function,
-        inputs,
-        theorem=theorem,
-        reference=reference,
-        sample="held-out rows in the order of time",
-        size=int(inputs["n"]),
-        independent_of="every choice made in training; all of them precede the first of these rows",
-        assumptions=("the number of rows was fixed beforehand",),
-        valid_after_looking=False,
-        of_what=PERIOD,
-    )
 
 
 def read_shares(shares: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

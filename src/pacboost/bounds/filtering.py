@@ -85,44 +85,24 @@ def certificate(
         raise NotCertified("no example was drawn after the last round, so nothing was tested")
     if of and refill.again < refill.draws:
         raise NotCertified("some of the examples were new: only all of one kind can be tested")
-    value, theorem, inputs, bound = _bounded(refill, draws, factor)
-    return Certificate(
-        value=value,
+    inputs = {"mean": refill.mean, "mistakes": refill.mistakes, "draws": draws}
+    inputs |= {"delta": refill.delta, "factor": factor}
+    theorem = "error ≤ upper end of a confidence sequence for their mistakes, at delta/2"
+    if factor:
+        theorem += f", and ≤ factor {factor:g} times that for their mean weight, at delta/2"
+    return Certificate.by(
+        error_by_draws,
+        inputs,
         delta=delta,
         theorem=theorem,
         reference="Bradley and Schapire 2007; Krichevsky and Trofimov 1981; Ville 1939",
-        sample=_sample(refill, of),
+        sample=f"rows of {of} drawn after the last of these rounds, which had come before"
+        if of
+        else "examples never looked at before, scored after the last of these rounds",
         size=draws,
         independent_of="all rounds before, whatever the weak learner did in them",
         assumptions=(assumes,),
         valid_after_looking=True,
-        inputs=inputs,
-        bound=bound,
         of_what=of or NEW_EXAMPLES,
         details={"rounds": refill.rounds},
     )
-
-
-def _sample(refill: Refill, of: str) -> str:
-    """Say which examples were scored; the words of older records are kept."""
-    if of:
-        return f"rows of {of} drawn after the last of these rounds, which had come before"
-    if refill.mistakes is None:
-        return "examples drawn after the last of these rounds, and never looked at before"
-    return "examples never looked at before, scored after the last of these rounds"
-
-
-def _bounded(refill: Refill, draws: int, factor: float) -> tuple[float, str, dict[str, float], str]:
-    """Give the bound, its theorem, its inputs and its name; older records counted no mistakes."""
-    inputs: dict[str, float] = {"draws": draws, "delta": refill.delta}
-    sequence = "error ≤ upper end of a confidence sequence for"
-    if refill.mistakes is None:
-        mean = refill.mean if factor else refill.error
-        inputs = {"mean": mean, **inputs, "factor": factor or 1.0}
-        what = f"factor {factor:g} times their mean weight" if factor else "their mistakes"
-        return error_by_weight(**inputs), f"{sequence} {what}", inputs, "filtering.error_by_weight"  # type: ignore[arg-type]
-    inputs = {"mean": refill.mean, "mistakes": refill.mistakes, **inputs, "factor": factor}
-    theorem = f"{sequence} their mistakes, at delta/2"
-    if factor:
-        theorem += f", and ≤ factor {factor:g} times that for their mean weight, at delta/2"
-    return error_by_draws(**inputs), theorem, inputs, "filtering.error_by_draws"  # type: ignore[arg-type]

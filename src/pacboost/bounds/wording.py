@@ -58,16 +58,6 @@ _SUBJECTS = {
     "training": "the vote",
     "vc": "the hypothesis",
 }
-_BY_BOUND = {
-    "dependent.group_bets": NEW_GROUPS,
-    "dependent.groups_bound": NEW_GROUPS,
-    "dependent.ordered_bound": PERIOD,
-    "dependent.ordered_mixture": PERIOD,
-    "filtering.error_by_weight": THIS_SOURCE,
-    "filtering.error_by_draws": THIS_SOURCE,
-    "selective.answered_error": ANSWERED,
-    "training.product_bound": TRAINING_ROWS,
-}
 
 
 class Statement(NamedTuple):
@@ -89,15 +79,6 @@ class Statement(NamedTuple):
         if not opening:
             return self
         return Statement(f"{opening}{self.before[:1].lower()}{self.before[1:]}", *self[1:])
-
-
-def of_what_by(bound: str) -> str:
-    """Say what a certificate speaks of if only its bound is known, as in files without ``of_what``.
-
-    >>> of_what_by("holdout.clopper_pearson"), of_what_by("dependent.ordered_bound")
-    ('new examples', 'period')
-    """
-    return _BY_BOUND.get(bound, NEW_EXAMPLES)
 
 
 def claim(certificate: Certificate) -> Statement:

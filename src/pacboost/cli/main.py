@@ -8,19 +8,16 @@ from pacboost import __version__
 from pacboost.cli.group import Commands
 from pacboost.cli.options import example
 
-TRAINING, CERTIFYING, USING = ".training", ".certifying", ".using"
-COMMANDS = {
-    "fit": TRAINING, "predict": USING, "certify": CERTIFYING, "threshold": CERTIFYING,
-    "sets": CERTIFYING, "intervals": CERTIFYING, "watch": CERTIFYING, "verify": CERTIFYING,
-    "plan": TRAINING, "diagnose": TRAINING, "compare": TRAINING, "inspect": USING,
-    "report": USING, "export": USING, "ask": USING, "demo": "", "lab": "", "doctor": "",
-}  # fmt: skip
-"""The commands in the order of the help page, each with its room of ``cli.commands``."""
+COMMANDS = (
+    "fit", "predict", "certify", "threshold", "sets", "intervals", "watch", "verify", "plan",
+    "diagnose", "compare", "inspect", "report", "export", "ask", "demo", "lab", "doctor",
+)  # fmt: skip
+"""The commands in the order of the help page; each is the ``command`` of a file in commands/."""
 
 
 @click.group(
     cls=Commands,
-    homes={name: f"pacboost.cli.commands{room}.{name}" for name, room in COMMANDS.items()},
+    homes={name: f"pacboost.cli.commands.{name}" for name in COMMANDS},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=example(
         "pacboost fit adult.csv --target income --output income.pacb",

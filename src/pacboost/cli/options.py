@@ -84,7 +84,7 @@ max_bins = click.option(
 leaves = click.option(
     "--leaves", type=int, help="Maximum number of leaves of a tree.  [default: 31]"
 )
-model_file = click.argument("model", type=FILE)
+model_file = click.argument("model_path", metavar="MODEL", type=FILE)
 data_file = click.argument("data", type=FILE)
 
 
@@ -199,7 +199,7 @@ constraints = together(
         "may be repeated. 'pairwise' allows any two, 'no-interactions' one at a time.",
     ),
 )
-"""What trees may ask; cli/inputs/constraints.py reads them."""
+"""What trees may ask; cli/commands/fit_memory.py reads them."""
 
 
 filtering = together(

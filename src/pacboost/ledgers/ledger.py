@@ -173,7 +173,7 @@ class Ledger:
             return "numbers have no margins. Compare predict(X) with y"
         if not self.rounds:
             return "the vote is empty"
-        return "the record is older than this list. Ask margins(X, y) of the classifier"
+        return "this kind of fit lists none. Ask margins(X, y) of the classifier"
 
     def _repr_html_(self) -> str:
         """Show the first and the last rounds as an HTML table."""
@@ -195,11 +195,7 @@ class Ledger:
         return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain objects that JSON knows.
-
-        What came to the record later is left out where it is not used, so that the fingerprint of
-        a record does not change with the version that reads it.
-        """
+        """Everything as plain objects that JSON knows; what is not used is left out."""
         content = dict(vars(self))
         for name in ("rounds", "refills", "hard"):  # asdict would copy them number by number
             content[name] = [dict(vars(entry)) for entry in content[name]]
@@ -210,9 +206,6 @@ class Ledger:
             for name in ("margin", "gap"):
                 if entry[name] is None:
                     del entry[name]
-        for refill in content["refills"]:
-            if refill["mistakes"] is None:
-                del refill["mistakes"]
         return content
 
     def to_json(self) -> str:
@@ -224,7 +217,7 @@ class Ledger:
         """Read what ``to_dict`` wrote."""
         try:
             rounds = [Round(**entry) for entry in content["rounds"]]
-            refills = [Refill(**entry) for entry in content.get("refills", [])]
+            refills = [Refill(**entry) for entry in content["refills"]]
             hard = [HardRow(**entry) for entry in content.get("hard", [])]
             return cls(**{**content, "rounds": rounds, "refills": refills, "hard": hard})
         except (KeyError, TypeError) as problem:

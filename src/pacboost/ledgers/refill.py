@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,7 @@ class Refill:
     loss: float
     """Progressive log loss of the same examples."""
     delta: float
-    """The failure probability of the test: half of it is for μ, half for the mistakes. (All of it
-    is for μ where ``mistakes`` is None.)"""
+    """The failure probability of the test: half of it is for μ, half for the mistakes."""
     smoothness: float
     """No example weighs more than this many times what it does under the distribution: 1/μ, or
     what is known of it where no draw weighed anything."""
@@ -44,8 +43,8 @@ class Refill:
     """How many had been drawn before."""
     tested: int = 0
     """How many more were drawn to test the edge of the rule that was learned, if it was."""
-    mistakes: int | None = None
-    """On how many of the same examples the vote was wrong or tied; None in older records."""
+    mistakes: int = field(kw_only=True)
+    """On how many of the same examples the vote was wrong or tied."""
     seconds: float = 0.0
 
     @property

@@ -34,8 +34,9 @@ def read_state(path: Path) -> dict[str, Any]:
         raise FileError(f"{path}: is not the file of a monitor")
     if document.get("version") != VERSION:
         raise FileError(
-            f"{path}: has version {document.get('version')!r}; this pacboost reads version "
-            f"{VERSION}. Update pacboost"
+            f"{path}: has version {document.get('version')!r}, this pacboost reads version "
+            f"{VERSION}; it was written by another version of pacboost. Use that version, or begin "
+            "a new file"
         )
     state = document.get("state")
     try:

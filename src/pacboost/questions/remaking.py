@@ -23,12 +23,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.bounds.wording import DISTINCT, NEW_EXAMPLES, WITHOUT_WEIGHTS
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file.seal import UNBOUND
 
 FREE = ("ledger_digest", "model_digest", "rows_checked", "assumptions")
 """Fields that other checks look at, or of which a certificate may have more than its bound says."""
-WORDS = ("theorem", "reference", "sample", "independent_of")
-"""Fields that hold words, which may be others in another version."""
 ROUNDED = ("occam.occam_bound", "compression.vote_bound")
 """Certificates of votes that are not those of the rounds, but made of them."""
 
@@ -36,10 +33,7 @@ Maker = Callable[[Certificate, Ledger], Certificate]
 
 
 def difference(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> str:
-    """Say how a certificate differs from the one that its bound gives; "" if it does not.
-
-    Words are compared unless the certificate comes from a file of an earlier version.
-    """
+    """Say how a certificate differs from the one that its bound gives; "" if it does not."""
     if given.bound not in makers:
         return f"bound {given.bound!r} is not among {', '.join(makers)}"
     made = makers[given.bound](given, ledger)
@@ -47,14 +41,10 @@ def difference(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) 
         made = made.counted_without_weights()
     if given.sample.startswith(DISTINCT):
         made = made.of_distinct_rows()
-    earlier = given.model_digest == UNBOUND
-    free = {*FREE, *WORDS} if earlier else {*FREE}
-    for name in [field.name for field in fields(Certificate) if field.name not in free]:
+    for name in [field.name for field in fields(Certificate) if field.name not in FREE]:
         old, new = getattr(given, name), getattr(made, name)
         if old != new:
             return f"{name} says {old}, but it is {new}"
-    if earlier:
-        return ""
     absent = [text for text in made.assumptions if text not in given.assumptions]
     return f"the certificate leaves out that {absent[0]}" if absent else ""
 
@@ -91,9 +81,9 @@ def _filtered(given: Certificate, ledger: Ledger) -> Certificate:
 
 
 def _error_factor(given: Certificate, ledger: Ledger) -> float:
-    """Give the factor of the booster; records without mistakes hold it themselves."""
+    """Give the factor of the booster; a booster of the user's own is believed."""
     known = BOOSTERS.get(ledger.booster)
-    if ledger.refills[-1].mistakes is None or known is None:
+    if known is None:
         return 0.0 if ledger.potential == "projected" else float(given.inputs["factor"])
     return known.error_factor
 
@@ -124,14 +114,11 @@ OF_MEASURES: dict[str, Maker] = {
 OF_VOTES: dict[str, Maker] = {
     "training.product_bound": lambda given, ledger: training_error(ledger),
     "holdout.clopper_pearson": _held_out,
-    "filtering.error_by_weight": _filtered,
     "filtering.error_by_draws": _filtered,
     "three_way.recursive_error": _recursive,
     "occam.occam_bound": lambda given, _: occam.certificate(**_inputs(given)),
     "compression.vote_bound": lambda given, _: compression.vote_certificate(**_inputs(given)),
-    "dependent.groups_bound": lambda given, _: dependent.certificate_of_groups(**_inputs(given)),
     "dependent.group_bets": lambda given, _: dependent.certificate_of_shares(**_inputs(given)),
-    "dependent.ordered_bound": lambda given, _: dependent.azuma_certificate(**_inputs(given)),
     "dependent.ordered_mixture": lambda given, _: replace(
         dependent.ordered_certificate(**_inputs(given)), sample=given.sample
     ),

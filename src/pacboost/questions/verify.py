@@ -49,8 +49,6 @@ class Check:
     name: str
     holds: bool
     words: str
-    checked: bool = True
-    """False where the file does not say what is needed; ``holds`` is then False too."""
 
 
 NO_CERTIFICATE = Check("bound", False, "the file holds no certificate: none applies to this model")
@@ -71,10 +69,9 @@ def verify(path: str | Path | Certificate | Family) -> list[Check]:
     A certificate, or a family of them, as ``certify(of=…)`` gives it, is made again from its
     counts.
 
-    The certificate stands if every check holds. A file of an earlier version does not say for which
-    names, levels and classes its certificate was made: that check then does not hold, and its
-    ``checked`` is False. All this shows that a file is consistent, not who wrote it: somebody who
-    swaps the labels and computes the digests anew has written another consistent file.
+    The certificate stands if every check holds. This shows that a file is consistent, not who wrote
+    it: somebody who swaps the labels and computes the digests anew has written another consistent
+    file.
     """
     if isinstance(path, Certificate | Family):
         return [_alone(own) for own in (path if isinstance(path, Family) else [path])]
@@ -159,7 +156,7 @@ def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[C
         return []
     tied = _bound(document, "answering", "model")
     if not tied.holds:
-        return [Check("answers", False, tied.words, tied.checked)]
+        return [Check("answers", False, tied.words)]
     wanted = answering.target_error
     if wanted is not None and answering.within(wanted).chosen != answering.chosen:
         said = f"the threshold is not the one that keeps an error of {wanted:g}"
@@ -210,12 +207,6 @@ def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
     """Check that a claim was made for everything that the file holds."""
     names = {"answering": "table of answers", "coverage": "calibration of sets or intervals"}
     what = names.get(claim, claim)
-    if not seal.is_bound(document[claim]):
-        said = (
-            f"the {what} was written by an earlier version, which did not bind it to the model: "
-            f"that the {PARTS[kind]} are those it was made for could not be checked"
-        )
-        return Check("model", False, said, checked=False)
     if not seal.binds(document, claim):
         said = (
             f"the {what} was not made for what this file holds: one of the two was changed "

@@ -23,6 +23,7 @@ from pacboost.sources.table import Table, Values
 MOST_LOOKED_AT, MOST_CODED, MOST_PAIRED = 64, 8, 16
 """So many columns are looked at, of so many the codes are made, and so many may be a fine pair."""
 PARTS = (4, 8, 16, 32, 64, 128, 256)
+LARGEST = float(np.finfo(np.float32).max)
 NOT_APART = 0.05
 """If as few codes of distinct rows are equal, columns have enough parts. If some rows of many are
 compared, it has to be fewer, for fewer will be found again."""
@@ -106,4 +107,4 @@ def _cuts(values: Values, parts: int) -> NDArray[np.float64]:
     ends = known[np.arange(1, parts) * known.size // parts]
     below = np.searchsorted(distinct, ends)
     above = np.minimum(below + 1, distinct.size - 1)
-    return np.asarray(distinct[below] / 2 + distinct[above] / 2)
+    return np.clip(distinct[below] / 2 + distinct[above] / 2, -LARGEST, LARGEST)

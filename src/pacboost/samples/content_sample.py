@@ -66,7 +66,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class EqualRowsOfSource:
     """What the equal rows of a source are."""
 
     repeated: bool = False
@@ -96,7 +96,7 @@ class Verdict:
             return (SEPARATE,)
         return (f"{DISTINCT}; {UNLESS}" if self.drawn else DISTINCT,)
 
-    def by_values(self, samples: Iterable[ContentSample]) -> Verdict:
+    def by_values(self, samples: Iterable[ContentSample]) -> EqualRowsOfSource:
         """Judge the columns that look fine, by samples that are chosen by their values."""
         both = zip(self.fine, samples, strict=True)
         fine = tuple(columns for columns, sample in both if sample.is_fine())
@@ -104,7 +104,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
+class ContentKeys:
     """Identifies rows by their content, where equal rows are copies.
 
     Rows with popular values in all fine columns are draws, as where half of all amounts are 0, and
@@ -112,9 +112,9 @@ class Content:
 
     >>> rows = ArrayTable(np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]))
     >>> place = np.arange(4, dtype=np.uint64)
-    >>> np.unique(Content(np.uint64(7)).ids(rows, place)).size
+    >>> np.unique(ContentKeys(np.uint64(7)).ids(rows, place)).size
     2
-    >>> often = Content.of(np.uint64(7), ((1,),), [ArrayTable(np.zeros((60, 2)))])
+    >>> often = ContentKeys.of(np.uint64(7), ((1,),), [ArrayTable(np.zeros((60, 2)))])
     >>> np.unique(often.ids(rows, place)).size
     3
     """
@@ -124,7 +124,9 @@ class Content:
     """Fine columns and pairs, and their values that are far more frequent than others."""
 
     @classmethod
-    def of(cls, key: np.uint64, fine: tuple[tuple[int, ...], ...], tables: list[Table]) -> Content:
+    def of(
+        cls, key: np.uint64, fine: tuple[tuple[int, ...], ...], tables: list[Table]
+    ) -> ContentKeys:
         """Find the popular values of fine columns in random rows of the source."""
         popular = []
         for columns in fine if tables else ():
@@ -201,25 +203,25 @@ class ContentSample:
             if self.n_rows <= 2 * self._most:
                 return
 
-    def judge(self, copies: str = "auto") -> Verdict:
+    def judge(self, copies: str = "auto") -> EqualRowsOfSource:
         """Return what equal rows are; the rows are let go."""
         if not self.n_rows:
-            return Verdict(distinct=copies == "distinct")
+            return EqualRowsOfSource(distinct=copies == "distinct")
         X, sampled = self._let_go(), self._share < 1
         place = Repeats.of_any(X).place
         first = np.unique(place, return_index=True)[1]
         repeated = first.size < place.size
         if copies != "auto":
-            return Verdict(repeated, distinct=copies == "distinct")
+            return EqualRowsOfSource(repeated, distinct=copies == "distinct")
         problem = hidden_copies(X)
         if not repeated:
-            return Verdict(problems=(problem, ""))
+            return EqualRowsOfSource(problems=(problem, ""))
         times = times_copied(place)
         if times > 1:
             problem = WHOLE.format(times)
         fine = _look_fine(X, place)
         problems = problem, hidden_copies(X[np.sort(first)]) if fine else ""
-        return Verdict(True, bool(fine), problems, fine, judged=not (fine and sampled))
+        return EqualRowsOfSource(True, bool(fine), problems, fine, judged=not (fine and sampled))
 
     def is_fine(self) -> bool:
         """Check whether the columns that choose are fine; the rows are let go."""

@@ -107,6 +107,7 @@ class Examples:
         60
         """
         check_copies(copies)
+        X = opened(X)
         ways = list(_ways(X)) if copies == "auto" else list(islice(_ways(X), 1))
         if not ways:
             return cls(int(getattr(X, "shape", (0,))[0]))
@@ -184,6 +185,13 @@ class Examples:
         [0, 1, 3]
         """
         return np.sort(examples) if self.number is None else _where(self.number, examples)
+
+
+def opened(X: Any) -> Any:
+    """Open small sparse tables up, so that rows are compared as dense ones are."""
+    stored: Any = X
+    small = sparse.issparse(X) and math.prod(stored.shape) <= MOST_CELLS
+    return stored.toarray() if small else X
 
 
 def is_fine(columns: Columns, place: Rows) -> bool:

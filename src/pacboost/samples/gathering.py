@@ -87,7 +87,7 @@ class Gathering:
         self._distinct()
         _, exact, near, _, coarse = self._joined()
         exact, near, coarse = map(
-            HashCounts.of, (exact, near, coarse[:: -(-coarse.size // MOST_CODES)])
+            HashCounts.of, (exact, near, coarse[:: max(1, -(-coarse.size // MOST_CODES))])
         )
         return Sketch(
             self._hasher, self._share, self._columns, exact, near, self._codes, coarse, self._fine,

@@ -29,8 +29,8 @@ MOST_RUNS = 10_000
 GAP = " … "
 CUTS = {"times": (2, 1_000), "beginning": (1, 1_000), "shares": (1, 100)}
 """The least and the most of the numbers that may be given."""
-LATER_OPTIONS = ("times", "beginning", "shares", "prefixes")
-"""Options that model files name only where they are used: earlier files have none of them."""
+OPTIONAL = ("times", "beginning", "shares", "prefixes")
+"""Options that model files name only where they are used."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class TextFeatures:
         True
         """
         options = self.parameters()
-        return {k: own for k, own in options.items() if own or k not in LATER_OPTIONS} | (
+        return {k: own for k, own in options.items() if own or k not in OPTIONAL} | (
             {"weights": np.array(self.weights, dtype=np.uint8)} if self.weights else {}
         )
 

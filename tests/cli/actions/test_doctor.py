@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost.cli.actions import doctor
+from pacboost.cli.commands import doctor
 from tests.cli.running import answer, run, well
 
 

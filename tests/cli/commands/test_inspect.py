@@ -99,7 +99,10 @@ def test_texts_are_fitted_asked_predicted_and_certified(folder: Path) -> None:
     assert first == "lost card"
     found = answer("predict", model, data, "--target", "intent")
     assert found["wrong"] == 0
-    assert answer("certify", model, data, "--target", "intent")["certificate"]["inputs"]["k"] == 0
+    texts = requests(20)
+    texts["utterance"] = [f"hello {text} 7{text[-3:]}" for text in texts["utterance"]]
+    new = write_csv(folder / "new_requests.csv", texts)
+    assert answer("certify", model, new, "--target", "intent")["certificate"]["inputs"]["k"] == 0
     rows = read_csv(folder / "people.csv", "label", categories=True).table
     assert rows.n_rows == 300
     result = run("predict", model, folder / "people.csv")

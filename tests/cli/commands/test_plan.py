@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from pacboost.cli.commands.training.plan import EXAMPLES
+from pacboost.cli.commands.plan import EXAMPLES
 from pacboost.cli.main import main
 from pacboost.questions import plan
 from pacboost.questions.plan import QUESTIONS

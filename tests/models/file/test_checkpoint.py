@@ -31,7 +31,7 @@ def make(rounds: int = 2) -> Checkpoint:
     constant = TreeRule.constant(BINS, np.array([0.125]))
     rules = [StumpRule(0, float(np.float32(0.7)), 1, 1, -1), StumpRule.constant(1), constant]
     entry = Round(1, 0.3, 0.4, 0.25, 0.9, 0.3, 10.0, 2**52, [0.5], "a rule", 0.01)
-    refill = Refill(0, 0, 100, 90, 50, 1.0, 0.5, 0.4, 0.6, 1.0, 1.0, 0.69, 0.01, 2.0)
+    refill = Refill(0, 0, 100, 90, 50, 1.0, 0.5, 0.4, 0.6, 1.0, 1.0, 0.69, 0.01, 2.0, mistakes=90)
     return Checkpoint(
         settings={"booster": "'mada'", "seed": 3},
         position={"lap": 0, "row": 7},

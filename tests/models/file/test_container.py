@@ -74,13 +74,6 @@ def test_another_kind_is_named(tmp_path: Path) -> None:
         pacboost.load(path)
 
 
-@pytest.mark.parametrize("start", [b'{"format": "pacboost model"}', b"PK\x03\x04 a zip"])
-def test_files_of_before_are_told_apart(tmp_path: Path, start: bytes) -> None:
-    (tmp_path / "old").write_bytes(start)
-    with pytest.raises(FileError, match=r"before version 3 of its files.* Fit again"):
-        pacboost.load(tmp_path / "old")
-
-
 @pytest.mark.parametrize("size", [b"-1", b"9" * 30, b"1e3", b"", b"99999", b"\xb2"])
 def test_impossible_lengths_are_refused(tmp_path: Path, size: bytes) -> None:
     path = written(tmp_path / "file")

@@ -14,7 +14,7 @@ from pacboost.models.file.inspect import inspect
 from pacboost.models.file.memory_budget import SPARE
 from pacboost.questions.verify import verify
 from tests.models.file.mutants import GREEDY, WAYS, sealed
-from tests.models.kinds import FOLDER, KINDS, answers, rows
+from tests.models.kinds import KINDS, answers, rows, saved
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # votes of 1e150 may overflow
@@ -64,7 +64,7 @@ def within_bounds(path: Path, kind: str) -> bool:
 def put_to_the_test(path: Path, kind: str, count: int, seed: int) -> int:
     """Try files that were changed, two in three with the right SHA-256; count those refused."""
     random, refused = Random(f"{seed} {kind}"), 0
-    original = (FOLDER / f"{kind}.pacb").read_bytes()
+    original = saved(kind).read_bytes()
     path.write_bytes(original)
     assert not judged(path, kind)
     for number in range(count):

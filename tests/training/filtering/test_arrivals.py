@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.samples.content_sample import Content
+from pacboost.samples.content_sample import ContentKeys
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
@@ -20,7 +20,7 @@ KEY = np.uint64(11)
 
 
 def hashes_of(table: Table, key: np.uint64) -> NDArray[np.uint64]:
-    return Content(key).ids(table, np.arange(table.n_rows, dtype=np.uint64))
+    return ContentKeys(key).ids(table, np.arange(table.n_rows, dtype=np.uint64))
 
 
 def test_equal_rows_have_equal_hashes_whatever_holds_them() -> None:

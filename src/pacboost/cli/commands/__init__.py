@@ -1,1 +1,1 @@
-"""The commands: the options and the help of each, light to import."""
+"""The commands, one a file, light to import: what is heavy is imported where it is used."""

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.cli.output import working
-from pacboost.errors import DataError, FileError, InputWarning
+from pacboost.errors import DataError, FileError, InputWarning, ParameterError
+from pacboost.questions.row_order import RowOrder, watch_order
 from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.cells import Cells
@@ -227,3 +228,26 @@ def read_all(
         if not hasattr(model, "classes_"):
             return X, numbers(cells.labels(target), target, cells.spelling), cells
         return X, labels(cells.labels(target), model.classes_, target), cells
+
+
+def class_named(known: Any, name: str | None) -> Any:
+    """Give the class, one of the known labels, that prints as this name."""
+    if name is None:
+        return None
+    classes = np.unique(np.asarray(known)).tolist()
+    for label in classes:
+        if str(label) == name:
+            return label
+    names = ", ".join(map(str, classes[:20]))
+    raise ParameterError(f"--positive is {name}; the classes are {names}")
+
+
+def order_of_rows(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Warn, or refuse, as --order says; give what JSON adds.
+
+    Rows of groups, and rows that are said to be in the order of time, may have any order.
+    """
+    free = given.get("groups") is not None or given.get("ordered", False)
+    with working("testing the order of the rows"):
+        found: RowOrder | None = watch_order("any" if free else given["order"], X, y, model)
+    return {} if found is None else {"order": found.to_dict()}

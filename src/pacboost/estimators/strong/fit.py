@@ -106,7 +106,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
                     "groups, time and sample_weight go with rows in memory; a source is drawn from "
                     "in an order of its own, and all of its rows alike. Leave them out"
                 )
-            return self.fit_source(X, y)
+            return self.fit_source(X, y, copies=copies)
 
     def fit_source(
         self,

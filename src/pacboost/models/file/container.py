@@ -110,18 +110,13 @@ def _opened(path: Path, kind: str) -> Iterator[tuple[BufferedReader, int]]:
 
 def _first_line(path: Path, file: BufferedReader, kind: str) -> str:
     line = file.readline(LONGEST_LINE)
-    if line.startswith((b"{", b"PK\x03\x04")):
-        raise FileError(
-            f"{path}: is not a pacboost {kind} file of today; if pacboost wrote it, it did so "
-            f"before version {VERSION} of its files, which this one does not read. Fit again, save"
-        )
     words = line.decode("ascii", "replace").split(" ")
     if len(words) != 3 or words[0] != "pacboost" or not line.endswith(b"\n"):
         raise FileError(f"{path}: is not a pacboost {kind} file")
     if words[2] != f"{VERSION}\n":
         raise FileError(
-            f"{path}: has version {words[2][:-1]!r:.20}; this pacboost reads version {VERSION}. "
-            "Take the pacboost that wrote it, or a newer one"
+            f"{path}: has version {words[2][:-1]!r:.20}, this pacboost reads version {VERSION}; it "
+            "was written by another version of pacboost. Fit again, or use that version"
         )
     return words[1]
 

@@ -23,7 +23,7 @@ from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.kernels.forest_grow import LEAF
-from pacboost.models.file import container, earlier, meaning, parts
+from pacboost.models.file import container, meaning, parts
 from pacboost.models.file.encoding.fields import LARGEST, Fields
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS, Levels
@@ -122,15 +122,11 @@ def opened(content: container.Content, path: str | Path) -> ForestModel:
         made = whole.made("decision", ThresholdDecision.from_dict) if "decision" in whole else None
         rule = whole.made("coverage", coverage_rule) if "coverage" in whole else None
         whole.end()
-        model = _model(core, about, earlier.read(certificate, content.document))
+        model = _model(core, about, certificate)
         meaning.check_certificate(certificate, counted, [str(c) for c in model.classes])
-        return replace(
-            model,
-            held_out=counted,
-            seen=seen,
-            decision=earlier.decided(made, content.document),
-            coverage=earlier.covered(rule, content.document, model.classes.size),
-        )
+        meaning.check_coverage(rule, model.classes.size)
+        model = replace(model, held_out=counted, seen=seen, decision=made, coverage=rule)
+        return parts.with_digests(model, content.document)
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
 

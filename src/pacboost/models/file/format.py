@@ -24,7 +24,7 @@ from pacboost.ledgers.ledger import OUTSIDE, Ledger, Round
 from pacboost.ledgers.refill import Refill
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
-from pacboost.models.file import container, earlier, meaning, parts
+from pacboost.models.file import container, meaning, parts
 from pacboost.models.file.encoding import records
 from pacboost.models.file.encoding.fields import Fields
 from pacboost.models.file.encoding.rules import from_plain, to_plain
@@ -81,7 +81,8 @@ def opened(content: container.Content, path: str | Path) -> Model:
         model = _model(core, about, certificate=certificate, **beside)
         meaning.check_ledger(model.ledger, model.classes.size)
         meaning.check_certificate(certificate, model.held_out, [str(c) for c in model.classes])
-        return earlier.completed(model, content.document)
+        meaning.check_coverage(model.coverage, model.classes.size)
+        return parts.with_digests(model, content.document)
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pacboost.bounds import estimates, training
 from pacboost.bounds.certificate import Certificate
@@ -17,6 +17,10 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.models.file.encoding.fields import LARGEST
+
+if TYPE_CHECKING:
+    from pacboost.bounds.interval_rule import IntervalRule
+    from pacboost.bounds.label_sets import SetRule
 
 MOST_ROWS = 2**62
 COMMITTEES = ("three_way", "three_learners", "majority_of", "subsampled", "bagged")
@@ -61,6 +65,16 @@ def check_certificate(
     str(certificate)
     estimates.in_words(certificate, held_out, names)
     estimates.next_step(certificate, held_out)
+
+
+def check_coverage(rule: SetRule | IntervalRule | None, classes: int) -> None:
+    """Refuse sets or intervals that do not go with the classes of the model."""
+    if rule is None:
+        return
+    groups = len(getattr(rule, "groups", ()))
+    allowed = (groups,) if groups else (1, classes)
+    if hasattr(rule, "score") != bool(classes) or len(rule.cutoffs) not in allowed:
+        raise ValueError(f"the sets or intervals are not those of a model of {classes} classes")
 
 
 def _check_round(where: str, entry: Round, ledger: Ledger) -> None:

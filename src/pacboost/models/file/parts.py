@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from pacboost.errors import FileError
 from pacboost.models.file import container
 from pacboost.models.file.encoding import records
 from pacboost.models.file.encoding.fields import Fields
-from pacboost.models.file.seal import sealed
+from pacboost.models.file.seal import CLAIMS, kept, sealed
 from pacboost.samples.bins import MOST_BINS, Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import Levels
@@ -25,6 +26,7 @@ from pacboost.sources.levels import Levels
 LARGEST_FLOAT = float(np.finfo(np.float32).max)
 MOST_FEATURES = 2**24
 BYTES_A_FEATURE = 112
+Held = TypeVar("Held", bound=Any)
 
 
 def bins_written(bins: Bins) -> dict[str, Any]:
@@ -98,11 +100,20 @@ def certificate_read(part: Fields) -> Certificate | None:
         part.any("certificate")
         return None
     own = part.part("certificate")
-    if "claim" in own:  # earlier versions wrote it; it is made from the numbers instead
-        own.any("claim")
     found = records.checked(own, Certificate)
     own.end()
     return Certificate.from_dict(found)
+
+
+def with_digests(model: Held, document: Mapping[str, Any]) -> Held:
+    """Keep the digests of the claims of a model where they do not belong to the file."""
+    found = {name: getattr(model, name, None) for name in CLAIMS}
+    claims = {
+        name: replace(claim, model_digest=kept(document, name))
+        for name, claim in found.items()
+        if claim is not None
+    }
+    return replace(model, **claims)
 
 
 def sketches_written(seen: Sequence[Sketch]) -> dict[str, Any]:
@@ -111,7 +122,7 @@ def sketches_written(seen: Sequence[Sketch]) -> dict[str, Any]:
 
 
 def sketches_read(part: Fields) -> tuple[Sketch, ...]:
-    """Read the sketches of the training rows; earlier files have none."""
+    """Read the sketches of the training rows, if there are any."""
     if "rows_seen" not in part:
         return ()
     found = part.entries("rows_seen")

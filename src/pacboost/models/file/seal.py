@@ -20,8 +20,6 @@ CLAIMS = ("certificate", "answering", "decision", "coverage")
 OUTSIDE = ("seconds", "versions")
 """What equal models may differ in."""
 FIELD = "model_digest"
-UNBOUND = "unbound"
-"""In the place of a digest: the claim was read from a file that had none, and never gets one."""
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,15 +52,9 @@ def kept(content: Mapping[str, Any], name: str) -> str:
 
     Such a claim gets a new digest when the model is written again; no other claim does.
     """
-    claim = content[name]
-    if not is_bound(claim):
-        return UNBOUND
-    return "" if binds(content, name) else str(claim[FIELD])
-
-
-def is_bound(claim: Mapping[str, Any]) -> bool:
-    """Tell whether a claim has a digest at all; earlier versions wrote none."""
-    return claim.get(FIELD, UNBOUND) not in ("", UNBOUND)
+    if not content[name].get(FIELD):
+        raise ValueError(f"{name}.{FIELD} is not there")
+    return "" if binds(content, name) else str(content[name][FIELD])
 
 
 def _body_digest(content: Mapping[str, Any]) -> bytes:

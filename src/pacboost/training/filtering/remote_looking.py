@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.samples.bins import Codes
 from pacboost.samples.coded import CodedTable
-from pacboost.samples.content_sample import Content
+from pacboost.samples.content_sample import ContentKeys
 from pacboost.samples.row_hashes import Hashes
 from pacboost.samples.sample import signs_of
 from pacboost.sources.oracles.blocks import Span
@@ -44,7 +44,7 @@ class RemoteLook:
     look: Look
     apart_key: np.uint64
     apart_share: float
-    content: Content | None
+    content: ContentKeys | None
     """What coins go by, where it is not the place of a row."""
     measures: bool
     """Whether weights and mistakes of all rows are wanted: where no rows are set apart to test."""

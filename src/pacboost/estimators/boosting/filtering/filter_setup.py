@@ -39,7 +39,7 @@ from pacboost.learners.tree import Tree
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.content_sample import Verdict
+from pacboost.samples.content_sample import EqualRowsOfSource
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
@@ -95,7 +95,7 @@ def set_up(
             "rows stay with the workers. Give client=False."
         )
     booster = _booster(estimator, learner)
-    equal_rows = Verdict()
+    equal_rows = EqualRowsOfSource()
     if isinstance(oracle, ArrayOracle) and oracle.order is not REPLACED:
         oracle, equal_rows = without_copies(oracle, copies)
     faithful = estimator.edge is not None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.samples.content_sample import Content, ContentSample
+from pacboost.samples.content_sample import ContentKeys, ContentSample
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Drawn, SettlingChooser
 from pacboost.training.filtering.drawing.keys import key_of, numbers
@@ -48,7 +48,7 @@ class ReadFirst(SettlingChooser):
 
     key: np.uint64
     share: float
-    content: Content | None
+    content: ContentKeys | None
     """What coins go by, where it is not the place of a row."""
     samples: Sequence[ContentSample]
 
@@ -116,7 +116,7 @@ class BlockRows(Stream):
             verdict = verdict.by_values(samples)
         if verdict.distinct:
             tables = [batch.table for role in self._roles for batch in role if batch.n_rows]
-            self.content = Content.of(key_of(self.seed, 8), verdict.fine, tables)
+            self.content = ContentKeys.of(key_of(self.seed, 8), verdict.fine, tables)
             verdict = replace(verdict, drawn=bool(self.content.popular))
             self._roles = self._read([])
         self.equal_rows = verdict
@@ -159,7 +159,7 @@ class BlockRows(Stream):
         return np.asarray(numbers(ids, self._key) < self._share)
 
     @property
-    def coin_of_rows_apart(self) -> tuple[np.uint64, float, Content | None]:
+    def coin_of_rows_apart(self) -> tuple[np.uint64, float, ContentKeys | None]:
         """The key of the rows' coins, below what they certify or test, and what they go by."""
         return self._key, self._share, self.content
 

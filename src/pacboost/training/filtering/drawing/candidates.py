@@ -16,7 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import NotCertified
-from pacboost.samples.content_sample import CHOSEN, Content, ContentSample, Verdict, joined
+from pacboost.samples.content_sample import (
+    CHOSEN,
+    ContentKeys,
+    ContentSample,
+    EqualRowsOfSource,
+    joined,
+)
 from pacboost.samples.equal_rows import Examples
 from pacboost.samples.gathering import Gathering
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -48,7 +54,7 @@ class Candidates(ABC):
         """A sketch of the rows that were kept to learn from."""
         self.testing: EncodedRows | None = None
         """Rows that test every vote of the run and are never learned from, where there are some."""
-        self.equal_rows = Verdict()
+        self.equal_rows = EqualRowsOfSource()
         """What equal rows are, where that was looked for."""
 
     def position(self) -> dict[str, Any]:
@@ -98,7 +104,7 @@ class Candidates(ABC):
         """Go on from what ``state`` gave."""
 
 
-def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, Verdict]:
+def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, EqualRowsOfSource]:
     """Leave one row of every example of an array, where equal rows are copies.
 
     A few rows are judged as any table in memory, many by samples of them.
@@ -109,9 +115,9 @@ def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, Verdi
         try:
             examples = Examples.of(joined([batch.table]), copies, batch.labels)
         except NotCertified as refusal:
-            return oracle, Verdict(True, problems=(str(refusal), ""))
+            return oracle, EqualRowsOfSource(True, problems=(str(refusal), ""))
         drawn = examples.drawn is not None
-        verdict = Verdict(examples.repeated, examples.copied, drawn=drawn)
+        verdict = EqualRowsOfSource(examples.repeated, examples.copied, drawn=drawn)
         return oracle.only(examples.once(every)) if examples.copied else oracle, verdict
     (sample,) = _sampled(oracle, [ContentSample(oracle.n_rows)])
     verdict = sample.judge(copies)
@@ -121,7 +127,7 @@ def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, Verdi
     if not verdict.distinct:
         return oracle, verdict
     some = np.random.default_rng(0).choice(oracle.n_rows, CHOSEN, replace=False)
-    content = Content.of(np.uint64(0), verdict.fine, [oracle.take(np.sort(some)).table])
+    content = ContentKeys.of(np.uint64(0), verdict.fine, [oracle.take(np.sort(some)).table])
     parts = (oracle.take(every[a : a + MOST_AT_ONCE]) for a in range(0, every.size, MOST_AT_ONCE))
     ids = np.concatenate([content.ids(batch.table, batch.rows) for batch in parts])
     number = np.unique(ids, return_inverse=True)[1].astype(np.intp)

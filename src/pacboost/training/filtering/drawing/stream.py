@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.samples.content_sample import Content
+from pacboost.samples.content_sample import ContentKeys
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch, Drawn
 from pacboost.sources.table import Table
 from pacboost.training.filtering.drawing.arrivals import ROUNDED, Arrivals
@@ -48,11 +48,11 @@ class Stream(Candidates):
         """How many rows of this refill have been drawn."""
         self.held: list[EncodedRows] = []
         self._held_ids = np.empty(0, dtype=np.uint64)
-        self.content: Content | None = None
+        self.content: ContentKeys | None = None
         """What identifies rows, where it is their content and not their place."""
         self._arrivals: Arrivals | None = None
         if oracle.order is STREAM and copies != "draws":
-            self._arrivals, self.content = Arrivals(), Content(key_of(seed, 8))
+            self._arrivals, self.content = Arrivals(), ContentKeys(key_of(seed, 8))
 
     @property
     def repeated(self) -> bool:

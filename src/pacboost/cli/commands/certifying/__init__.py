@@ -1,1 +1,0 @@
-"""Commands that certify models, decide with a guarantee, and watch models in use."""

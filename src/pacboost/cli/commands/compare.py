@@ -1,0 +1,126 @@
+"""``pacboost compare``: several boosters on the same rows."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pacboost.cli import options
+from pacboost.cli.inputs.files import check_output, data_file
+from pacboost.cli.output import print_parts
+from pacboost.errors import ParameterError
+
+if TYPE_CHECKING:
+    from pacboost.questions.compare import Comparison
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost compare adult.csv --target income --boosters adaboost,logit --learner tree"
+    )
+)
+@options.data_file
+@options.target
+@click.option(
+    "--boosters",
+    default="adaboost,logit,adaboost_v,lp,erlp",
+    show_default=True,
+    help="Names of boosters, separated by commas, or 'all'.",
+)
+@click.option(
+    "--learner",
+    type=click.Choice(["stump", "tree"]),
+    default="stump",
+    show_default=True,
+    help="The weak learner.",
+)
+@options.leaves
+@click.option(
+    "--rounds", default=100, show_default=True, help="Maximum number of rounds of each booster."
+)
+@click.option(
+    "--learning-rate", type=float, help="Factor on every vote.  [default: 0.1 for trees, else 1]"
+)
+@options.max_bins
+@click.option(
+    "--test",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="Share of rows held out to test on; 0 for none.",
+)
+@click.option(
+    "--share",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="The mean margin of this share of the worst rows is shown.",
+)
+@options.copies
+@options.categories
+@options.drop
+@options.format_options
+@options.day_first
+@options.skip_unlabelled
+@options.delta
+@options.seed
+@options.jobs
+@click.option("--plot", type=options.FILE, help="Draw errors and margins into this file.")
+@options.as_json
+def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: Any) -> None:
+    """Train several boosters on the rows of a file, and compare them.
+
+    Prints rounds, seconds, training error and its bound, margins, and the error on held-out rows
+    with a confidence interval. If one booster fails, the reason is shown and the others continue.
+    """
+    from pacboost.cli.inputs.examples import read_examples
+    from pacboost.estimators.compare import Contest
+    from pacboost.learners.tree import Tree
+    from pacboost.reports.canvas import figure
+
+    check_output(plot, data)
+    if plot is not None:
+        figure()  # if matplotlib is missing, it fails here and not after the work
+    learner = given["learner"]
+    if given["leaves"] is not None:
+        if learner != "tree":
+            raise ParameterError("--leaves applies to trees only; add --learner tree")
+        learner = Tree(max_leaves=given["leaves"])
+    examples = read_examples(
+        data_file(data, given), target, given["drop"], categories=given["categories"]
+    )
+    contest = Contest(
+        given["boosters"],
+        learner,
+        examples.table,
+        examples.labels,
+        n_rounds=given["rounds"],
+        test=given["test"] or None,
+        delta=given["delta"],
+        share=given["share"],
+        copies=given["copies"],
+        random_state=given["seed"],
+        verbose=sys.stderr.isatty(),
+        learning_rate=given["learning_rate"],
+        max_bins=given["max_bins"],
+        n_jobs=given["jobs"],
+    )
+    try:
+        contest.run()
+    finally:
+        if contest.entries:
+            _show(contest.comparison(), as_json=as_json, plot=plot)
+
+
+def _show(found: Comparison, *, as_json: bool, plot: Path | None) -> None:
+    from pacboost.reports.canvas import save
+
+    if as_json:
+        click.echo(found.to_json())
+    else:
+        print_parts(found.table())
+    if plot is not None and not all(entry.failed for entry in found):
+        save(found.plot()[0].figure, plot)

@@ -1,0 +1,74 @@
+"""``pacboost diagnose``: does the weak learner have an edge?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pacboost.cli import options
+from pacboost.cli.group import the_answer_is_no
+
+
+@click.command(epilog=options.example("pacboost diagnose adult.csv --target income"))
+@options.data_file
+@options.target
+@click.option("--label", help="With more than two classes: the class to separate from the others.")
+@options.categories
+@options.drop
+@options.format_options
+@options.day_first
+@options.skip_unlabelled
+@options.delta
+@options.seed
+@options.as_json
+def command(
+    data: Path,
+    target: str,
+    label: str | None,
+    categories: bool,
+    drop: tuple[str, ...],
+    delta: float,
+    seed: int,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Measure how much better than guessing decision stumps are, while boosting reweights rows.
+
+    Half of the rows are boosted for some rounds. The other half measures the edge of the rules that
+    are found then, for rows that have become hard. The exit code is 1 if these rules are no better
+    than guessing.
+    """
+    from pacboost.cli.inputs.examples import read_examples
+    from pacboost.cli.inputs.files import data_file
+    from pacboost.cli.output import print_json, print_parts, working
+    from pacboost.errors import ParameterError
+    from pacboost.questions.diagnose import diagnose
+
+    examples = read_examples(data_file(data, given), target, drop, categories=categories)
+    y: Any = examples.labels
+    if label is not None:
+        named = [str(one) for one in y.tolist()]
+        if label not in named:
+            raise ParameterError(
+                f"--label is {label!r}; the labels are {', '.join(sorted(set(named)))}"
+            )
+        y = [one == label for one in named]
+    elif len(set(y.tolist())) > 2:
+        shown = ", ".join(sorted({str(one) for one in y.tolist()})[:10])
+        raise ParameterError(
+            f"column {target!r} holds {len(set(y.tolist()))} classes; edges are measured for one "
+            f"against the others: name it by --label, one of {shown}"
+        )
+    with working("measuring"):
+        found = diagnose(None, examples.table, y, delta=delta, seed=seed)
+    hopeless = max(stage.upper for stage in found.stages) <= 0
+    if as_json:
+        stages = [asdict(stage) for stage in found.stages]
+        print_json({"sentence": found.sentence, "delta": delta, "stages": stages})
+    else:
+        print_parts(str(found))
+    if hopeless:
+        raise the_answer_is_no()

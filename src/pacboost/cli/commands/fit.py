@@ -1,0 +1,300 @@
+"""``pacboost fit``: train a classifier on a file and certify it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from pacboost.boosters.base.registry import BOOSTERS, loss_names
+from pacboost.cli import options
+
+BY_HAND = (
+    "leaves",
+    "learning_rate",
+    "max_bins",
+    "resample",
+    "validation",
+    "certify",
+    "hardest",
+    "monotone",
+    "interact",
+)
+"""Options that require --booster or --learner."""
+CHOSEN_ALONE = ("text", "groups", "time_column", "recall", "precision", "positive")
+"""Options that require that booster and learner are chosen automatically."""
+IN_MEMORY_ALONE = (
+    "categories",
+    "resample",
+    "validation",
+    "certify",
+    "hardest",
+    "encoding",
+    "skip_unlabelled",
+    "dayfirst",
+    "weight",
+    "loss",
+    "quantile",
+    "alpha",
+    "monotone",
+    "interact",
+    "class_weight",
+    *CHOSEN_ALONE,
+)
+"""Options that boosting by filtering does not have."""
+BY_FILTERING = (
+    "table",
+    "query",
+    "drop",
+    "classes",
+    "as_json",
+    "forget_rows",
+    "missing",
+    "sep",
+    "cluster",
+    "copies",
+)
+"""Options of boosting by filtering that are no parameters of the estimator."""
+OF_CLASSES = (
+    "booster",
+    "learner",
+    "resample",
+    "certify",
+    "hardest",
+    "epsilon",
+    "delta",
+    "class_weight",
+)
+"""Options that a regressor does not have, besides those of an automatic choice."""
+
+if TYPE_CHECKING:
+    Names = click.Choice[str]
+else:
+    Names = click.Choice  # before click 8.2, it is not generic
+
+
+class BoosterName(Names):
+    """The name of a booster, found without loading it, or "module:Class"."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Leave "module:Class" to the estimator, which imports it."""
+        return value if ":" in value else super().convert(value, param, ctx)
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost fit adult.csv --target income --output income.pacb",
+        "pacboost fit intents.csv --text utterance --target intent --output intents.pacb",
+        "pacboost fit payments.csv --target fraud --recall 0.95 --output careful.pacb",
+        "pacboost fit adult.csv --target income --booster adaboost --learner stump --rounds 100",
+        "pacboost fit houses.csv --target price --loss absolute_error --output price.pacb",
+        "pacboost fit 'data/*.parquet' --target label --memory 2GB --time 60s",
+        "pacboost fit s3://bucket/data --target label --cluster tcp://host:8786",
+    )
+)
+@click.argument("data", type=options.FILE, nargs=-1, required=True)
+@click.option("--target", metavar="COLUMN", help="The column that holds the labels.  [required]")
+@options.output("Write the model to this file.")
+@click.option(
+    "--loss",
+    type=click.Choice(loss_names()),
+    help="Predict numbers, not classes: boost trees that lower this loss. A fit certifies "
+    "nothing about numbers.",
+)
+@click.option(
+    "--quantile",
+    type=float,
+    help="With --loss quantile: which one, between 0 and 1.",
+)
+@click.option(
+    "--alpha",
+    type=float,
+    help="With --loss huber: the share of rows that are no outliers; with --loss quantile the same "
+    "as --quantile.  [default: 0.9 with --loss huber]",
+)
+@options.text
+@options.epsilon
+@click.option(
+    "--recall",
+    type=float,
+    help="Find at least this share of the class --positive, guaranteed by held-out rows: they "
+    "choose the threshold of the model.",
+)
+@click.option(
+    "--precision",
+    type=float,
+    help="At least this share of what is called --positive is of that class, guaranteed alike.",
+)
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="With --recall or --precision: the class to be found.  [default: the second of two]",
+)
+@options.delta
+@click.option(
+    "--groups",
+    metavar="COLUMN",
+    help="Rows with the same value in this column depend on each other (the same patient, the same "
+    "customer): whole groups are held out.",
+)
+@click.option(
+    "--time-column", metavar="COLUMN", help="The time of each row: the latest rows are held out."
+)
+@click.option(
+    "--copies",
+    type=click.Choice(["auto", "draws", "distinct"]),
+    default="auto",
+    show_default=True,
+    help="What equal rows are: separate draws, or copies of one example, so that distinct rows are "
+    "divided and counted. auto: copies if a column or two nearly tell rows apart.",
+)
+@click.option(
+    "--weight",
+    metavar="COLUMN",
+    help="The weight of each row in training. Held-out rows certify without weights: the error on "
+    "new examples counts every example once.",
+)
+@click.option(
+    "--class-weight",
+    type=click.Choice(["balanced"]),
+    help="Give all classes the same total weight in training, for classes that are rare and "
+    "matter. Held-out rows certify without weights.",
+)
+@options.categories
+@options.drop
+@options.format_options
+@options.day_first
+@options.skip_unlabelled
+@click.option(
+    "--booster",
+    type=BoosterName(list(BOOSTERS)),
+    help="The boosting algorithm: one of these names, or module:Class for a class of yours. "
+    "Filtering accepts those whose weights lie in [0, 1], such as logit, mada or measure.  "
+    "[default: chosen automatically; with --learner: adaboost; by filtering: logit]",
+)
+@click.option(
+    "--learner",
+    type=click.Choice(["stump", "tree"]),
+    help="The weak learner.  [default: chosen automatically; with --booster: stump; by filtering: "
+    "tree]",
+)
+@click.option(
+    "--rounds",
+    type=int,
+    help="Maximum number of rounds.  [default: 1000; 50 with --booster or --learner; 300 by "
+    "filtering, and with --loss from 2,000 rows on, else 100]",
+)
+@options.leaves
+@options.constraints
+@click.option(
+    "--learning-rate",
+    type=float,
+    help="Factor on every vote.  [default: 0.1 for trees, else 1; 0.2 for trees by filtering]",
+)
+@options.max_bins
+@click.option(
+    "--resample",
+    is_flag=True,
+    help="Train each rule on rows drawn with probability proportional to their weights.",
+)
+@click.option(
+    "--validation",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.0,
+    help="Share of rows held out for early stopping.",
+)
+@click.option(
+    "--certify",
+    type=click.Choice(["train-error", "holdout", "train"]),
+    help="What to certify with --booster or --learner: the error on new rows, by held-out rows "
+    "(holdout) or by the training rows (train), or the training error alone (train-error). Without "
+    "--booster and --learner it is always by held-out rows.  [default: holdout; train-error if "
+    "there are fewer than 40 rows]",
+)
+@click.option(
+    "--hardest",
+    type=click.IntRange(0, 100),
+    default=0,
+    help="Also show this many of the hardest rows: their labels may be wrong.",
+)
+@click.option(
+    "--forget-rows",
+    is_flag=True,
+    help="Leave the sketch of the training rows out of the model file. `pacboost certify` can then "
+    "no longer refuse rows that the model was trained on.",
+)
+@options.filtering
+@options.seed
+@options.jobs
+@options.device
+@options.as_json
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    data: tuple[Path, ...],
+    target: str | None,
+    output: Path | None,
+    **given: Any,
+) -> None:
+    """Train a classifier on labelled rows, and certify its error on new examples.
+
+    A file is CSV, TSV, JSON lines, Parquet or Feather, perhaps compressed (.gz, .bz2, .xz, .zip,
+    .zst), or - for the standard input. Separator and encoding are detected. Columns of text are
+    categories, or texts if they read like sentences; dates become columns of numbers. Some rows are
+    held out; booster and learner are chosen to suit the others; and the held-out rows certify the
+    error of the result. Use --booster and --learner to choose yourself, and --loss to predict
+    numbers.
+
+    Parquet files above 100 MB, svmlight and DuckDB files, folders, patterns such as
+    'data/*.parquet' and several files are boosted by filtering: rows are drawn, the hard ones are
+    learned from, and the data need not fit in memory. With --cluster the workers of a Dask cluster
+    read them; addresses such as s3://bucket/folder are read through fsspec.
+
+    Nothing is written without --output or --checkpoint. With --epsilon, --recall or
+    --precision the exit code is 1 if that could not be certified.
+    """
+    from pacboost.cli.commands.fit_filtering import (
+        by_filtering,
+        filtering_parameters,
+        run_filtering,
+    )
+
+    def refuse(names: tuple[str, ...], why: str) -> None:
+        for name in names:
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                raise click.UsageError(f"--{name.replace('_', '-')} {why}")
+
+    if by_filtering(data, given):
+        refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
+        parameters = filtering_parameters(given)
+        more = {name: given[name] for name in BY_FILTERING}
+        run_filtering(data, target, output, parameters, **more)
+        return
+    if target is None:
+        raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
+    if given["loss"] is not None:
+        refuse((*OF_CLASSES, *CHOSEN_ALONE), "cannot be combined with --loss; leave it out")
+        from pacboost.cli.commands.fit_memory import run_numbers
+
+        run_numbers(data[0], target, output, given)
+        return
+    refuse(("quantile",), "requires --loss quantile; add it")
+    refuse(("alpha",), "requires --loss huber or --loss quantile; add one of them")
+    if given["booster"] is None and given["learner"] is None:
+        refuse(BY_HAND, "requires --booster or --learner; add one of them")
+        from pacboost.kernels import compile_helper
+
+        compile_helper.start(compile_helper.TREES)
+        from pacboost.cli.commands.fit_memory import run_chosen
+
+        run_chosen(data[0], target, output, given)
+        return
+    refuse(
+        ("epsilon", *CHOSEN_ALONE), "cannot be combined with --booster or --learner; leave it out"
+    )
+    from pacboost.cli.commands.fit_memory import run_fit
+
+    run_fit(data[0], target, output, given)

@@ -1,0 +1,218 @@
+"""Fit by filtering, from files of any size."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from glob import has_magic
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from pacboost.cli.group import INTERRUPTED
+from pacboost.cli.inputs.files import check_output, missing_words, separator
+from pacboost.cli.options import MEAN_FILTERING
+from pacboost.cli.output import (
+    bold,
+    echo,
+    make_console,
+    print_parts,
+    report_model,
+    save_model,
+    sentence_of,
+)
+from pacboost.errors import ClusterError
+from pacboost.estimators.boosting.filtering.filter_boost import FilterBoostClassifier
+from pacboost.reports.filtering import refills_table, summary
+from pacboost.sources.data_file import read_as_a_whole
+from pacboost.sources.numbers import read_labels
+from pacboost.sources.optional import need
+from pacboost.sources.oracles import csv_blocks, svmlight
+from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
+from pacboost.sources.oracles.files import File, find_files
+from pacboost.sources.oracles.remote_files import address_of, is_remote
+
+# The cluster that ``pacboost fit --cluster`` names: workers on this machine, or a scheduler.
+
+LOCAL = re.compile(r"local(?::([0-9]+))?")
+ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://.+")
+SECONDS_TO_CONNECT = 30
+
+
+@contextmanager
+def cluster_client(name: str | None) -> Iterator[Any]:
+    """Give a client of the cluster, and end what was started for it; False: there is none."""
+    if name is None:
+        yield False
+        return
+    local = LOCAL.fullmatch(name)
+    if local is None and not ADDRESS.fullmatch(name):
+        raise click.UsageError(
+            f"--cluster is {name!r}; it may be local:4 (workers on this machine, here 4), or the "
+            "address of a scheduler such as tcp://host:8786"
+        )
+    distributed = need("distributed", "dask")
+    logging.getLogger("distributed").setLevel(logging.ERROR)  # our errors say what went wrong
+    with ExitStack() as stack:
+        try:
+            if local is not None:
+                workers = None if local[1] is None else int(local[1])
+                cluster = distributed.LocalCluster(
+                    n_workers=workers, threads_per_worker=1, dashboard_address=":0"
+                )
+                client = distributed.Client(stack.enter_context(cluster), set_as_default=False)
+            else:
+                client = distributed.Client(name, set_as_default=False, timeout=SECONDS_TO_CONNECT)
+        except (OSError, TimeoutError, ValueError) as problem:
+            raise ClusterError(
+                f"the cluster {name} cannot be reached: {problem}. Is the scheduler running, and "
+                "is its address right?"
+            ) from problem
+        stack.enter_context(client)
+        threads = sum(client.nthreads().values())
+        echo(
+            f"{len(client.nthreads())} workers with {threads} threads; Dask's dashboard: "
+            f"{client.dashboard_link or 'none'}",
+            err=True,
+        )
+        yield client
+
+
+SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
+
+
+def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
+    """Tell whether files are boosted by filtering: because of their kind, or of an option.
+
+    >>> by_filtering([Path("a.parquet")], {}), by_filtering([Path("a.csv")], {})
+    (True, False)
+    >>> by_filtering([Path("a.csv")], {"memory": "2GB"})
+    True
+    """
+    if len(data) > 1 or any(given.get(name) for name in MEAN_FILTERING):
+        return True
+    path = data[0]
+    if is_remote(address_of(path)):
+        return True
+    if path.is_dir() or (has_magic(str(path)) and not path.exists()):
+        return True
+    others = tuple(suffix for suffix in SUFFIXES if suffix not in csv_blocks.SUFFIXES)
+    return path.name.lower().endswith(others) and not read_as_a_whole(path)
+
+
+def filtering_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn the options of the command into parameters of the estimator."""
+    parameters = {
+        "booster": given["booster"],
+        "learner": given["learner"],
+        "n_rounds": given["rounds"],
+        "max_leaves": given["leaves"],
+        "shrinkage": given["learning_rate"],
+        "random_state": given["seed"],
+        "n_jobs": given["jobs"],
+        "device": given["device"],
+        "verbose": sys.stderr.isatty(),
+    }
+    same = ("edge", "epsilon", "delta", "sample_rows", "memory", "time_limit", "max_bins")
+    parameters |= {name: given[name] for name in (*same, "checkpoint")}
+    return {name: value for name, value in parameters.items() if value is not None}
+
+
+def run_filtering(
+    data: Sequence[Path],
+    target: str | None,
+    output: Path | None,
+    parameters: Mapping[str, Any],
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    drop: Sequence[str] = (),
+    missing: tuple[str, ...] = (),
+    sep: str | None = None,
+    classes: str | None = None,
+    as_json: bool = False,
+    forget_rows: bool = False,
+    cluster: str | None = None,
+    copies: str = "auto",
+) -> None:
+    """Fit, show the result, and save it if asked to; also after Ctrl-C."""
+    check_output(output, *data)
+    source = [address_of(path) for path in data]
+    words = missing_words(missing) if missing else None
+    named = {
+        "table": table, "query": query, "drop": drop, "missing": words, "sep": separator(sep),
+        "copies": "" if copies == "auto" else copies,
+    }  # fmt: skip
+    options: dict[str, Any] = {name: value for name, value in named.items() if value}
+    _check(find_files(source, (*SUFFIXES, *COMPRESSED)), target, options)
+    model = FilterBoostClassifier(**parameters)
+    labels = None
+    if classes is not None:
+        labels = read_labels([text.strip() for text in classes.split(",")])
+    try:
+        with cluster_client(cluster) as client:
+            model.fit_source(source, target, labels, client=client, **options)
+    except KeyboardInterrupt:
+        if hasattr(model, "model_") and len(model.ledger_):
+            _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
+        else:
+            echo("Interrupted before the first round was finished; nothing was saved.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
+
+
+def _check(files: Sequence[File], target: str | None, options: Mapping[str, Any]) -> None:
+    """Reject options that do not apply to the kind of the files."""
+    lines = files[0].name.lower().endswith(svmlight.SUFFIXES)
+    if target is None and not lines:
+        raise click.UsageError(
+            f"Missing option '--target': the column of {files[0]} that holds the labels."
+        )
+    if lines and (target is not None or options.get("drop")):
+        raise click.UsageError(
+            f"{files[0]}: svmlight lines begin with the label, and columns have no names; "
+            "leave out --target and --drop"
+        )
+    database = files[0].name.lower().endswith(DATABASES)
+    if database and ("table" in options) == ("query" in options):
+        raise click.UsageError(f"{files[0]}: name what to read with either --table or --query")
+    written = files[0].name.lower().endswith(csv_blocks.SUFFIXES)
+    if not written and ("missing" in options or "sep" in options):
+        raise click.UsageError(f"{files[0]}: --missing and --sep apply to CSV files only")
+    if not database and ("table" in options or "query" in options):
+        raise click.UsageError(f"{files[0]}: --table and --query apply to .duckdb files only")
+
+
+def _keep(
+    model: FilterBoostClassifier,
+    data: Sequence[Path],
+    output: Path | None,
+    *,
+    as_json: bool,
+    forget_rows: bool,
+) -> None:
+    """Write the model, and show the result."""
+    files = str(data[0]) if len(data) == 1 else f"{data[0]} and {len(data) - 1} more"
+    save_model(model, output, forget_rows=forget_rows)
+    if not as_json:
+        print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
+        show(model, files)
+    report_model(model, files, output, as_json=as_json)
+    checkpoint = model.checkpoint
+    with suppress(OSError):
+        if checkpoint is not None and Path(checkpoint).exists():
+            echo(f"The same command continues from {checkpoint}.", err=as_json)
+
+
+def show(model: FilterBoostClassifier, title: str, console: Console | None = None) -> None:
+    """Print a table of the samples drawn, and a summary."""
+    console = console or make_console()
+    ledger = model.ledger_
+    console.print(refills_table(ledger, title))
+    held, stop = model.model_.certificate, model.stop_certificate_
+    console.print(summary(ledger, held, None if held == stop else stop))

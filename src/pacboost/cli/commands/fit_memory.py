@@ -1,0 +1,322 @@
+"""The fits of ``pacboost fit`` in memory: chosen automatically, by options, or of numbers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from pacboost.cli.group import the_answer_is_no
+from pacboost.cli.inputs.examples import about, read_examples, take_weights
+from pacboost.cli.inputs.files import check_output, data_file
+from pacboost.cli.inputs.rows import class_named, text_features
+from pacboost.cli.output import (
+    bold,
+    certificate_facts,
+    certificate_of,
+    make_console,
+    print_json,
+    print_parts,
+    report_model,
+    report_saved,
+    save_model,
+    sentence_of,
+)
+from pacboost.errors import FileError
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.regressor import BoostRegressor
+from pacboost.estimators.strong.classifier import StrongClassifier
+from pacboost.estimators.strong.row_roles import FEWEST
+from pacboost.numerics.checks import probability
+from pacboost.numerics.percent import percent
+from pacboost.reports.margins import hardest_table
+from pacboost.reports.text import certificate_panel, grid, listed, rounds_table
+from pacboost.sources.csv import LabelledTable
+from pacboost.sources.data_file import DataFile
+from pacboost.sources.mixed import MixedFeatures
+
+PARTS = {"learn": "for training", "watch": "for early stopping", "certify": "to certify"}
+CLASSES_NAMED = 6
+RULES = {"pairwise": "pairwise", "no-interactions": "no_interactions"}
+SLOPES = {"+1": 1, "1": 1, "-1": -1}
+
+
+def _read(
+    data: Path, target: str, given: Mapping[str, Any], *, text: Sequence[str] | None = None,
+    others: Sequence[str | None] = (), classes: bool = True,
+) -> tuple[DataFile, LabelledTable, NDArray[np.float64] | None]:  # fmt: skip
+    """Read the file: how it is written, its examples, and their weights if a column holds them."""
+    file, weight = data_file(data, given), given["weight"]
+    examples = read_examples(
+        file,
+        target,
+        given["drop"],
+        categories=given["categories"],
+        text=text,
+        others=[name for name in (*others, weight) if name is not None],
+        classes=classes,
+    )
+    if not classes and examples.labels.dtype.kind not in "iufb":
+        raise FileError(
+            f"{file}: column {target!r} holds text, such as {str(examples.labels[0])!r}, and "
+            "--loss predicts numbers; name another column by --target, or leave --loss out to "
+            "predict classes"
+        )
+    return file, *take_weights(file, examples, weight)
+
+
+def _run(
+    data: Path, target: str, output: Path | None, given: Mapping[str, Any],
+    make: Callable[[int], Any], tell: Callable[..., None], *, classes: bool = True,
+) -> None:  # fmt: skip
+    """Fit what is made for the rows, save it and tell of it; after Ctrl-C, the rounds so far."""
+    check_output(output, data)
+    file, examples, weights = _read(data, target, given, classes=classes)
+    model, said = make(examples.table.n_rows), about(file, examples.table)
+    try:
+        model.fit(examples.table, examples.labels, weights, copies=given["copies"])
+    finally:
+        if hasattr(model, "model_"):
+            save_model(model, output, forget_rows=given["forget_rows"])
+            tell(model, said, output, given)
+
+
+def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    """Fit by an automatic choice; the answer is no if epsilon was missed."""
+    check_output(output, data)
+    for name in ("epsilon", "delta", "recall", "precision"):
+        if given[name] is not None:
+            probability(name, given[name])
+    text, groups, time = given["text"], given["groups"], given["time_column"]
+    file, examples, weights = _read(data, target, given, text=text, others=(groups, time))
+    model = StrongClassifier(
+        given["epsilon"],
+        given["delta"],
+        recall=given["recall"],
+        precision=given["precision"],
+        positive=class_named(examples.labels, given["positive"]),
+        n_rounds=given["rounds"],
+        text_columns=list(text) or "auto",
+        class_weight=given["class_weight"],
+        random_state=given["seed"],
+        n_jobs=given["jobs"],
+        device=given["device"],
+        verbose=sys.stderr.isatty(),
+    )
+    copies = given["copies"]
+    model.fit(examples.table, examples.labels, weights, groups=groups, time=time, copies=copies)
+    save_model(model, output, forget_rows=given["forget_rows"])
+    features = text_features(model)
+    texts = features.text if isinstance(features, MixedFeatures) else ()
+    said = about(file, examples.table, texts, (groups, time))
+    if not given["as_json"]:
+        facts = grid(_facts(model, said))
+        print_parts(bold(model.sentence_), "", facts, "")
+    more = {"sentence": model.sentence_, "verdict": model.verdict_.to_dict()}
+    report_model(model, said, output, as_json=given["as_json"], **more)
+    if model.verdict_.reached is False:
+        raise the_answer_is_no()
+
+
+def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
+    ledger, certificate = model.ledger_, certificate_of(model)
+    parts = [f"{rows:,} {PARTS[part]}" for part, rows in model.parts_.items() if rows]
+    facts = [
+        ("data", said),
+        ("classes", listed(model.classes_.tolist(), CLASSES_NAMED)),
+        ("rows", ", ".join(parts)),
+        ("chosen", model.choice_),
+        ("rounds", f"{len(ledger):,}; {ledger.stopped}"),
+    ]
+    if len(ledger):
+        error = percent(ledger.rounds[-1].training_error, 2)
+        how = ", counted by their weights" if ledger.weighted else ""
+        facts.append(("training error", f"{error} of the training rows{how}"))
+    if certificate is not None and certificate.delta > 0:
+        facts += certificate_facts(certificate)
+    return facts
+
+
+def constraints(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the parameters of the estimator that the options stand for; none if none was given."""
+    found: dict[str, Any] = {}
+    if given["monotone"]:
+        found["monotone_constraints"] = slopes(given["monotone"])
+    if given["interact"]:
+        found["interaction_constraints"] = interactions(given["interact"])
+    return found
+
+
+def slopes(asked: Sequence[str]) -> dict[str, int]:
+    """Read the columns in which predictions may only rise or only fall.
+
+    >>> slopes(["age=+1", "price=-1"])
+    {'age': 1, 'price': -1}
+    """
+    found: dict[str, int] = {}
+    for each in asked:
+        name, _, slope = each.rpartition("=")
+        if not name or slope not in SLOPES:
+            raise click.UsageError(
+                f"--monotone is {each!r}; write a column and +1 (may only rise) or -1 (may only "
+                "fall), as in --monotone age=+1"
+            )
+        if found.setdefault(name, SLOPES[slope]) != SLOPES[slope]:
+            raise click.UsageError(f"--monotone sets both +1 and -1 on {name!r}; give one of them")
+    return found
+
+
+def interactions(asked: Sequence[str]) -> str | list[list[str]]:
+    """Read which columns may be used together on the way to a leaf.
+
+    >>> interactions(["age,income", "place"]), interactions(["pairwise"])
+    ([['age', 'income'], ['place']], 'pairwise')
+    """
+    if len(asked) == 1 and asked[0] in RULES:
+        return RULES[asked[0]]
+    rule = next((each for each in asked if each in RULES), None)
+    if rule is not None:
+        raise click.UsageError(f"--interact {rule} stands alone; leave the other --interact out")
+    return [[name.strip() for name in each.split(",") if name.strip()] for each in asked]
+
+
+def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier | BoostClassifier:
+    """Make the estimator from the options of the command, for a number of rows."""
+    booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
+    validation = given["validation"]
+    certify = given["certify"] or ("train-error" if rows < FEWEST else "holdout")
+    common: dict[str, Any] = {
+        "n_estimators": 50 if given["rounds"] is None else given["rounds"],
+        "max_bins": given["max_bins"],
+        "early_stopping": validation > 0,
+        "validation_fraction": validation or 0.1,
+        "certify": None if certify == "train-error" else certify,
+        "delta": given["delta"],
+        "random_state": given["seed"],
+        "n_jobs": given["jobs"],
+        "device": given["device"],
+        "verbose": sys.stderr.isatty(),
+    }
+    if learner != "tree" and (given["monotone"] or given["interact"]):
+        raise click.UsageError(
+            "--monotone and --interact are for trees; add --learner tree, or --loss for numbers"
+        )
+    rate, leaves, resample = given["learning_rate"], given["leaves"], given["resample"]
+    balance = given["class_weight"]
+    if (booster, learner) == ("adaboost", "stump") and leaves is None and balance is None:
+        return AdaBoostClassifier(
+            learning_rate=1.0 if rate is None else rate, resample=resample, **common
+        )
+    if resample:
+        raise click.UsageError(
+            "--resample requires --booster adaboost and --learner stump, without --class-weight"
+        )
+    common["class_weight"] = balance
+    common |= constraints(given)
+    return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
+
+
+def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    """Fit by the booster and the learner that the options name."""
+    _run(data, target, output, given, lambda rows: in_memory_model(given, rows), _show_votes)
+
+
+def _show_votes(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    if not given["as_json"]:
+        print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
+        show(model, said)
+        _show_hardest(model, given["hardest"])
+    report_model(model, said, output, as_json=given["as_json"])
+
+
+def show(model: Boosting, title: str, console: Console | None = None) -> None:
+    """Print the rounds, why they ended, and the certificate."""
+    console = console or make_console()
+    ledger = model.ledger_
+    console.print(rounds_table(ledger, title))
+    console.print(f"Stopped: {ledger.stopped}.")
+    console.print(certificate_panel(model.certificate_, ledger))
+
+
+def _show_hardest(model: Boosting, number: int) -> None:
+    if number:
+        found = model.ledger_.hardest(min(number, len(model.ledger_.hard) or 1))
+        make_console().print(hardest_table(found, "hardest rows, numbered from 0"))
+
+
+def number_model(given: Mapping[str, Any]) -> BoostRegressor:
+    """Make the estimator from the options of the command."""
+    validation, shares = given["validation"], _shares(given)
+    return BoostRegressor(
+        given["loss"],
+        given["rounds"],
+        given["learning_rate"],
+        **shares,
+        **constraints(given),
+        max_leaves=given["leaves"],
+        max_bins=given["max_bins"],
+        early_stopping=True if validation > 0 else "auto",
+        validation_fraction=validation or 0.1,
+        random_state=given["seed"],
+        n_jobs=given["jobs"],
+        device=given["device"],
+        verbose=sys.stderr.isatty(),
+    )
+
+
+def _shares(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Read --quantile and --alpha, which belong to one or two losses."""
+    quantile, alpha, loss = given["quantile"], given["alpha"], given["loss"]
+    if alpha is not None and loss not in ("huber", "quantile"):
+        raise click.UsageError(f"--alpha belongs to --loss huber and quantile, not to {loss}")
+    if alpha is not None and quantile is not None:
+        raise click.UsageError("--alpha and --quantile were both given; leave one of them out")
+    if loss == "quantile" and alpha is not None:
+        return {"quantile": alpha}
+    found = {"quantile": quantile, "alpha": alpha}
+    return {name: share for name, share in found.items() if share is not None}
+
+
+def run_numbers(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    """Fit a regressor: boosted trees that predict a number."""
+    _run(data, target, output, given, lambda _: number_model(given), _show_numbers, classes=False)
+
+
+def _show_numbers(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    ledger = model.ledger_
+    last = ledger.rounds[-1] if len(ledger) else None
+    loss = None if last is None else last.training_error
+    best = min(
+        (min(own) for own in model.__dict__.get("validation_curves_", {}).values()), default=None
+    )
+    if given["as_json"]:
+        print_json(
+            {
+                "data": said,
+                "estimator": type(model).__name__,
+                "loss": model.loss,
+                "quantile": model.quantile,
+                "rounds": len(ledger),
+                "stopped": ledger.stopped,
+                "training_loss": loss,
+                "validation_loss": best,
+                "model": output,
+            }
+        )
+        return
+    facts = [("data", said), ("rounds", f"{len(ledger):,}; {ledger.stopped}")]
+    if loss is not None:
+        facts.append((f"mean {model.loss}", f"{loss:.6g} on the training rows"))
+    if best is not None:
+        facts.append(("", f"{best:.6g} on the validation rows, which chose the number of rounds"))
+    sentence = "It predicts numbers, for which a fit gives no certificate; measure it on new rows."
+    print_parts(bold(sentence), "", grid(facts), "")
+    report_saved(output)

@@ -1,0 +1,67 @@
+"""``pacboost report``: one HTML page about a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pacboost.cli import options
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost report income.pacb",
+        "pacboost report income.pacb --data fresh.csv --target income --output income.html",
+    )
+)
+@options.model_file
+@options.output("Write the page to this file.  [default: the model's name with .html]")
+@click.option(
+    "--data",
+    type=options.FILE,
+    help="A file of labelled rows, for margins, mistakes and curves. Best are rows that the model "
+    "was not trained on; others are marked.",
+)
+@click.option("--target", metavar="COLUMN", help="The column of --data that holds the labels.")
+@options.text
+@options.format_options
+@options.skip_unlabelled
+@options.drop
+@options.as_json
+def command(
+    model_path: Path,
+    output: Path | None,
+    data: Path | None,
+    target: str | None,
+    text: tuple[str, ...],
+    drop: tuple[str, ...],
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Write one HTML page about a model; it works offline and loads nothing.
+
+    The page shows the certificate, the rounds, the rules and a curve for each column, and if rows
+    were held out, their confusion matrix and their ROC and precision-recall curves. With --data and
+    --target these are of the rows in that file, and margins, calibration and the hardest rows are
+    shown, too.
+    """
+    from pacboost.cli.inputs.files import check_output, data_file, load
+    from pacboost.cli.inputs.rows import read_all
+    from pacboost.cli.output import echo, print_json, working
+
+    if (data is None) != (target is None):
+        raise click.UsageError("--data and --target have to be given together")
+    path = output or model_path.with_suffix(".html")
+    check_output(path, model_path, *([] if data is None else [data]))
+    fitted = load(model_path)
+    rows: tuple[Any, ...] = ()
+    if data is not None:
+        rows = read_all(fitted, data_file(data, given), str(target), text, drop)[:2]
+    with working("writing the page"):
+        fitted.report(path, *rows)
+    if as_json:
+        print_json({"model": model_path, "output": path, "bytes": path.stat().st_size})
+    else:
+        echo(f"The report is in {path}. Open it in a browser.")

@@ -1,0 +1,100 @@
+"""``pacboost sets``: prediction sets that hold the true class as often as was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pacboost.cli import options
+from pacboost.cli.inputs.files import check_output, data_file, load, model_first
+from pacboost.cli.output import bold, print_json, print_parts, working
+from pacboost.errors import FileError
+
+COMMON = ("coverage", "method", "delta", "models", "copies")
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost sets intents.pacb fresh.csv --target intent --coverage 0.95 --output sure.pacb",
+        "pacboost predict sure.pacb new.csv --sets",
+    )
+)
+@options.model_file
+@options.data_file
+@options.target
+@options.coverage
+@click.option(
+    "--method",
+    type=click.Choice(["lac", "aps", "raps"]),
+    default="lac",
+    show_default=True,
+    help="lac: labels of at least some probability; aps: larger sets where the model is unsure; "
+    "raps: the same with a penalty on many labels. Choose it before the rows are looked at.",
+)
+@click.option("--by-class", is_flag=True, help="Cover the examples of every class to this extent.")
+@click.option("--by", metavar="COLUMN", help="Cover every group of rows with a value of this.")
+@options.calibrating
+@options.output("Write the model with its sets to this file.")
+@options.as_json
+def command(model_path: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
+    """Calibrate prediction sets by rows that the model was not trained on, and certify them.
+
+    At least the share --coverage of new examples gets a set that holds its class, with confidence
+    1 - delta. `pacboost predict --sets` writes the sets of new rows.
+    """
+    from pacboost.cli.inputs.rows import order_of_rows
+
+    model, X, y, more = opened(model_path, data, target, output, given, [given["by"]])
+    if not hasattr(model, "classes_"):
+        raise FileError(f"{model_path}: predicts numbers; for those there is pacboost intervals")
+    order = order_of_rows(model, X, y, given)
+    by = None if more["by"] is None else [str(own) for own in more["by"]]
+    with working("calibrating"):
+        found = model.certify_sets(
+            X, y, by_class=given["by_class"], by=by, groups=more["groups"],
+            **{name: given[name] for name in COMMON},
+        )  # fmt: skip
+    size = model.sets_.mean_size
+    seen = f"Sets of the calibration rows hold {size:.3g} classes on average (an estimate)."
+    tell(model, found, seen, output, given, {"mean_size": size, **order})
+
+
+def opened(
+    model_path: Path, data: Path, target: str, output: Path | None, given: Mapping[str, Any],
+    columns: list[str | None],
+) -> tuple[Any, Any, Any, dict[str, Any]]:  # fmt: skip
+    """Read model and rows; also give the columns that are no features but say something of rows."""
+    from pacboost.cli.inputs.rows import column_names, read_all
+
+    model_path, data = model_first(model_path, data)
+    check_output(output, model_path, data)
+    model = load(model_path)
+    named = [name for name in (given["groups"], *columns) if name is not None]
+    outside = [name for name in named if name not in column_names(model)]
+    file = data_file(data, given)
+    X, y, cells = read_all(model, file, target, given["text"], [*given["drop"], *outside])
+    asked = {"groups": given["groups"], "by": given.get("by")}
+    return model, X, y, {
+        name: None if column is None else cells.of(column) for name, column in asked.items()
+    }  # fmt: skip
+
+
+def tell(
+    model: Any, found: Any, seen: str, output: Path | None, given: Mapping[str, Any],
+    more: Mapping[str, Any],
+) -> None:  # fmt: skip
+    """Save the model if asked to, and print what is certified and what was seen."""
+    from pacboost.bounds.family import Family
+    from pacboost.bounds.label_sets import coverage_words
+
+    if output is not None:
+        model.save(output)
+    if given["as_json"]:
+        print_json({"sentence": coverage_words(found), **found.to_dict(), **more})
+        return
+    written = [f"Written to {output}."] if output is not None else []
+    table = ["", str(found)] if isinstance(found, Family) else []
+    print_parts(bold(coverage_words(found)), seen, *table, "", *written)

@@ -1,0 +1,120 @@
+"""``pacboost threshold``: the threshold at which a promise holds, and a model that uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pacboost.cli import options
+from pacboost.cli.inputs.files import check_output, data_file, load, model_first
+from pacboost.cli.output import bold, print_json, print_parts, working
+from pacboost.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from pacboost.estimators.fitted.decisions.answering import AnsweringClassifier
+    from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
+
+
+WISHES = ("recall", "precision", "false_positive_rate", "target_error")
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost threshold fraud.pacb fresh.csv --target fraud --positive yes --recall 0.95 "
+        "--output careful.pacb",
+        "pacboost threshold fraud.pacb fresh.csv --target fraud --cost 100,1 --json",
+    )
+)
+@options.model_file
+@options.data_file
+@options.target
+@click.option("--positive", metavar="CLASS", help="The class to be found.  [default: the second]")
+@click.option("--recall", type=float, help="Find at least this share of the class.")
+@click.option("--precision", type=float, help="At least this share of what is found is right.")
+@click.option(
+    "--false-positive-rate", type=float, help="At most this share of other classes is found."
+)
+@click.option(
+    "--cost",
+    metavar="MISS,ALARM",
+    help="The costs of a missed example and of a false alarm; the certified mean is made small.",
+)
+@click.option(
+    "--target-error",
+    type=float,
+    help="Answer only where confident, so that at most this share of the answers is wrong.",
+)
+@options.delta
+@options.models
+@options.copies
+@options.order
+@options.text
+@options.drop
+@options.format_options
+@options.skip_unlabelled
+@options.output("Write the model with its threshold to this file.")
+@options.as_json
+def command(model_path: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
+    """Choose the threshold of a model so that recall, precision or false alarms are guaranteed.
+
+    With --target-error rows whose confidence is too small get no answer, and the error among the
+    answered is guaranteed. The rows have to be new to the model. Prints the guarantee, what is
+    certified on the other side, and where the threshold lies. Exit code 1: no threshold keeps this
+    promise, or more rows are needed, and how many.
+    """
+    from pacboost.cli.inputs.rows import class_named, order_of_rows, read_all
+    from pacboost.estimators.fitted.decisions.choosing import choose_threshold
+    from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
+
+    model_path, data = model_first(model_path, data)
+    check_output(output, model_path, data)
+    model = load(model_path)
+    if isinstance(model, ThresholdClassifier):
+        model = model.estimator_
+    asked = {name: given[name] for name in WISHES if given[name] is not None}
+    if not hasattr(model, "classes_"):
+        raise FileError(f"{model_path}: predicts numbers; only classes have a threshold")
+    X, y, _ = read_all(model, data_file(data, given), target, given["text"], given["drop"])
+    order = order_of_rows(model, X, y, given)
+    with working("choosing"):
+        found: Any = choose_threshold(
+            model, X, y, positive=class_named(model.classes_, given["positive"]),
+            cost=_cost(given["cost"]),
+            **{name: given[name] for name in ("delta", "models", "copies")}, **asked,
+        )  # fmt: skip
+    if output is not None:
+        found.save(output)
+    if given["as_json"]:
+        print_json({**_content(found), **order})
+    else:
+        written = [f"Written to {output}."] if output is not None else []
+        sides = found.curve_.table() if given["target_error"] is not None else str(found.others_)
+        print_parts(bold(found.sentence_), "", sides, "", *written)
+
+
+def _content(found: ThresholdClassifier | AnsweringClassifier) -> dict[str, Any]:
+    """Give what JSON says of a threshold."""
+    from pacboost.estimators.fitted.decisions.answering import AnsweringClassifier
+
+    known = {
+        "threshold": found.threshold_,
+        "sentence": found.sentence_,
+        "certificate": found.certificate_.to_dict(),
+    }
+    if isinstance(found, AnsweringClassifier):
+        return {**known, "answering": found.curve_.to_dict()}
+    others = [own.to_dict() for own in found.others_]
+    return {**known, "positive": found.positive, "others": others, "curve": found.curve_.columns}
+
+
+def _cost(text: str | None) -> tuple[float, ...] | None:
+    if text is None:
+        return None
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(
+            f"--cost is {text!r}; it holds two numbers, MISS,ALARM, as in 100,1"
+        ) from None

@@ -1,1 +1,0 @@
-"""Commands that train models, or plan it: fit, compare, plan and diagnose."""

@@ -1,1 +1,0 @@
-"""Commands that use a model: predict, ask, inspect, report and export."""

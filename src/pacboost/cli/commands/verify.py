@@ -1,0 +1,64 @@
+"""``pacboost verify``: does the certificate in a model file hold?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+
+import click
+
+from pacboost.cli import options
+from pacboost.cli.group import the_answer_is_no
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost verify income.pacb",
+        "pacboost verify --checker check.py && python check.py income.pacb",
+    )
+)
+@click.argument("model", type=options.FILE, required=False)
+@click.option(
+    "--checker",
+    type=options.FILE,
+    help="Write a program to this file that checks model files without pacboost: 400 lines that "
+    "need nothing but Python.",
+)
+@options.as_json
+def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
+    """Recompute the certificate of a saved model, without its data.
+
+    The exit code is 1 if the certificate does not hold, or if something could not be checked.
+    Whether mistakes were counted correctly in the first place cannot be checked without the data,
+    nor who wrote the file.
+    """
+    from pacboost.cli.output import echo, print_json
+    from pacboost.questions.verify import CONSISTENT, sentence, verify
+    from pacboost.sources.atomic_write import atomic_write
+
+    if checker is None and model is None:
+        raise click.UsageError(
+            "Missing argument 'MODEL'; name a model file, or a file for --checker"
+        )
+    if checker is not None:
+        with atomic_write(checker) as part:
+            part.write_bytes((resources.files("pacboost") / "pacboost_check.py").read_bytes())
+    if model is None:
+        return
+    checks = verify(model)
+    stands = all(check.holds for check in checks)
+    said = sentence(model) if stands else ""
+    if as_json:
+        looked = [asdict(check) for check in checks]
+        answer = {"model": model, "stands": stands, "sentence": said, "checks": looked}
+        print_json({**answer, "note": CONSISTENT})
+    else:
+        for check in checks:
+            echo(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.words}")
+        echo(f"{model}: the certificate {'holds' if stands else 'does not hold'}.")
+        if said:
+            echo(said)
+        echo(CONSISTENT)
+    if not stands:
+        raise the_answer_is_no()

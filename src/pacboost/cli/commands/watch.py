@@ -1,0 +1,146 @@
+"""``pacboost watch``: is the certificate of a model in use still true?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pacboost.cli import options
+from pacboost.cli.group import alarm
+from pacboost.cli.inputs.files import check_output, data_file, load, model_first
+from pacboost.cli.output import bold, print_json, print_parts, working
+from pacboost.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from pacboost.monitoring.monitor import Monitor
+
+
+SETTINGS = ("error", "delta", "run_length")
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost watch income.pacb today.csv --target income --state income.watch",
+        "pacboost watch income.pacb today.csv --reference last_year.csv --state income.watch",
+    )
+)
+@options.model_file
+@options.data_file
+@click.option(
+    "--target",
+    metavar="COLUMN",
+    help="The column that holds the labels. Without it, only the rows are compared.",
+)
+@click.option(
+    "--state",
+    type=options.FILE,
+    help="Continue from this file if it exists, and save to it. Without it, the watch begins anew.",
+)
+@click.option(
+    "--reference",
+    type=options.FILE,
+    help="Compare the rows with those of this file, from the time when all was well. Give the same "
+    "file every time.",
+)
+@click.option("--error", type=float, help="The error to hold the model to.  [default: certified]")
+@click.option(
+    "--delta", type=float, help="The probability of ever giving a false alarm.  [default: 0.05]"
+)
+@click.option(
+    "--run-length",
+    type=int,
+    help="The average number of labelled rows to a false alarm of the change detector, at least.  "
+    "[default: 100000]",
+)
+@options.text
+@options.drop
+@options.format_options
+@options.skip_unlabelled
+@click.option("--plot", type=options.FILE, help="Draw the curves into this file.")
+@click.option("--report", type=options.FILE, help="Write a page with the curves to this file.")
+@options.as_json
+def command(model_path: Path, data: Path, target: str | None, **given: Any) -> None:
+    """Watch a model in use: its mistakes as labels come back, and its rows.
+
+    Give every row once, in the order of time, for instance every night. The exit code is 3 if the
+    certificate is refuted, the change detector has sounded, or the rows have drifted; also in later
+    runs with the same --state.
+    """
+    model_path, data = model_first(model_path, data)
+    if target is None and given["reference"] is None:
+        raise click.UsageError(
+            "nothing can be watched without --target (labels) or --reference (rows from the time "
+            "when all was well); give one of them, or both"
+        )
+    for output in (given["state"], given["plot"], given["report"]):
+        check_output(output, model_path, data)
+    model = load(model_path)
+    if not hasattr(model, "classes_"):
+        raise FileError(f"{model_path}: predicts numbers; watch is for models that predict classes")
+    monitor = _monitor(model, target, given)
+    _update(monitor, model, data, target, given)
+    if given["state"] is not None:
+        monitor.save(given["state"])
+    if given["plot"] is not None:
+        from pacboost.reports.canvas import save
+
+        save(monitor.plot()[0].figure, given["plot"])
+    if given["report"] is not None:
+        monitor.report(given["report"], title=model_path.name)
+    status = monitor.status()
+    if given["as_json"]:
+        print_json(status.to_dict())
+    else:
+        first, *others = status.sentences
+        print_parts(bold(first), *others)
+    if status.alarm:
+        raise alarm()
+
+
+def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monitor:
+    """Continue from the state, or begin."""
+    from pacboost.monitoring.monitor import Monitor
+
+    reference = None
+    if given["reference"] is not None:
+        reference = _rows(model, given["reference"], target, given)
+    asked = {name: given[name] for name in SETTINGS if given[name] is not None}
+    path = given["state"]
+    if path is None or not path.exists():
+        return Monitor(model, reference=reference, **asked)
+    monitor = Monitor.load(path, model, reference=reference)
+    for name, wanted in asked.items():
+        known = getattr(monitor, name)
+        if known != wanted:
+            raise ParameterError(
+                f"{path}: was begun with {name}={known:g}, and {wanted:g} is asked for; leave the "
+                "option out, or begin with another file"
+            )
+    return monitor
+
+
+def _update(
+    monitor: Monitor, model: Any, data: Path, target: str | None, given: Mapping[str, Any]
+) -> None:
+    from pacboost.cli.inputs.rows import read_all
+
+    if target is not None:
+        rows, labels, _ = read_all(
+            model, data_file(data, given), target, given["text"], given["drop"]
+        )
+        monitor.update(rows, labels)
+    if given["reference"] is not None:
+        with working("comparing rows"):
+            monitor.update_rows(_rows(model, data, target, given))
+
+
+def _rows(model: Any, path: Path, target: str | None, given: Mapping[str, Any]) -> Any:
+    from pacboost.cli.inputs.rows import Reader
+    from pacboost.sources.file_rows import whole
+
+    with working(f"reading {path.name}"):
+        others = [*given["drop"], *([target] if target is not None else [])]
+        return Reader(model, given["text"], others).as_written(whole(data_file(path, given)))

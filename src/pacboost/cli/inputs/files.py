@@ -1,0 +1,87 @@
+"""Files on the command line: rows with their options or from "-", models, and what is written."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pacboost.errors import FileError, ParameterError
+from pacboost.sources.data_file import MISSING, DataFile
+
+STANDARD_INPUT = "-"
+TABS = ("\\t", "tab")
+
+
+def data_file(path: Path, given: Mapping[str, Any]) -> DataFile:
+    """Make a file of rows from its path and the options that say how it is written.
+
+    >>> data_file(Path("rows.csv"), {"sep": "tab", "missing": ("none", "-99")}).sep
+    '\\t'
+    """
+    content = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None
+    return DataFile(
+        path,
+        sep=separator(given.get("sep")),
+        encoding=given.get("encoding"),
+        missing=missing_words(given.get("missing") or ()),
+        skip_unlabelled=bool(given.get("skip_unlabelled")),
+        day_first=given.get("dayfirst"),
+        content=content,
+    )
+
+
+def missing_words(words: tuple[str, ...]) -> frozenset[str]:
+    """Give the words that count as missing: the default ones, or those given and empty cells."""
+    return frozenset({"", *(word.strip().lower() for word in words)}) if words else MISSING
+
+
+def separator(asked: str | None) -> str | None:
+    """Check what separates cells."""
+    if asked is None:
+        return None
+    asked = "\t" if asked.lower() in TABS else asked
+    if len(asked) != 1 or asked in '"\r\n':
+        raise ParameterError(f"--sep is {asked!r}; it has to be one character, or tab")
+    return asked
+
+
+SUFFIXES = (".pacb", ".json")
+
+
+def model_first(first: Path, second: Path) -> tuple[Path, Path]:
+    """Give the model and the data, in whichever order they were named.
+
+    >>> [path.name for path in model_first(Path("rows.csv"), Path("m.pacb"))]
+    ['m.pacb', 'rows.csv']
+    """
+    swapped = second.suffix in SUFFIXES and first.suffix not in SUFFIXES
+    return (second, first) if swapped else (first, second)
+
+
+def load(path: Path) -> Any:
+    """Read a model; the compiler is loaded with it."""
+    from pacboost.cli.output import working
+    from pacboost.estimators.files import load
+
+    with working(f"loading {path.name}"):
+        return load(path)
+
+
+def check_output(output: Path | None, *inputs: Path) -> None:
+    """Check before the work whether the output can be written."""
+    if output is None:
+        return
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise FileError(f"{output}: its folder does not exist; create it first")
+    if not os.access(folder, os.W_OK):
+        raise FileError(f"{output}: its folder cannot be written to; name another one")
+    if output.is_dir():
+        raise FileError(f"{output}: is a folder; name a file in it")
+    if output.exists() and not output.is_file():
+        raise FileError(f"{output}: is a device or a pipe; name a file")
+    if output.exists() and any(one.exists() and one.samefile(output) for one in inputs):
+        raise FileError(f"{output}: is also an input and would be overwritten; name another file")
