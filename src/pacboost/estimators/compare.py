@@ -208,8 +208,7 @@ class Contest:
                     f"test holds {len(test)} things; it may be a pair of rows and labels, a share "
                     "of the rows, or None"
                 )
-            rows, truth = test
-            new = NewRows.beside(plain_rows(X), plain_rows(rows), rows, truth, copies)
+            new = NewRows.beside(plain_rows(X), plain_rows(test[0]), test[0], test[1], copies)
             self._assumptions = new.assumptions
             kept = division.taken(test[0], new.kept)
             return Rows(X, labels), Rows(kept, np.asarray(test[1])[new.kept])

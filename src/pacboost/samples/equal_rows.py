@@ -89,7 +89,7 @@ class Examples:
     repeated: bool = False
     """Whether some rows are equal."""
     drawn: NDArray[np.bool_] | None = None
-    """Which rows equal others and are separate draws, if some are copies."""
+    """Which rows of a fine table equal others and are separate draws, if some are."""
 
     @classmethod
     def of(
@@ -132,9 +132,9 @@ class Examples:
         if copies != "draws":
             number = _with_hidden(X, columns, number, draws=draws)
         repeated = number is not None or _repeats(whole)
-        if number is not None and drawn is not None and drawn.any():
-            number = np.where(drawn, number.max() + 1 + np.arange(number.size), number)
         drawn = drawn if drawn is not None and drawn.any() else None
+        if number is not None and drawn is not None:
+            number = np.where(drawn, number.max() + 1 + np.arange(number.size), number)
         if number is None or np.unique(number).size == number.size:
             return cls(whole.size, None, repeated, drawn)
         return cls(whole.size, _in_order(number), True, drawn)
@@ -301,8 +301,7 @@ def _pair(one: Codes, other: Codes) -> Codes:
 def _fine(codes: Codes) -> bool:
     counts = np.bincount(codes)
     values = int(np.count_nonzero(counts))
-    alone = int(np.count_nonzero(counts == 1))
-    return values >= FEWEST_VALUES and alone >= SHARE_OF_ONE * values
+    return values >= FEWEST_VALUES and int((counts == 1).sum()) >= SHARE_OF_ONE * values
 
 
 def _codes(values: NDArray[Any]) -> Codes:

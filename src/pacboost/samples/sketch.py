@@ -61,8 +61,8 @@ class Sketch:
         if not MOST_KEPT // 16 <= chosen.size <= 2 * MOST_KEPT and share < 1:
             columns = every  # the few columns hardly distinguish rows
             chosen = selected(hasher, table, share, columns)
-        some = np.linspace(0, table.n_rows - 1, min(table.n_rows, MOST_CODES * 4 // 3))
-        coarse, rest, fine = coarse_codes(table, hasher, some.astype(np.intp))
+        looked_at = np.linspace(0, table.n_rows - 1, min(table.n_rows, MOST_CODES * 4 // 3))
+        coarse, rest, fine = coarse_codes(table, hasher, looked_at.astype(np.intp))
         hashes = hasher.exact(table, chosen), hasher.near(table, chosen)
         exact, near, alike = map(HashCounts.of, (*hashes, coarse.hashes(table, rest, hasher.salt)))
         return cls(hasher, share, columns, exact, near, coarse, alike, fine)
