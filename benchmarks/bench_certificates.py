@@ -38,16 +38,16 @@ from scipy.stats import norm
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds import holdout, margins, nvote, pac_bayes, vc
 from pacboost.errors import NotCertified
+from pacboost.estimators.fitted.compressing import QuantisedVotes, merged
 from pacboost.estimators.fitted.mistakes import wrong_rows
-from pacboost.estimators.fitted.quantised import QuantisedVotes, merged
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime.threads import using
 from pacboost.learners.stump import Stump
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.worlds import NoisyAdditive, World, hastie
+from pacboost.theory.worlds import NoisyAdditive, World, hastie
 from pacboost.training.run.loop import Run
 
 DELTA = 0.05

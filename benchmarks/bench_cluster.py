@@ -29,7 +29,7 @@ from pacboost import FilterBoostClassifier
 from pacboost.models.file.format import model_bytes
 from pacboost.parallel import cluster as clusters
 from pacboost.parallel.cluster import Cluster
-from pacboost.training.filtering.remote_looking import FoundRows
+from pacboost.training.filtering.remote import FoundRows
 
 COLUMNS, GROUP, ROWS_PER_FILE = 20, 122_880, 2_000_000
 

@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks import real_data
 from benchmarks.tournament import new_table
 from pacboost import BoostClassifier
-from pacboost.boosters.base.choose import as_booster
-from pacboost.estimators.fitting.nested_parameters import with_fields
+from pacboost.boosters.choose import as_booster
+from pacboost.estimators.fitting.parameters import with_fields
 
 ROUNDS = 100
 MOST_SECONDS = 60

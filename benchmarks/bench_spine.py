@@ -99,7 +99,7 @@ def bench_fit(console: Console) -> None:
 
 def bench_bins(console: Console) -> None:
     """Time the way from values to codes."""
-    from pacboost.kernels.threads import using
+    from pacboost.kernels.runtime.threads import using
     from pacboost.samples.bins import fit_bins
     from pacboost.sources.arrays import ArrayTable
 

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import real_data
 from pacboost import AdaBoostClassifier
-from pacboost.pictures.duel import duel, sign_test
+from pacboost.theory.pictures.boosting import duel, sign_test
 
 TRAIN, TEST = 4_000, 10_000
 PRUNING = (0.0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02)

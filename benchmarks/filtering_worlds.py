@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.sources.worlds import World
+from pacboost.theory.worlds import World
 
 FEATURES = 30
 CROWD = 60

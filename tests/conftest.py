@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import settings
 
-from pacboost.kernels import compile_note
+from pacboost.kernels.runtime import jit
 from pacboost.models.calibration import calibrators
 from tests.bounds.coverage import COUNTS, HEADER
 
@@ -109,7 +109,7 @@ def hear_interrupts() -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def no_note_about_compiling() -> None:
     """Keep the note out of the output of ``pytest -s``."""
-    compile_note._said = True
+    jit._said = True
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

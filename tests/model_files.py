@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pacboost.models.file import container, seal
+from pacboost.models.file import container
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -29,9 +29,9 @@ def forged(path: Path, change: Change, kind: str = "model") -> Path:
 
     def whole(content: dict[str, Any]) -> None:
         change(content)
-        for name in seal.CLAIMS:
+        for name in container.CLAIMS:
             if content.get(name):
-                content[name] = {**content[name], seal.FIELD: ""}
-        content.update(seal.sealed(content))
+                content[name] = {**content[name], container.FIELD: ""}
+        content.update(container.sealed(content))
 
     return changed(path, whole, kind)

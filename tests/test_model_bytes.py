@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import FileError, PacboostError
 from pacboost.models.file import container
 from tests.model_files import opened

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
 from pacboost import AdaBoostClassifier
-from pacboost.reports import margins as pictures
+from pacboost.reports import text as pictures
 
 Margins = dict[int, NDArray[np.float64]]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pacboost import AdaBoostClassifier
 from pacboost.bounds import vc
-from pacboost.sources.worlds import hastie
+from pacboost.theory.worlds import hastie
 
 DELTA = 0.05
 FEATURES = 10

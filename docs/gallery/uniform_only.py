@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost import AdaBoostClassifier
-from pacboost.sources.worlds import BooleanConcept, UniformOnly, World
+from pacboost.theory.finite_worlds import BooleanConcept, UniformOnly
+from pacboost.theory.worlds import World
 
 Rows = NDArray[np.float64]
 FEATURES = 20

@@ -14,7 +14,7 @@ from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.errors import PacboostError
 from pacboost.samples.bins import fit_bins
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.worlds import Boxes
+from pacboost.theory.worlds import Boxes
 
 CONTRADICTION = np.zeros((4, 1)), np.array([0, 1, 0, 1])
 

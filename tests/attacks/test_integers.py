@@ -24,7 +24,7 @@ from pacboost.bounds.holdout import chernoff_kl, clopper_pearson, clopper_pearso
 from pacboost.bounds.vc import growth_of_dimension
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics import binomial, growth, hypergeometric
-from pacboost.questions.plan import QUESTIONS
+from pacboost.theory.plan import QUESTIONS
 
 TYPES = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 HALF = math.log(2)
@@ -366,7 +366,7 @@ PLANS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", PLANS)
 def test_plans_of_every_integer_type_are_the_same(name: str) -> None:
-    from pacboost.questions.needs import skipped
+    from pacboost.theory.needs import skipped
 
     with skipped():
         expected = QUESTIONS[name](**PLANS[name])

@@ -21,10 +21,10 @@ from pacboost.bounds.vc import realizable
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.numerics.kl import kl
-from pacboost.questions import plan
+from pacboost.theory import plan
 from pacboost.training.filtering.mean_test import share_of
-from pacboost.training.filtering.plan import FilteringPlan
 from pacboost.training.filtering.refilling import Tally
+from pacboost.training.filtering.vote_so_far import FilteringPlan
 from tests.bounds.coverage import check_coverage, check_rejected
 
 RUNS = 200

@@ -28,7 +28,7 @@ from pacboost.samples.equal_rows import DISTINCT, SEPARATE, UNLESS
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.held import HeldArray, HeldSparse
-from pacboost.training.filtering.drawing import candidates
+from pacboost.training.filtering import candidates
 from tests.bounds.coverage import check_coverage, check_rejected
 
 Rows = NDArray[np.intp]

@@ -31,7 +31,7 @@ from pacboost import AdaBoostClassifier, certify
 from pacboost.errors import NotCertified
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.worlds import Boxes
+from pacboost.theory.worlds import Boxes
 from tests.bounds.coverage import check_coverage
 
 WORLD = Boxes((0.2, 0.3), (0.7, 0.9))

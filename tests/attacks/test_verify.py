@@ -18,7 +18,7 @@ import pacboost
 from pacboost import AdaBoostClassifier, StrongClassifier
 from pacboost.errors import PacboostError
 from pacboost.models.file import container
-from pacboost.models.file.memory_budget import MemoryBudget
+from pacboost.models.file.document import MemoryBudget
 from pacboost.questions.verify import checks, verify
 from tests.cli.running import run
 from tests.model_files import changed, opened

@@ -12,7 +12,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier, BoostClassifier, StrongClassifier
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.registry import BOOSTERS
 from tests.attacks import known_risk as kinds
 from tests.attacks.known_risk import KINDS, World, is_false
 from tests.attacks.worlds import coins, make, public_classifiers

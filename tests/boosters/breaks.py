@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.booster import Booster
 from pacboost.learners.learner import Learner
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run

@@ -10,15 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.base.corrective import Corrective
-from pacboost.boosters.base.kinds import CorrectiveState
-from pacboost.boosters.corrective_erlp import CorrectiveERLP
-from pacboost.boosters.erlp import ERLP
-from pacboost.boosters.lp import LP
-from pacboost.boosters.mlp import MLP
-from pacboost.boosters.soft import Soft
-from pacboost.boosters.total import Total
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.corrective import Corrective
+from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.soft_margin import ERLP, LP, MLP, CorrectiveERLP, Soft, Total
 from pacboost.bounds.training import product_bound
 from pacboost.learners.learner import Learner
 from pacboost.samples.sample import Sample

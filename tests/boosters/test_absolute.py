@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.regression.absolute import Absolute
+from pacboost.boosters.regression import Absolute
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
 from pacboost.numerics.quantiles import quantile_of
-from pacboost.training.run.exact_sums import cell_sums
 from pacboost.training.run.loop import Run
+from pacboost.training.run.scores import cell_sums
 from tests.boosters.test_square import Numbers, rounds_of, sample_of, world
 
 SMALL = st.lists(st.tuples(st.floats(-100, 100), st.integers(1, 9)), min_size=1, max_size=15)

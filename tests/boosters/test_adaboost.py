@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.booster import Measured
+from pacboost.boosters.booster import Measured
 from pacboost.errors import ParameterError
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT
 

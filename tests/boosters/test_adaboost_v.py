@@ -8,13 +8,13 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from pacboost.boosters.adaboost_v import AdaBoostV
-from pacboost.boosters.base.booster import Measured
-from pacboost.boosters.base.exponential import ExponentialState
+from pacboost.boosters.adaboost import ExponentialState
+from pacboost.boosters.booster import Measured
+from pacboost.boosters.maximal_margin import AdaBoostV
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
 from pacboost.numerics.exact import MOST_VOTE
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.largest_margin import all_stumps, largest_margin, small_set
 from tests.worlds import make_sample, noisy

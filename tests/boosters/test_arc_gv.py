@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.arc_gv import ArcGV
-from pacboost.boosters.base.booster import Measured
-from pacboost.learners.adversary import Adversary
+from pacboost.boosters.booster import Measured
+from pacboost.boosters.maximal_margin import ArcGV
 from pacboost.learners.stump import Stump
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.largest_margin import all_stumps, largest_margin, small_set
 from tests.worlds import make_sample, noisy

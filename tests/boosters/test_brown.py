@@ -13,17 +13,16 @@ from hypothesis import strategies as st
 from scipy.special import erfc
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.bounded_weights import BoundedState
-from pacboost.boosters.base.filtering_booster import Floats
+from pacboost.boosters.bounded_weights import BoundedState, Floats
 from pacboost.boosters.brown import Brown
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.breaks import same_after_a_break
 from tests.training.run.prefixes import class_samples, shares

@@ -11,18 +11,17 @@ import numpy as np
 import pytest
 
 from pacboost import BoostClassifier, load
-from pacboost.boosters.base.booster import Agreement, Measured
-from pacboost.boosters.base.kinds import CorrectiveState
-from pacboost.boosters.lp import LP
-from pacboost.boosters.soft import Soft
+from pacboost.boosters.booster import Agreement, Measured
+from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.soft_margin import LP, Soft
 from pacboost.errors import ParameterError
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
 from pacboost.numerics.ascent import Climb
 from pacboost.numerics.whole_products import Floats
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import NO_MISTAKES
 from tests.boosters.margins import NAMES, SOFT, advance, check_best, heaviest, made

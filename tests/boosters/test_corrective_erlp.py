@@ -8,12 +8,12 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from pacboost.boosters.base.kinds import CorrectiveState
-from pacboost.boosters.corrective_erlp import CorrectiveERLP
-from pacboost.learners.adversary import Adversary
+from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.soft_margin import CorrectiveERLP
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.numerics.whole_products import whole_votes
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.margins import check_gains
 from tests.worlds import make_sample, noisy

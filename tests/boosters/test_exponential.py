@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.base.booster import Measured, Moved, whole_values
-from pacboost.boosters.gentle import Gentle
+from pacboost.boosters.booster import Measured, Moved, whole_values
+from pacboost.boosters.newton import Gentle
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, VOTE_UNIT
 
 

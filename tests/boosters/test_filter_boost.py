@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.base.booster import Measured
-from pacboost.boosters.filter_boost import FilterBoost
+from pacboost.boosters.booster import Measured
+from pacboost.boosters.filtering import FilterBoost
 from pacboost.errors import ParameterError
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import MOST_TOTAL, MOST_VOTE
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import NO_MISTAKES
 from tests.training.run.prefixes import class_samples, shares

@@ -12,15 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Measured, Moved
-from pacboost.boosters.base.filtering_booster import FilteringBooster
-from pacboost.boosters.base.registry import BOOSTERS
-from pacboost.boosters.filter_boost import FilterBoost
+from pacboost.boosters.booster import Measured, Moved
+from pacboost.boosters.bounded_weights import FilteringBooster
+from pacboost.boosters.filtering import FilterBoost, Measure
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.mada import Mada
-from pacboost.boosters.measure import Measure
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Smooth
+from pacboost.boosters.registry import BOOSTERS
+from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.errors import ParameterError
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.gentle import Gentle
+from pacboost.boosters.newton import Gentle
 from pacboost.errors import ParameterError
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import MOST_VOTE, VOTE_UNIT
-from pacboost.samples.request import Sums
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Sample, Sums
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import noisy

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mean_pinball_loss
 
-from pacboost.boosters.regression.absolute import Absolute
-from pacboost.boosters.regression.huber import Huber
-from pacboost.boosters.regression.quantile import Quantile
+from pacboost.boosters.regression import Absolute, Huber, Quantile
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import MOST_TOTAL

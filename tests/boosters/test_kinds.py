@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.base.kinds import best_factor, one_kind, split_by_rule, weigh_rows
+from pacboost.boosters.kinds import best_factor, one_kind, split_by_rule, weigh_rows
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mean_gamma_deviance, mean_poisson_deviance
 
-from pacboost.boosters.base.log_link import LogLink, exponential
-from pacboost.boosters.regression.gamma import Gamma
-from pacboost.boosters.regression.poisson import Poisson
+from pacboost.boosters.newton import LogLink, exponential
+from pacboost.boosters.regression import Gamma, Poisson
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
 from pacboost.training import losses

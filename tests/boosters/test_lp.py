@@ -7,12 +7,12 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from pacboost.boosters.lp import LP
-from pacboost.learners.adversary import Adversary
+from pacboost.boosters.soft_margin import LP
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.numerics.whole_products import edges_of
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.margins import advance
 from tests.numerics.margin_programs import largest_margin

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Measured
-from pacboost.boosters.mada import Mada
+from pacboost.boosters.booster import Measured
+from pacboost.boosters.smooth import Mada
 from pacboost.errors import ParameterError
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import noisy

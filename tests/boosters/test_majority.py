@@ -11,16 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.majority import Majority
+from pacboost.boosters.majority import Majority, fewest_coins
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
-from pacboost.kernels.threads import using
-from pacboost.learners.adversary import Adversary
+from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.numerics.coins import fewest_coins
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.resume import resume
 from tests.boosters.breaks import same_after_a_break

@@ -11,18 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.adaboost_v import AdaBoostV
-from pacboost.boosters.arc_gv import ArcGV
-from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.base.margin_goal import MarginGoal
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.maximal_margin import AdaBoostV, ArcGV, MarginGoal
 from pacboost.errors import ParameterError
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.kl import kl
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.breaks import same_after_a_break
 from tests.training.run.prefixes import class_samples, shares

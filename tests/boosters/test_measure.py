@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Measured
-from pacboost.boosters.measure import Measure
+from pacboost.boosters.booster import Measured
+from pacboost.boosters.filtering import Measure
 from pacboost.errors import ParameterError
-from pacboost.learners.adversary import Adversary
 from pacboost.samples.sample import Sample
-from pacboost.sources.worlds import BooleanConcept
+from pacboost.theory.finite_worlds import BooleanConcept
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
 

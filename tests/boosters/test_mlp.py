@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from pacboost.boosters.base.kinds import CorrectiveState
-from pacboost.boosters.corrective_erlp import CorrectiveERLP
-from pacboost.boosters.mlp import MLP
-from pacboost.learners.adversary import Adversary
+from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.soft_margin import MLP, CorrectiveERLP
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.margins import advance, check_gains
 from tests.worlds import make_sample, noisy

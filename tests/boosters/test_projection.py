@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost import BoostClassifier
-from pacboost.boosters.base.bounded_weights import BoundedState
+from pacboost.boosters.bounded_weights import BoundedState
 from pacboost.boosters.projection import Projection, capped_scale
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.function import Recorded
-from pacboost.learners.adversary import Adversary, AdversarySearch
 from pacboost.learners.learner import Learner, Weights
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
 from pacboost.samples.sample import Sample, Signs
+from pacboost.theory.learners import Adversary, AdversarySearch
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import make_sample, noisy

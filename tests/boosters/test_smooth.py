@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.base.booster import Measured
+from pacboost.boosters.booster import Measured
 from pacboost.boosters.smooth import Smooth
 from pacboost.errors import ParameterError
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy

@@ -8,13 +8,13 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from pacboost.boosters.base.kinds import CorrectiveState
-from pacboost.boosters.soft import Soft
-from pacboost.learners.adversary import Adversary
+from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.soft_margin import Soft
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.numerics.whole_products import edges_of
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.margins import advance, check_best, entropy
 from tests.worlds import make_sample, noisy

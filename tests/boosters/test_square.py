@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Moved
-from pacboost.boosters.base.residual import ALL_MET, ResidualState, unit_of
-from pacboost.boosters.regression.square import Square
+from pacboost.boosters.booster import Moved
+from pacboost.boosters.regression import Square
+from pacboost.boosters.residual import ALL_MET, ResidualState, unit_of
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.run.exact_sums import cell_sums
 from pacboost.training.run.loop import Run
+from pacboost.training.run.scores import cell_sums
 
 Numbers = NDArray[np.float64]
 WIDE = st.floats(1e-100, 1e100) | st.floats(-1e100, -1e-100) | st.just(0.0)

@@ -6,8 +6,7 @@ from itertools import islice
 
 import pytest
 
-from pacboost.boosters.soft import Soft
-from pacboost.boosters.total import Total
+from pacboost.boosters.soft_margin import Soft, Total
 from pacboost.learners.stump import Stump
 from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy

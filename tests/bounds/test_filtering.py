@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pacboost.bounds.filtering import certificate, error_by_draws, error_by_weight
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.sequences import kt_upper
 from pacboost.questions.verify import recompute
 from tests.bounds.coverage import check_coverage, check_rejected

@@ -19,9 +19,9 @@ from pacboost.bounds.training import (
 )
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.hypothesis import Rule
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger, Round
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
 

@@ -11,14 +11,12 @@ import numpy as np
 import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.filter_boost import FilterBoost
-from pacboost.boosters.gentle import Gentle
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.filtering import FilterBoost, Measure
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.mada import Mada
-from pacboost.boosters.measure import Measure
+from pacboost.boosters.newton import Gentle
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Smooth
+from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.bounds.training import (
     margin_distribution,
     product_bound,

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import pacboost
 from pacboost.cli.main import main
 from pacboost.cli.output import make_console
-from pacboost.numerics.visible import guarded, visible
+from pacboost.numerics.percent import guarded, visible
 
 ESCAPE = "\x1b[31mred"
 

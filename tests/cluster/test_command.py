@@ -16,7 +16,7 @@ from pacboost.cli.commands import fit_filtering as action
 from pacboost.errors import DataError, FileError
 from pacboost.sources.oracles.files import find_files
 from pacboost.sources.oracles.parquet import SUFFIXES
-from pacboost.sources.oracles.storage_errors import storage_errors
+from pacboost.sources.oracles.remote_files import storage_errors
 from tests.cli.running import run, well
 from tests.cluster.clusters import bytes_of
 from tests.estimators.filter_sources import noisy, small, write_parquet

@@ -11,7 +11,7 @@ from distributed import Client
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import DataError, FileError, ParameterError
-from pacboost.training.filtering.drawing import block_rows
+from pacboost.training.filtering import block_rows
 from tests.cluster.clusters import bytes_of, forgets, local
 from tests.estimators.filter_sources import noisy, small, write_parquet
 

@@ -19,9 +19,9 @@ from sklearn.naive_bayes import GaussianNB
 import pacboost
 from pacboost import BaggingClassifier, ExtraTreesRegressor, RandomForestClassifier
 from pacboost.errors import ClusterError
-from pacboost.parallel import sending
+from pacboost.parallel import cluster
 from pacboost.parallel.cluster import Cluster
-from pacboost.parallel.cluster_jobs import Job
+from pacboost.parallel.remote_task import Job
 from pacboost.training.bags.bagging import MemberElsewhere
 from tests.cluster.clusters import forgets
 from tests.estimators.filter_sources import noisy
@@ -86,7 +86,7 @@ def test_members_are_made_by_workers(threads: Client, monkeypatch: pytest.Monkey
 
 def in_a_task() -> bool:
     with parallel_config("dask"):
-        return sending.joblib_cluster() is None
+        return cluster.joblib_cluster() is None
 
 
 def test_a_fit_within_a_task_hands_nothing_on(processes: Client) -> None:
@@ -113,7 +113,7 @@ def test_rows_that_do_not_fit_a_worker_are_refused(
 
 
 def test_large_rows_are_sent_in_pieces(threads: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "PIECE", 5000)
+    monkeypatch.setattr(cluster, "PIECE", 5000)
     alone = fitted("a forest")
     with parallel_config("dask", client=threads):
         assert fitted("a forest") == alone

@@ -17,12 +17,12 @@ from rich.console import Console
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
-from pacboost.estimators.boosting.filtering import filter_setup
+from pacboost.estimators.filtering import filter_setup
 from pacboost.parallel.cluster import Cluster
 from pacboost.reports.filtering import FilteringView
 from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.remote import RemoteOracle
-from pacboost.training.filtering.remote_looking import FoundRows, RemoteLook
+from pacboost.training.filtering.remote import FoundRows, RemoteLook
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 PER_ROW = 4 + 1 + 3 * 8 + 8

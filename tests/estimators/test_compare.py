@@ -19,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier, BoostRegressor
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import DataError, PacboostError, ParameterError
 from pacboost.estimators.compare import Contest, compare
 from pacboost.models.file.format import model_bytes

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from pacboost import AdaBoostClassifier
-from pacboost.estimators.single_rules.rectangle import RectangleClassifier
-from pacboost.estimators.single_rules.version_space import VersionSpaceClassifier
-from pacboost.sources.worlds import NoFreeLunch, Rows
+from pacboost.theory.finite_worlds import NoFreeLunch
+from pacboost.theory.single_rules import RectangleClassifier, VersionSpaceClassifier
+from pacboost.theory.worlds import Rows
 
 LEARNERS = [
     AdaBoostClassifier(n_estimators=5),

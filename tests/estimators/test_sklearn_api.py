@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.models.file.format import model_bytes
 from tests.estimators.checks import LABELS_CHANGE, checks_of
 

@@ -21,7 +21,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.strong import row_roles
-from pacboost.estimators.strong.validation_curve import WatchedRounds
+from pacboost.estimators.strong.candidates import WatchedRounds
 
 WITHOUT = "counted without weights"
 

@@ -30,10 +30,10 @@ import numpy as np
 import pacboost
 from pacboost import FilterBoostClassifier, Monitor
 from pacboost.errors import FileError, PacboostError
-from pacboost.estimators.boosting.filtering import filter_session, filter_setup
+from pacboost.estimators.filtering import filter_session, filter_setup
 from pacboost.models.file import checkpoint, container
-from pacboost.monitoring import state_file
-from pacboost.training.filtering.drawing import candidates
+from pacboost.monitoring import monitor as state_file
+from pacboost.training.filtering import candidates
 from tests.estimators.filter_sources import noisy
 from tests.faults.forked import FAILED, Case, forked
 from tests.faults.structured import REAL, WHOLE, WORDS, mutated, places

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.models.file import seal
+from pacboost.models.file import container
 
 WHOLE = (0, 1, 2, -1, -2, 3, 7, 100, 2**15, 2**31 - 1, 2**31, 2**40, 2**53, 2**62, -(2**40))
 REAL = (
@@ -35,12 +35,12 @@ def mutated(content: dict[str, Any], random: Random) -> dict[str, Any]:
         found = list(places(content))
         holder, key = random.choice(found)
         _change(holder, key, found, random)
-    for name in seal.CLAIMS:
+    for name in container.CLAIMS:
         claim = content.get(name)
         if isinstance(claim, dict) and claim:
-            content[name] = {**claim, seal.FIELD: ""}
+            content[name] = {**claim, container.FIELD: ""}
     try:
-        return seal.sealed(content)
+        return container.sealed(content)
     except (AttributeError, LookupError, TypeError, ValueError):  # no digest goes with such content
         return content
 

@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 
 from pacboost import AdaBoostClassifier
 from pacboost.errors import FileError
-from pacboost.sources.oracles.csv_blocks import CsvOracle
+from pacboost.sources.oracles.csv import CsvOracle
 from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.svmlight import SvmlightOracle
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pacboost import FilterBoostClassifier
-from pacboost.sources.oracles.csv_blocks import CsvOracle
+from pacboost.sources.oracles.csv import CsvOracle
 from tests.estimators.filter_sources import noisy, write_parquet
 from tests.faults.mutations import small_refills
 from tests.faults.test_kills import killed

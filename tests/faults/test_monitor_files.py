@@ -11,7 +11,7 @@ import pytest
 
 from pacboost import Monitor
 from pacboost.errors import FileError, ParameterError
-from pacboost.monitoring import state_file
+from pacboost.monitoring import monitor
 from tests.faults.mutations import USED, monitor_state, tried, use_state
 
 
@@ -43,7 +43,7 @@ def test_a_rule_about_a_column_that_does_not_exist_is_refused(
     column: int, state: dict[str, Any], tmp_path: Path
 ) -> None:
     state["rows"]["rules"][0][2] = column
-    state_file.write_state(tmp_path / "rule.json", state)
+    monitor.write_state(tmp_path / "rule.json", state)
     with pytest.raises(FileError, match="rule"):
         Monitor.load(tmp_path / "rule.json")
 
@@ -53,7 +53,7 @@ def test_a_checksum_of_something_else_is_refused(tmp_path: Path) -> None:
     path.write_text("[" * 100_000, encoding="utf-8")
     with pytest.raises(FileError, match="not the file of a monitor"):
         Monitor.load(path)
-    document = {"format": state_file.FORMAT, "version": 1, "sha256": "", "state": "\ud800"}
+    document = {"format": monitor.FORMAT, "version": 1, "sha256": "", "state": "\ud800"}
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(FileError, match="no monitor has written"):
         Monitor.load(path)
@@ -62,6 +62,6 @@ def test_a_checksum_of_something_else_is_refused(tmp_path: Path) -> None:
 def test_a_run_length_that_is_no_float_is_refused(state: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="run_length is above"):
         Monitor(error=0.1, run_length=10**5000)
-    state_file.write_state(tmp_path / "long.json", {**state, "run_length": 10**400})
+    monitor.write_state(tmp_path / "long.json", {**state, "run_length": 10**400})
     with pytest.raises(FileError, match="run_length is above"):
         Monitor.load(tmp_path / "long.json")

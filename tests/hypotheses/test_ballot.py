@@ -9,18 +9,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.hypotheses import scored_trees
-from pacboost.hypotheses.ballot import Ballot
 from pacboost.hypotheses.function import Recorded
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.scored_trees import leaf_masks
+from pacboost.hypotheses.scored_trees import Ballot, leaf_masks
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import walk
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins
-from pacboost.samples.coded import CodedTable
+from pacboost.samples.blocks import CodedTable
 from tests.kernels import naive
 
 

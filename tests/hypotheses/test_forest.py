@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pacboost.estimators.forests.forests import RandomForestClassifier, RandomForestRegressor
 from pacboost.hypotheses.forest import LOW, Forest, ForestTree, as_shares
-from pacboost.kernels.forest_grow import LEAF
-from pacboost.kernels.threads import using
+from pacboost.kernels.forest import LEAF
+from pacboost.kernels.runtime.threads import using
 from pacboost.sources.arrays import ArrayTable
 
 

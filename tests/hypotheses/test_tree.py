@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Names, value_words
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import unlabelled

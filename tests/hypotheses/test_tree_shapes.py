@@ -7,9 +7,8 @@ import pytest
 
 from pacboost import BoostClassifier, BoostRegressor, MajorityOfBoosters
 from pacboost.errors import DataError
-from pacboost.hypotheses.shapes import shapes
+from pacboost.hypotheses.shapes import partial_dependence, shapes
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.tree_shapes import partial_dependence
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4))

@@ -16,7 +16,7 @@ from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import threads
+from pacboost.kernels.runtime import threads
 from pacboost.numerics.exact import MOST_VOTE, round_vote
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import whole_values
+from pacboost.boosters.booster import whole_values
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime.threads import using
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.words import words_of

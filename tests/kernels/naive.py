@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.numerics.mistakes import wrong_classes as by_scores
-from pacboost.numerics.mistakes import wrong_margins
+from pacboost.numerics.exact import wrong_classes as by_scores
+from pacboost.numerics.exact import wrong_margins
 
 Cuts = Sequence[NDArray[np.float64]]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pacboost.kernels import compile_helper, compile_note
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime import compile_helper, jit
+from pacboost.kernels.runtime.threads import using
 
 FIT = """
 import numpy as np
@@ -24,7 +24,7 @@ class Compiled(event.Listener):
 
 event.register("numba:compile", Compiled())
 from pacboost import BoostClassifier
-from pacboost.kernels import compile_helper
+from pacboost.kernels.runtime import compile_helper
 compile_helper.start(compile_helper.TREES)
 X = np.random.default_rng(0).normal(size=(700, 2))
 model = BoostClassifier(n_estimators=2, early_stopping=False).fit(X, X[:, 0] > 0)
@@ -38,7 +38,7 @@ FIT_STUMPS = FIT.replace("TREES", "STUMPS").replace("BoostClassifier", "AdaBoost
 @pytest.fixture
 def nothing_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(compile_note, "_said", False)
+    monkeypatch.setattr(jit, "_said", False)
     monkeypatch.setattr(compile_helper, "_helper", None)
     return tmp_path
 

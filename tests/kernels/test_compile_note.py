@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pacboost.kernels import compile_note
-from pacboost.kernels.jit import CompileNote
+from pacboost.kernels.runtime import jit
+from pacboost.kernels.runtime.jit import CompileNote
 from pacboost.numerics import interactive
 
 
@@ -23,21 +23,21 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_note, "_said", False)
+    monkeypatch.setattr(jit, "_said", False)
 
 
 @pytest.mark.usefixtures("fresh")
 def test_a_person_at_a_terminal_reads_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    compile_note.say_to_a_person()
-    compile_note.say_to_a_person()
-    assert screen.getvalue() == compile_note.NOTE + "\n"
+    jit.say_to_a_person()
+    jit.say_to_a_person()
+    assert screen.getvalue() == jit.NOTE + "\n"
 
 
 @pytest.mark.usefixtures("fresh")
 def test_nobody_reads_it_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    compile_note.say_to_a_person()
+    jit.say_to_a_person()
     assert capsys.readouterr().err == ""
 
 
@@ -49,8 +49,8 @@ def test_a_notebook_shows_it(
     module = types.SimpleNamespace(get_ipython=lambda: shell)
     monkeypatch.setitem(sys.modules, "IPython", module)
     assert interactive.in_notebook()
-    compile_note.say_to_a_person()
-    assert capsys.readouterr().err == compile_note.NOTE + "\n"
+    jit.say_to_a_person()
+    assert capsys.readouterr().err == jit.NOTE + "\n"
 
 
 @pytest.mark.usefixtures("fresh")
@@ -81,5 +81,5 @@ def test_a_fit_announces_what_it_compiles_and_not_what_it_loads(tmp_path: Path) 
             check=True, capture_output=True, text=True,
         ).stderr  # fmt: skip
 
-    assert stderr().count(compile_note.NOTE) == 1
-    assert compile_note.NOTE not in stderr()
+    assert stderr().count(jit.NOTE) == 1
+    assert jit.NOTE not in stderr()

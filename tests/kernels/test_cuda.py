@@ -15,15 +15,14 @@ import pytest
 
 from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
-from pacboost.kernels import forest_grow, split_layout, team_measures, team_updates, tile_sums
+from pacboost.kernels import cuts, measure, team_steps
+from pacboost.kernels import forest as forest_grow
 from pacboost.kernels.cuda import (
     device,
     encode,
     forest,
     launches,
-    module,
     predict,
-    totals,
     twins,
     weighing,
 )
@@ -58,31 +57,31 @@ def test_the_package_does_not_load_cupy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("file", sorted(path.name for path in module.FOLDER.glob("*.cu")))
+@pytest.mark.parametrize("file", sorted(path.name for path in device.FOLDER.glob("*.cu")))
 def test_every_source_compiles(file: str, tmp_path: Path) -> None:
     compiler = shutil.which("nvcc")
     if compiler is None:
         pytest.skip("no nvcc: CUDA's compiler is not installed")
-    options = [option for option in module.OPTIONS if not option.startswith("-I")]
+    options = [option for option in device.OPTIONS if not option.startswith("-I")]
     out = tmp_path / "out.ptx"
-    command = [compiler, "-ptx", "-arch=sm_90", *options, f"-I{module.FOLDER}", "-o", str(out)]
-    subprocess.run([*command, str(module.FOLDER / file)], check=True, capture_output=True)
+    command = [compiler, "-ptx", "-arch=sm_90", *options, f"-I{device.FOLDER}", "-o", str(out)]
+    subprocess.run([*command, str(device.FOLDER / file)], check=True, capture_output=True)
     text = out.read_text()
     assert not re.search(r"\bfma\.rn\.f64", text)  # it would round differently from the CPU
-    source = module.source_of(file)
+    source = device.source_of(file)
     for name in re.findall(r"__global__ void (?:__launch_bounds__\(\S+ \S+\)\s*)?(\w+)\(", source):
         assert f".entry {name}(" in text
 
 
 def test_every_twin_is_named_as_its_original() -> None:
     for name in twins.TWINS:
-        assert hasattr(team_updates, name) or hasattr(team_measures, name), name
+        assert hasattr(team_steps, name) or hasattr(team_steps, name), name
     launched = set(re.findall(r'_launch\(\s*"(\w+)"', Path(twins.__file__).read_text()))
-    assert launched <= set(re.findall(r"__global__ void (\w+)\(", module.source_of("rows.cu")))
+    assert launched <= set(re.findall(r"__global__ void (\w+)\(", device.source_of("rows.cu")))
 
 
 def test_constants_are_those_of_the_cpu() -> None:
-    exact = module.source_of("exact.cuh")
+    exact = device.source_of("exact.cuh")
     for name, value in [("LN2_HIGH", LN2_HIGH), ("LN2_LOW", LN2_LOW)]:
         found = re.search(rf"#define {name} (\S+)", exact)
         assert found is not None
@@ -91,15 +90,15 @@ def test_constants_are_those_of_the_cpu() -> None:
         found = re.search(rf"#define {name} (\S+)", exact)
         assert found is not None
         assert float(found[1]) == value
-    tree = module.source_of("tree.cuh")
+    tree = device.source_of("tree.cuh")
     columns = re.search(r"enum \{ (LANE, .*), FEATURE_COLUMNS \}", tree)
     assert columns is not None
     for place, name in enumerate(columns[1].split(", ")):
-        assert getattr(split_layout, name) == place
+        assert getattr(cuts, name) == place
     rules = re.search(r"enum \{ (CRITERION, .*?),\s*RULES \};", tree, re.DOTALL)
     assert rules is not None
     for place, name in enumerate(rules[1].split(", ")):
-        assert getattr(split_layout, name) == place
+        assert getattr(cuts, name) == place
     batch = re.search(r"#define BATCH (\d+)", tree)
     assert batch is not None
     assert int(batch[1]) == launches.BATCH
@@ -110,7 +109,7 @@ def test_constants_are_those_of_the_cpu() -> None:
 
 
 def test_the_orders_of_rows_are_where_the_kernel_looks_for_them() -> None:
-    fields = re.search(r"struct Tree \{(.*?)\border\[2\]", module.source_of("tree.cuh"), re.DOTALL)
+    fields = re.search(r"struct Tree \{(.*?)\border\[2\]", device.source_of("tree.cuh"), re.DOTALL)
     assert fields is not None
     text = re.sub(r"//[^\n]*", "", fields[1])
     assert text.count(";") + text.count(",") == launches.ORDER
@@ -121,14 +120,14 @@ def test_rows_of_codes_fit_into_the_memory_of_a_block() -> None:
         tile = encode.rows_per_tile(columns)
         assert encode.LEAST_ROWS_PER_TILE <= tile <= encode.MOST_ROWS_PER_TILE
         assert columns * (tile + encode.GAP) <= encode.MOST_TILE_BYTES
-    gap = re.search(r"#define GAP (\d+)", module.source_of("encode.cu"))
+    gap = re.search(r"#define GAP (\d+)", device.source_of("encode.cu"))
     assert gap is not None
     assert int(gap[1]) == encode.GAP
 
 
 def test_tiles_and_parts_are_those_of_the_cpu() -> None:
-    rows_cu = module.source_of("rows.cu")
-    for name, value in [("TILE", ROWS_PER_TILE), ("PARTS", tile_sums.PARTS)]:
+    rows_cu = device.source_of("rows.cu")
+    for name, value in [("TILE", ROWS_PER_TILE), ("PARTS", measure.PARTS)]:
         found = re.search(rf"#define {name} (\d+)", rows_cu)
         assert found is not None
         assert int(found[1]) == value == getattr(weighing, name)
@@ -179,7 +178,7 @@ def test_auto_takes_a_gpu_for_many_trees_of_large_tables(monkeypatch: pytest.Mon
 
 
 def test_constants_of_forests_are_those_of_the_cpu() -> None:
-    text = module.source_of("forest.cuh")
+    text = device.source_of("forest.cuh")
     assert f"#define CODES {forest.CODES}\n" in text
     assert f"#define LEAF {int(forest_grow.LEAF):#X}ull".replace("0X", "0x") in text
     plan = re.search(r"whole (classes, [^;]*);  // the plan of forest_grow", text)
@@ -189,7 +188,7 @@ def test_constants_of_forests_are_those_of_the_cpu() -> None:
 
 
 def test_arrays_of_forests_are_in_the_order_of_the_struct() -> None:
-    text = re.search(r"struct Forest \{(.*?)\n\};", module.source_of("forest.cuh"), re.DOTALL)
+    text = re.search(r"struct Forest \{(.*?)\n\};", device.source_of("forest.cuh"), re.DOTALL)
     assert text is not None
     fields = re.findall(r"(\w+)\s*[,;]", re.sub(r"//[^\n]*", "", text[1]))
     names = list(forest.ForestOnGpu._shapes(_Sizes(), 1, 1))  # type: ignore[arg-type]
@@ -235,7 +234,9 @@ class OnCard(np.ndarray):
         return np.asarray(self)
 
 
-@pytest.mark.parametrize("size", [0, 1, 5, totals.FEW, totals.FEW + 1, 3 * totals.FEW + 7, 50_001])
+@pytest.mark.parametrize(
+    "size", [0, 1, 5, predict.FEW, predict.FEW + 1, 3 * predict.FEW + 7, 50_001]
+)
 def test_totals_have_the_same_bits_on_a_gpu(size: int) -> None:
     numbers = np.random.default_rng(size).normal(size=size) * 1e6
-    assert totals.total_anywhere(numbers.view(OnCard)) == total(numbers)
+    assert predict.total_anywhere(numbers.view(OnCard)) == total(numbers)

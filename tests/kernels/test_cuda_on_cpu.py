@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from pacboost.kernels.cuda import module
+from pacboost.kernels.cuda import device
 
 HERE = Path(__file__).parent / "cuda_on_cpu"
 ROOT = Path(__file__).parents[2]
@@ -28,8 +28,8 @@ SLOW = range(240)
 def compiled(folder: Path) -> None:
     """Compile every .cu file for the CPU."""
     running = []
-    for file in module.FOLDER.glob("*.cu"):
-        code = module.source_of(file.name)
+    for file in device.FOLDER.glob("*.cu"):
+        code = device.source_of(file.name)
         text = re.sub(
             r"extern __shared__ (\w+) (\w+)\[\];", r"alignas(16) static \1 \2[1 << 18];", code
         )
@@ -46,7 +46,7 @@ def compiled(folder: Path) -> None:
             "-fPIC",
             "-std=c++17",
         ]
-        command += [f"-I{HERE}", f"-I{module.FOLDER}", "-o", str(source.with_suffix(".so"))]
+        command += [f"-I{HERE}", f"-I{device.FOLDER}", "-o", str(source.with_suffix(".so"))]
         running.append(subprocess.Popen([*command, str(source)]))
     assert [child.wait() for child in running] == [0] * len(running)
 

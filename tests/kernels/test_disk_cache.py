@@ -15,9 +15,8 @@ import numba
 import pytest
 from numba.core.caching import CacheImpl
 
-from pacboost.kernels import disk_cache
-from pacboost.kernels.disk_cache import CheckedFiles
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.runtime import jit
+from pacboost.kernels.runtime.jit import CheckedFiles, kernel
 
 
 @pytest.fixture
@@ -93,7 +92,7 @@ def test_code_of_another_source_is_compiled_again(
 ) -> None:
     """Also where only a part that is compiled into the kernel changed, in another file."""
     assert double()(3) == 6
-    monkeypatch.setattr(disk_cache, "kernel_sources", lambda: b"other")
+    monkeypatch.setattr(jit, "kernel_sources", lambda: b"other")
     again = double()
     assert (again(3), hits(again)) == (6, 0)
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW
-from pacboost.kernels.forest_grow import LEAF
+from pacboost.kernels.forest import LEAF
 from pacboost.samples.bins import Bins
-from pacboost.samples.coded import CodedTable
+from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag
 from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import histogram, split, team
-from pacboost.kernels.threads import using
+from pacboost.kernels import stumps
+from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime.threads import using
 from tests.kernels import naive
 
 
@@ -43,7 +44,7 @@ def test_an_updated_histogram_equals_one_counted_afresh(
     weights = generator.integers(1, 2**40, rows)
     for _ in range(rounds):
         signs = some_signs(generator, rows)
-        total = histogram.update(codes, weights, signs, seen, 0, sums)
+        total = stumps.update(codes, weights, signs, seen, 0, sums)
         assert total == weights.sum()
         np.testing.assert_array_equal(seen, weights * signs)
         np.testing.assert_array_equal(sums, naive.histogram(codes, weights * signs, bins))
@@ -61,7 +62,7 @@ def test_blocks_of_rows_add_up(rows: int, columns: int, dtype: DTypeLike) -> Non
     sums = np.zeros((columns, 200), dtype=np.int64)
     for _ in range(3):
         weights = generator.integers(1, 2**30, rows)
-        assert histogram.update(codes, weights, signs, seen, 0, sums) == weights.sum()
+        assert stumps.update(codes, weights, signs, seen, 0, sums) == weights.sum()
     np.testing.assert_array_equal(sums, naive.histogram(codes, weights * signs, 200))
 
 
@@ -75,7 +76,7 @@ def test_shares_of_the_rows_add_up_to_the_whole() -> None:
     sums = np.zeros((3, 50), dtype=np.int64)
     total = 0
     for a, b in [(0, 17_000), (17_000, 17_001), (17_001, rows)]:
-        total += int(histogram.update(codes, weights[a:b], signs[a:b], seen[a:b], a, sums))
+        total += int(stumps.update(codes, weights[a:b], signs[a:b], seen[a:b], a, sums))
     assert total == weights.sum()
     np.testing.assert_array_equal(sums, naive.histogram(codes, weights * signs, 50))
 
@@ -85,7 +86,7 @@ def test_sums_stay_exact_up_to_the_largest_total() -> None:
     seen = np.zeros(2, dtype=np.int64)
     sums = np.zeros((1, 1), dtype=np.int64)
     weights = np.array([2**53 - 1, 1])
-    histogram.update(codes, weights, np.array([1, -1], dtype=np.int8), seen, 0, sums)
+    stumps.update(codes, weights, np.array([1, -1], dtype=np.int8), seen, 0, sums)
     assert sums[0, 0] == 2**53 - 2
 
 
@@ -95,7 +96,7 @@ def test_nothing_is_added_when_nothing_changed() -> None:
     signs = np.array([1, -1], dtype=np.int8)
     sums = np.zeros((1, 2), dtype=np.int64)
     seen = np.array([3, -4])
-    assert histogram.update(codes, weights, signs, seen, 0, sums) == 7
+    assert stumps.update(codes, weights, signs, seen, 0, sums) == 7
     assert sums.tolist() == [[0, 0]]
 
 
@@ -116,10 +117,10 @@ def test_a_team_counts_what_one_thread_counts(
         totals = np.zeros(members, dtype=np.int64)
         with using(members):
             team.together(
-                histogram.largest_edges, codes, weights, signs, seen, missing, sums, partial,
+                stumps.largest_edges, codes, weights, signs, seen, missing, sums, partial,
                 edges, totals,
             )  # fmt: skip
         assert totals.sum() == weights.sum()
         expected = naive.histogram(codes, weights * signs, missing + 3)
         np.testing.assert_array_equal(sums, expected)
-        assert edges.tolist() == [split.scan(own, missing, split.NEVER)[0] for own in expected]
+        assert edges.tolist() == [stumps.scan(own, missing, stumps.NEVER)[0] for own in expected]

@@ -9,9 +9,9 @@ import pytest
 from numba import float64, int64
 from numba.types import UniTuple
 
-from pacboost.kernels import jit
-from pacboost.kernels.by_address import address_of, caller
-from pacboost.kernels.lean_compiler import LEAN, LeanCompiler, PartLibrary, QuickFlags
+from pacboost.kernels.runtime import jit
+from pacboost.kernels.runtime.entry import address_of, caller
+from pacboost.kernels.runtime.lean_compiler import LEAN, LeanCompiler, PartLibrary, QuickFlags
 
 only_lean = pytest.mark.skipif(not LEAN, reason="other versions of numba compile in their own way")
 

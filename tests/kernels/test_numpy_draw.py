@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.learners.growing import key_of
-from pacboost.training.run.rows_shown import RowsShown
+from pacboost.training.run.rounds import RowsShown
 
 
 @settings(deadline=None, max_examples=60)

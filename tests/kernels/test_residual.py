@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacboost.boosters.base.booster import Moved
-from pacboost.boosters.base.log_link import exponential
-from pacboost.boosters.base.residual import Residual, ResidualState
-from pacboost.boosters.regression.absolute import Absolute
-from pacboost.boosters.regression.huber import Huber
-from pacboost.boosters.regression.quantile import Quantile
-from pacboost.boosters.regression.square import Square
-from pacboost.kernels import team
-from pacboost.kernels.threads import using
+from pacboost.boosters.booster import Moved
+from pacboost.boosters.newton import exponential
+from pacboost.boosters.regression import Absolute, Huber, Quantile, Square
+from pacboost.boosters.residual import Residual, ResidualState
+from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime.threads import using
 
 ROWS = 70_001
 TEAMS = (1, 2, 3, 7, 16)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from pacboost.kernels import sieve
+from pacboost.kernels import hashing
 
 WORD = 2**64 - 1
 
@@ -19,7 +19,7 @@ def drawn_twin(row: int, key: int) -> int:
     z = (row * 0x9E3779B97F4A7C15 + key) & WORD
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & WORD
     z = (z ^ z >> 27) * 0x94D049BB133111EB & WORD
-    return (z ^ z >> 31) >> (64 - sieve.BITS)
+    return (z ^ z >> 31) >> (64 - hashing.BITS)
 
 
 def below_twin(
@@ -33,7 +33,7 @@ def below_twin(
 
 def drawn(rows: NDArray[np.uint64], key: int) -> NDArray[np.uint64]:
     out = np.empty(rows.size, dtype=np.uint64)
-    sieve.numbers(rows, np.uint64(key), out)
+    hashing.numbers(rows, np.uint64(key), out)
     return out
 
 
@@ -49,7 +49,7 @@ def test_the_first_numbers_are_those_of_the_published_generator() -> None:
 def test_numbers_equal_the_twins(rows: list[int], key: int) -> None:
     own = drawn(np.array(rows, dtype=np.uint64), key)
     assert own.tolist() == [drawn_twin(row, key) for row in rows]
-    assert (own < 2**sieve.BITS).all()
+    assert (own < 2**hashing.BITS).all()
 
 
 @settings(deadline=None, max_examples=40)
@@ -57,25 +57,25 @@ def test_numbers_equal_the_twins(rows: list[int], key: int) -> None:
 def test_rows_below_their_limits_equal_the_twins(size: int, first: int, key: int) -> None:
     generator = np.random.default_rng(key)
     kinds = generator.integers(0, 256, size).astype(np.uint8)
-    limits = generator.integers(0, 2**sieve.BITS, 256).astype(np.uint64)
-    limits[:2] = 0, 2**sieve.BITS
+    limits = generator.integers(0, 2**hashing.BITS, 256).astype(np.uint64)
+    limits[:2] = 0, 2**hashing.BITS
     out = np.empty(size, dtype=np.int64)
-    found = sieve.below(kinds, limits, first, np.uint64(key), out)
+    found = hashing.below(kinds, limits, first, np.uint64(key), out)
     assert out[:found].tolist() == below_twin(kinds, limits, first, key)
 
 
 def test_a_limit_of_nothing_and_one_of_all() -> None:
     kinds = np.array([0, 1] * 500, dtype=np.uint8)
     limits = np.zeros(256, dtype=np.uint64)
-    limits[1] = 2**sieve.BITS
+    limits[1] = 2**hashing.BITS
     out = np.empty(kinds.size, dtype=np.int64)
-    assert sieve.below(kinds, limits, 0, np.uint64(5), out) == 500
+    assert hashing.below(kinds, limits, 0, np.uint64(5), out) == 500
     assert (out[:500] % 2 == 1).all()
 
 
 @pytest.mark.parametrize("key", [0, 1, 2**63 + 11])
 def test_numbers_are_uniform_and_neighbours_independent(key: int) -> None:
-    u = drawn(np.arange(200_000, dtype=np.uint64), key) / 2.0**sieve.BITS
+    u = drawn(np.arange(200_000, dtype=np.uint64), key) / 2.0**hashing.BITS
     assert stats.kstest(u, "uniform").pvalue > 1e-4
     pairs = np.histogram2d(u[:-1:2], u[1::2], bins=16, range=[[0, 1]] * 2)[0]
     assert stats.chisquare(pairs.ravel()).pvalue > 1e-4
@@ -85,14 +85,14 @@ def test_numbers_are_uniform_and_neighbours_independent(key: int) -> None:
 
 def test_keys_give_numbers_that_have_nothing_in_common() -> None:
     rows = np.arange(100_000, dtype=np.uint64)
-    one, two = (drawn(rows, key) / 2.0**sieve.BITS for key in (11, 12))
+    one, two = (drawn(rows, key) / 2.0**hashing.BITS for key in (11, 12))
     pairs = np.histogram2d(one, two, bins=16, range=[[0, 1]] * 2)[0]
     assert stats.chisquare(pairs.ravel()).pvalue > 1e-4
 
 
 def test_blocks_of_a_file_are_as_random_as_rows() -> None:
     """Identities of rows in blocks differ in their upper half only."""
-    u = drawn(np.arange(100_000, dtype=np.uint64) << np.uint64(32), 3) / 2.0**sieve.BITS
+    u = drawn(np.arange(100_000, dtype=np.uint64) << np.uint64(32), 3) / 2.0**hashing.BITS
     assert stats.kstest(u, "uniform").pvalue > 1e-4
 
 
@@ -104,9 +104,9 @@ def test_rows_are_kept_whose_numbers_are_below_their_odds(bounded: bool, scale: 
     chances, bounds = draw.random((2, tickets.size))
     odds, kept = np.empty(tickets.size), np.empty(tickets.size, dtype=np.int64)
     given = bounds if bounded else np.empty(0)
-    count = sieve.keep(tickets, key, chances, given, scale, odds, kept)
+    count = hashing.keep(tickets, key, chances, given, scale, odds, kept)
     twin = np.minimum(1.0, (np.minimum(chances, bounds) if bounded else chances) / scale)
-    chosen = np.flatnonzero(drawn(tickets, 11) * 2.0**-sieve.BITS < twin)
+    chosen = np.flatnonzero(drawn(tickets, 11) * 2.0**-hashing.BITS < twin)
     assert 0 < count < tickets.size
     assert np.array_equal(kept[:count], chosen)
     assert np.array_equal(odds[:count], twin[chosen])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.kernels import sparse, split
-from pacboost.kernels.team import together
+from pacboost.kernels import sparse, stumps
+from pacboost.kernels.runtime.team import together
 
 
 def column(
@@ -40,7 +40,7 @@ def test_counting_what_is_listed_counts_all_rows(seed: int) -> None:
         out,
     )  # fmt: skip
     full = np.array([amounts[codes == b].sum() for b in range(missing + 1)])
-    assert out[0] == split.scan(full, missing, split.NEVER)[0]
+    assert out[0] == stumps.scan(full, missing, stumps.NEVER)[0]
 
 
 def test_ranks_count_the_cuts_below() -> None:

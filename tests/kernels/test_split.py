@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nph
 from numpy.typing import NDArray
 
-from pacboost.kernels import split
+from pacboost.kernels import stumps
 from tests.kernels import naive
 
 
 def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, int]:
-    edges = np.array([split.scan(own, missing, split.NEVER)[0] for own in histogram])
-    feature, wanted = split.first_feature(edges, slack)
-    _, cut, difference = split.scan(histogram[feature], missing, wanted)
+    edges = np.array([stumps.scan(own, missing, stumps.NEVER)[0] for own in histogram])
+    feature, wanted = stumps.first_feature(edges, slack)
+    _, cut, difference = stumps.scan(histogram[feature], missing, wanted)
     return feature, cut, int(difference)
 
 

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.kernels import board, team
-from pacboost.kernels.board import STOP, last_to_arrive, meet, release, share
-from pacboost.kernels.entry import Bundle
-from pacboost.kernels.jit import team_kernel
-from pacboost.kernels.team import together
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime import board, team
+from pacboost.kernels.runtime.board import STOP, last_to_arrive, meet, release, share
+from pacboost.kernels.runtime.entry import Bundle
+from pacboost.kernels.runtime.jit import team_kernel
+from pacboost.kernels.runtime.team import together
+from pacboost.kernels.runtime.threads import using
 
 Wholes = NDArray[np.int64]
 
@@ -108,7 +108,7 @@ def test_teams_of_random_sizes_for_minutes() -> None:
 def test_teams_share_a_single_core() -> None:
     program = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "from pacboost.kernels import team; team.cores = lambda: 32\n"
+        "from pacboost.kernels.runtime import team; team.cores = lambda: 32\n"
         "from tests.kernels.test_team import stress; stress(3_000, 2)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=3_000)
@@ -197,7 +197,7 @@ def test_two_fits_with_more_threads_than_cores_share_one_core() -> None:
         "from concurrent.futures import ThreadPoolExecutor\n"
         "import numpy as np\n"
         "from pacboost import BoostClassifier\n"
-        "from pacboost.kernels import team; team.cores = lambda: 16\n"
+        "from pacboost.kernels.runtime import team; team.cores = lambda: 16\n"
         "from tests.kernels.test_team import stress; stress(100, 3)\n"
         "X = np.random.default_rng(0).normal(size=(9000, 5)); y = X[:, 0] * X[:, 1] > 0\n"
         "def fit(k):\n"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import threads
+from pacboost.kernels.runtime import threads
 from pacboost.parallel import cores
 from pacboost.samples.bins import fit_bins
 from pacboost.sources.arrays import ArrayTable

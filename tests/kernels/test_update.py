@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import exp_log, update, update_logistic
+from pacboost.kernels import exp_log, update
 from pacboost.numerics.exact import MOST_TOTAL, VOTE_UNIT, round_vote
 from tests.kernels import naive
 
@@ -201,11 +201,11 @@ def newton_kernel(
     if signs.shape[1] == 1:
         flat = (values[:, 0], signs[:, 0], margins[:, 0], weights[:, 0], pulls[:, 0])
         own, side, margin, weight, pull = flat
-        sums = update_logistic.logistic(cells, own, side, base, most, margin, weight, pull)
+        sums = update.logistic(cells, own, side, base, most, margin, weight, pull)
     else:
         own_rows, raised = np.arange(len(signs)), np.full((len(signs), 2), np.nan)
         given = own_rows, cells, values, signs, base, most
-        sums = update_logistic.softmax(*given, margins, weights, pulls, raised)
+        sums = update.softmax(*given, margins, weights, pulls, raised)
         scores = margins * signs
         np.testing.assert_array_equal(raised[:, 0], scores.max(axis=1))
         exact = np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1)
@@ -252,13 +252,13 @@ def test_rows_that_are_not_chosen_stay_as_they_are(outputs: int) -> None:
     weights, pulls = np.zeros((2, *signs.shape), dtype=np.int64)
     rows = np.arange(500)
     raised = np.zeros((500, 2))
-    before = update_logistic.softmax(rows, 0 * cells, *nothing, margins, weights, pulls, raised)
+    before = update.softmax(rows, 0 * cells, *nothing, margins, weights, pulls, raised)
     moved = np.flatnonzero(cells != len(values) - 1)
     assert 0 < moved.size < 500
     some_of = margins, weights, pulls, raised
     all_of = margins.copy(), weights.copy(), pulls.copy(), raised.copy()
-    grown = update_logistic.softmax(moved, cells, values, signs, base, math.inf, *some_of)
-    alike = update_logistic.softmax(rows, cells, values, signs, base, math.inf, *all_of)
+    grown = update.softmax(moved, cells, values, signs, base, math.inf, *some_of)
+    alike = update.softmax(rows, cells, values, signs, base, math.inf, *all_of)
     for ours, theirs in zip(some_of, all_of, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert grown == alike

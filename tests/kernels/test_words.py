@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.kernels import words
-from pacboost.kernels.split_layout import ERROR, NEWTON, Z
+from pacboost.kernels.cuts import ERROR, NEWTON, Z
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.words import words_of
 from tests.word_samples import some_presence

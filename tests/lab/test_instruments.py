@@ -16,21 +16,22 @@ from pacboost import BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.training import training_error
-from pacboost.lab import answers, instruments, planner
-from pacboost.lab.certificates import certificates
+from pacboost.lab import answers, instruments
+from pacboost.lab import filtering as planner
+from pacboost.lab.choices import RECTANGLE
 from pacboost.lab.files import read_file
 from pacboost.lab.filtering import filtering
-from pacboost.lab.knobs import RECTANGLE
 from pacboost.lab.offline import offline_page
-from pacboost.lab.page_files import whole_page
 from pacboost.lab.reproduce import fitted
+from pacboost.lab.routes import certificates
+from pacboost.lab.server import whole_page
 from pacboost.lab.session import LabSession
 from pacboost.lab.spec import read_run
-from pacboost.learners.rectangle import Rectangle
 from pacboost.learners.stump import Stump
-from pacboost.questions.plan import QUESTIONS
-from pacboost.sources.plane import Plane
 from pacboost.sources.toy import lecture_points
+from pacboost.theory.plan import QUESTIONS
+from pacboost.theory.rectangle import Rectangle
+from pacboost.theory.sampling import Plane
 from tests.lab.asking import LECTURE, MOONS, floats
 from tests.markdown import DOCS
 

@@ -11,7 +11,7 @@ import pytest
 
 from pacboost import AdaBoostClassifier, BaggingClassifier, BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.lab import answers
 from pacboost.lab import session as kept
@@ -19,8 +19,8 @@ from pacboost.lab.choices import LEARNERS, OFFERS, make_booster, make_learner
 from pacboost.lab.session import LabSession
 from pacboost.lab.spec import MethodChoice
 from pacboost.learners.stump import Stump
-from pacboost.sources.plane import Plane
 from pacboost.sources.toy import lecture_points
+from pacboost.theory.sampling import Plane
 from tests.lab.asking import LECTURE, MOONS, floats, small
 
 SCALARS = ("error", "edge", "vote", "normaliser", "training_error", "effective_size", "rule")

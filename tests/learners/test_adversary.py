@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.errors import ParameterError
-from pacboost.learners.adversary import Adversary
+from pacboost.theory.learners import Adversary
 from tests.worlds import make_sample
 
 

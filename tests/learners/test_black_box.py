@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from pacboost.learners.black_box import fit_bag
+from pacboost.learners.sklearn import fit_bag
 
 
 def test_counts_are_weights_where_they_are_taken() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
 from tests.learners.test_sparse_growing import check, same
@@ -106,7 +106,7 @@ def test_sparse_trees_are_the_dense_ones(sets: Any, max_features: Any) -> None:
 def test_threads_change_no_tree(sets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_A_MEMBER", 1)
     monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_MANY", 0)
-    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 3)
+    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 3)
     generator, sample = one_sample(3)
     request = some_request(generator, sample, "newton")
     found = []

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.hypotheses.hypothesis import Names
-from pacboost.learners.rectangle import Box, Rectangle, tightest
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.worlds import Boxes
+from pacboost.theory.rectangle import Box, Rectangle, tightest
+from pacboost.theory.worlds import Boxes
 from pacboost.training.run.loop import Run
 from tests.worlds import small_samples
 

@@ -13,11 +13,10 @@ from pacboost import BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
-from pacboost.learners.scripted import Scripted
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.learners.weak_stump import WeakStump
-from pacboost.sources.plane import Plane
+from pacboost.theory.learners import Scripted, WeakStump
+from pacboost.theory.sampling import Plane
 
 X, Y = Plane("moons", noise=0.1).draw(120, seed=0)
 

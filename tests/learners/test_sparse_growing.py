@@ -12,16 +12,15 @@ from scipy import sparse
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import team
-from pacboost.kernels.team import team_for
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime.team import team_for
+from pacboost.kernels.runtime.threads import using
 from pacboost.learners.dense_growing import DenseTreeSearch
 from pacboost.learners.sparse_growing import Runs, SparseTreeSearch
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.request import Request
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from tests.sparse_samples import twin_samples

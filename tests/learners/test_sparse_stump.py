@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pacboost.kernels import team as teams
+from pacboost.kernels.runtime import team as teams
+from pacboost.kernels.runtime.threads import using
 from pacboost.kernels.sparse import share_of_lists
-from pacboost.kernels.threads import using
 from pacboost.learners.stump import Stump
 from tests.sparse_samples import twin_samples
 

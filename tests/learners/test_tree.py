@@ -15,16 +15,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.booster import Booster, whole_values
+from pacboost.boosters.booster import Booster, whole_values
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.request import Request
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.training.run.loop import Run
@@ -660,7 +659,7 @@ def large_sample() -> Sample:
 
 
 def test_any_number_of_threads_grows_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 16)
+    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 16)
     sample = large_sample()
     generator = np.random.default_rng(12)
     request = some_request(generator, sample, "newton")
@@ -681,7 +680,7 @@ def test_any_number_of_threads_grows_the_same_tree(monkeypatch: pytest.MonkeyPat
 def test_a_team_splits_by_the_same_constraints(
     n_jobs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 16)
+    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 16)
     generator = np.random.default_rng(13)
     sample = wide_sample(generator, 20_000, 0.05)
     request = some_request(generator, sample, "gini")

@@ -14,16 +14,19 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.hypotheses.hypothesis import Names
-from pacboost.learners.version_space import (
+from pacboost.samples.sample import Signs, unlabelled
+from pacboost.sources.arrays import ArrayTable
+from pacboost.theory.version_space import (
     Band,
     Bands,
     Conjunctions,
     Listed,
     Literals,
+    _climb,
+    _count,
+    _eliminate,
+    _errors,
 )
-from pacboost.learners.version_space.literals import _climb, _count, _eliminate, _errors
-from pacboost.samples.sample import Signs, unlabelled
-from pacboost.sources.arrays import ArrayTable
 
 NAMES = Names(lambda j: f"x{j}")
 Rows = NDArray[np.float64]

@@ -12,22 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.gentle import Gentle
+from pacboost.boosters.booster import Booster
 from pacboost.boosters.logit import Logit
+from pacboost.boosters.newton import Gentle
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.word_list import WordList
-from pacboost.kernels import team
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime.threads import using
 from pacboost.learners import words as learner_of_words
 from pacboost.learners.learner import Search
 from pacboost.learners.words import Words
-from pacboost.samples.request import Request
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Values
 from pacboost.sources.words import WordTable, words_of
-from pacboost.training.run import exact_sums
+from pacboost.training.run import scores
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import check_every_prefix
 from tests.word_samples import word_samples
@@ -75,9 +74,9 @@ def test_the_single_word_is_the_one_whose_votes_leave_the_least_weight(
     booster = AdaBoost(confidence_rated=True, smoothing=0.0)
 
     def normaliser(rule: WordList) -> float:
-        sums, _ = exact_sums.cell_sums(request, rule.cells(sample), len(rule.values))
+        sums, _ = scores.cell_sums(request, rule.cells(sample), len(rule.values))
         values = rule.allowed(booster.values(None, sums, None))  # type: ignore[arg-type]
-        return exact_sums.exponential_normaliser(sums, values)
+        return scores.exponential_normaliser(sums, values)
 
     outputs = sample.signs.shape[1]
     every = [

@@ -10,8 +10,7 @@ import pytest
 
 from pacboost import AdaBoostClassifier, BoostRegressor, FilterBoostClassifier
 from pacboost.errors import DataError, ParameterError
-from pacboost.ledgers.hard import HardRow
-from pacboost.ledgers.ledger import Ledger
+from pacboost.ledgers.ledger import HardRow, Ledger
 from tests.worlds import noisy
 
 

@@ -15,7 +15,7 @@ from sklearn.metrics import (
 )
 
 from pacboost.errors import DataError
-from pacboost.models.ranking import ranking
+from pacboost.models.answers import ranking
 
 
 def rows_of(seed: int, labels: int, *, ties: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

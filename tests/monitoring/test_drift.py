@@ -9,8 +9,7 @@ import pytest
 
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring import drift
-from pacboost.monitoring.codes import Codes
-from pacboost.monitoring.drift import RowStream
+from pacboost.monitoring.drift import Codes, RowStream
 from tests.bounds.coverage import check_coverage, check_rejected
 
 DELTA = 0.05

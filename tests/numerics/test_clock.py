@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.special import erfc
 
-from pacboost.numerics.clock import Clock
+from pacboost.boosters.brown import Clock
 
 
 def some_round(seed: int, *, abstain: bool = False) -> Clock:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from pacboost.numerics.coins import fewest_coins, log_deciding, log_heads, losing
+from pacboost.boosters.majority import fewest_coins, log_deciding, log_heads, losing
 
 CHANCES = [Fraction(11, 20), Fraction(3, 5), Fraction(9, 10)]
 

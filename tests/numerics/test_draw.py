@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import chisquare
 
-from pacboost.numerics.draw import draw
+from pacboost.numerics.exact import draw
 
 
 def test_frequencies_follow_the_weights() -> None:

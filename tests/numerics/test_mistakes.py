@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pacboost.numerics.mistakes import tied, wrong_answers, wrong_classes, wrong_margins
+from pacboost.numerics.exact import tied, wrong_answers, wrong_classes, wrong_margins
 
 
 def test_two_classes_by_margins_by_answers_and_as_two_columns_of_scores() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.numerics.quadratic import best_votes
+from pacboost.numerics.ascent import best_votes
 
 Floats = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import team
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime.threads import using
 from pacboost.parallel import cores
 
 
@@ -160,7 +160,7 @@ def test_no_team_is_larger_than_the_quota(machine: pytest.MonkeyPatch) -> None:
 IN_DASK = """
 import os
 from pacboost import AdaBoostClassifier
-from pacboost.kernels.threads import threads, using
+from pacboost.kernels.runtime.threads import threads, using
 from pacboost.parallel import cores
 
 def threads_in_use(n_jobs):

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from pacboost import AdaBoostClassifier, BoostClassifier
-from pacboost.kernels import team
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.request import Request
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 
 THREADS = 8

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from pacboost import AdaBoostClassifier, pictures
+from pacboost import AdaBoostClassifier
 from pacboost.errors import DataError, ParameterError
-from pacboost.pictures.counter_examples import cycling_margins, long_servedio_points
-from pacboost.sources.worlds import Boxes
+from pacboost.theory import pictures
+from pacboost.theory.pictures.learning import cycling_margins, long_servedio_points
+from pacboost.theory.worlds import Boxes
 
 pytest.importorskip("matplotlib")
 
@@ -145,5 +146,5 @@ def test_every_picture_is_on_its_page() -> None:
     from tests.markdown import DOCS
 
     page = (DOCS / "pictures.md").read_text(encoding="utf-8")
-    names = importlib.import_module("pacboost.pictures").__all__
+    names = importlib.import_module("pacboost.theory.pictures").__all__
     assert [name for name in names if f"pictures.{name}(" not in page] == []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacboost import AdaBoostClassifier, pictures
+from pacboost import AdaBoostClassifier
+from pacboost.theory import pictures
 from tests.data import real_data
 
 pytest.importorskip("matplotlib")

@@ -7,9 +7,9 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
-from pacboost import pictures
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.toy import lecture_points
+from pacboost.theory import pictures
 
 pytest.importorskip("matplotlib")
 

@@ -28,12 +28,11 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.dependent import groups_bound, mean_share, ordered_mixture
 from pacboost.bounds.holdout import clopper_pearson, hoeffding
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.estimators.committees.confidence import ConfidenceBoost
-from pacboost.estimators.single_rules.rectangle import RectangleClassifier
-from pacboost.estimators.single_rules.version_space import VersionSpaceClassifier
 from pacboost.questions.certify import UNCHECKED
 from pacboost.questions.verify import recompute
-from pacboost.sources.worlds import Boxes, LabelNoise
+from pacboost.theory.confidence import ConfidenceBoost
+from pacboost.theory.single_rules import RectangleClassifier, VersionSpaceClassifier
+from pacboost.theory.worlds import Boxes, LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 import pacboost
 from pacboost.errors import DataError, ParameterError
 from pacboost.hypotheses.function import Recorded
-from pacboost.questions import game as module
-from pacboost.questions.capped_game import CappedGame, worst_mean
 from pacboost.questions.two_classes import whole_sample
 from pacboost.samples.sample import Sample
 from pacboost.sources.toy import cycling_matrix, lecture_points
+from pacboost.theory import games as module
+from pacboost.theory.games import CappedGame, worst_mean
 from tests.boosters.margins import best_of_stumps
 
 ROWS = 12

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 import pacboost
 from pacboost.errors import PacboostError, ParameterError
-from pacboost.questions.capped_game import CappedGame
-from pacboost.questions.hard_core import HardCore
 from pacboost.questions.two_classes import whole_sample
 from pacboost.samples.sample import Sample
+from pacboost.theory.games import CappedGame
+from pacboost.theory.hardness import HardCore
 from tests.boosters.margins import all_stumps, best_of_stumps
 
 

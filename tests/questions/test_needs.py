@@ -7,7 +7,7 @@ import math
 import pytest
 
 from pacboost.bounds.rectangle import examples_for_sharp
-from pacboost.questions import needs
+from pacboost.theory import needs
 
 
 @pytest.mark.parametrize("least", [1, 2, 3, 7, 8, 9, 100, 1023])

@@ -13,8 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost import RectangleClassifier, Stump
 from pacboost.errors import ParameterError
-from pacboost.learners.rectangle import Rectangle
-from pacboost.sources.worlds import BooleanConcept, Boxes, Intervals, LabelNoise
+from pacboost.theory.finite_worlds import BooleanConcept
+from pacboost.theory.rectangle import Rectangle
+from pacboost.theory.worlds import Boxes, Intervals, LabelNoise
 
 SQUARE = Boxes((0.1, 0.1), (0.9, 0.9))
 SEGMENT = Boxes((0.0,), (0.5,))

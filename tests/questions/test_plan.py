@@ -18,8 +18,8 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.rectangle import sharp
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.growth import log_cover, log_sauer
-from pacboost.questions import needs, plan
-from pacboost.questions.answer import Plan
+from pacboost.theory import needs, plan
+from pacboost.theory.answer import Plan
 from pacboost.training.filtering.mean_test import share_of
 
 ASKED: dict[str, dict[str, Any]] = {

@@ -9,8 +9,7 @@ from rich.console import Console
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.ledgers.ledger import Ledger, Round
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Ledger, Refill, Round
 from pacboost.reports.filtering import FilteringView, refills_table, summary, tell_batch
 from pacboost.reports.text import MOST_ROWS
 

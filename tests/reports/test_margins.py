@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from pacboost.errors import DataError
-from pacboost.ledgers.hard import HardRow
-from pacboost.reports import margins as pictures
+from pacboost.ledgers.ledger import HardRow
+from pacboost.reports import text as pictures
 
 HARD = [HardRow(7, "yes", -0.5, 0.75), HardRow(3, "no", 0.25, 0.375)]
 

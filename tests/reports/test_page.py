@@ -16,13 +16,11 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
-from pacboost.reports.page import calibration, confusion, confusion_map, margins, rounds
+from pacboost.reports.page import calibration, confusion, rounds
+from pacboost.reports.page.charts import Scale, round_numbers, short, tag
 from pacboost.reports.page.document import page
-from pacboost.reports.page.evidence import TRAINED, Evidence, Numbers, Shown
-from pacboost.reports.page.markup import short, tag
-from pacboost.reports.page.scales import Scale, round_numbers
 from pacboost.reports.page.sentence import line, sentence
-from pacboost.reports.page.subject import Subject
+from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Shown, Subject
 
 CERTIFICATE = holdout.certificate(30, 1000, 0.05)
 
@@ -116,12 +114,12 @@ def test_the_line_has_a_mark_for_all_that_is_known() -> None:
 
 def test_bars_of_margins_count_every_row_once() -> None:
     values = np.random.default_rng(1).uniform(-1, 1, 500)
-    bars = margins.histogram(values)
+    bars = rounds.histogram(values)
     assert bars.sum() == pytest.approx(1)
-    assert bars[: margins.BARS // 2].sum() == pytest.approx((values <= 0).mean())
-    near = margins.histogram(values, 0.1)
+    assert bars[: rounds.BARS // 2].sum() == pytest.approx((values <= 0).mean())
+    near = rounds.histogram(values, 0.1)
     assert near[0] == pytest.approx((values <= -0.095).mean())
-    assert near[: margins.BARS // 2].sum() == pytest.approx((values <= 0).mean())
+    assert near[: rounds.BARS // 2].sum() == pytest.approx((values <= 0).mean())
 
 
 def test_groups_of_confidence_hold_every_row_once() -> None:
@@ -189,7 +187,7 @@ def test_classes_are_named_along_the_axes_of_the_confusion_map() -> None:
     assert section is not None
     wide = section.body.partition("narrow")[0]
     for name in names:
-        assert wide.count(f">{confusion_map._short(name)}<") >= 2
+        assert wide.count(f">{confusion._short(name)}<") >= 2
     assert "Shades show the share of the rows of the true class" in section.body
     assert re.search(r"<title>intent number \d+ → intent number \d+: \d+ rows, [\d.]+ %", wide)
 

@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.hypotheses.shapes import Shape, Shapes
 from pacboost.ledgers.ledger import Ledger, Round
-from pacboost.questions import plan
-from pacboost.questions.answer import Plan
 from pacboost.reports import plots
 from pacboost.reports.plots import plan_curve
+from pacboost.theory import plan
+from pacboost.theory.answer import Plan
 
 BOX: dict[str, Any] = {"epsilon": 0.1, "delta": 0.05, "dimensions": 2}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost.reports.page.evidence import TRAINED
+from pacboost.reports.page.subject import TRAINED
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 4))

@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from pacboost.ledgers.three_way import Record
-from pacboost.reports.three_way import RecursionView, levels_table, plot_levels
+from pacboost.theory.recursion import Record
+from pacboost.theory.three_way import RecursionView, levels_table, plot_levels
 from tests.training.committees.points import Careless, recursion
 
 

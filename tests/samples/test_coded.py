@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.coded import CodedTable
+from pacboost.samples.blocks import CodedTable
 from pacboost.samples.cuts import LARGEST
 from pacboost.sources.arrays import ArrayTable
 

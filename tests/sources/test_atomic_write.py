@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pacboost.errors import FileError
-from pacboost.sources.atomic_write import atomic_write
+from pacboost.sources.optional import atomic_write
 
 
 def test_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pacboost.errors import FileError, InputWarning
-from pacboost.sources import csv_rows
+from pacboost.sources import file_rows
 from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.levels import Levels
@@ -116,7 +116,7 @@ def test_blank_lines_are_passed_over(path: Path) -> None:
 
 
 def test_rows_beyond_one_chunk_are_read_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_rows, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(file_rows, "ROWS_AT_ONCE", 3)
     path.write_text("a,label\n" + "".join(f"{k},{k % 2}\n" for k in range(10)))
     read = read_csv(path, "label")
     assert read.table.rows()[:, 0].tolist() == list(range(10))
@@ -124,7 +124,7 @@ def test_rows_beyond_one_chunk_are_read_too(path: Path, monkeypatch: pytest.Monk
 
 
 def test_text_in_a_later_chunk_is_found(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_rows, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(file_rows, "ROWS_AT_ONCE", 1)
     path.write_text("a,b,label\n1,1,0\n2,two,1\n")
     with pytest.raises(FileError, match="text, not numbers: b"):
         read_csv(path, "label")
@@ -180,7 +180,7 @@ def test_text_columns_are_refused_by_name(path: Path) -> None:
 
 
 def test_text_columns_may_become_categories(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_rows, "ROWS_AT_ONCE", 2)  # numbers come first
+    monkeypatch.setattr(file_rows, "ROWS_AT_ONCE", 2)  # numbers come first
     path.write_text("code,label,x,town\n7,0,1,Ulm\n 8,1,2,\nA7,0,?,Hof\n7,1,3, Ulm\n?,1,4,Aue\n")
     read = read_csv(path, "label", categories=True)
     assert read.table.levels == Levels({0: ("7", "8", "A7"), 2: ("Aue", "Hof", "Ulm")})

@@ -7,7 +7,7 @@ import pytest
 
 from pacboost.errors import ParameterError
 from pacboost.sources.oracles.choose import as_oracle
-from pacboost.sources.plane import SHAPES, Plane
+from pacboost.theory.sampling import SHAPES, Plane
 
 
 @pytest.mark.parametrize("shape", SHAPES)

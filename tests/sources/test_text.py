@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from pacboost.errors import DataError, ParameterError, PrunedWarning
+from pacboost.sources.columns import read_texts
 from pacboost.sources.text import TextFeatures
-from pacboost.sources.text_checks import read_texts
 
 TEXTS = st.lists(st.text("ab cÄé,.'-1\n", max_size=20), min_size=1, max_size=8)
 SPANS = st.sampled_from([(1, 1), (1, 2), (2, 3), (1, 4)])

@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from pacboost.errors import ParameterError
 from pacboost.learners.stump import Stump
-from pacboost.sources.worlds import UniformOnly
+from pacboost.theory.finite_worlds import UniformOnly
 from tests.worlds import make_sample
 
 

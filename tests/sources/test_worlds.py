@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 from scipy.stats import binom, multivariate_normal, norm
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.sources.worlds import (
-    BooleanConcept,
+from pacboost.theory.finite_worlds import BooleanConcept, Finite, NoFreeLunch
+from pacboost.theory.worlds import (
     Boxes,
-    Finite,
     Halfspaces,
     Intervals,
     LabelNoise,
-    NoFreeLunch,
     NoisyAdditive,
     Risk,
     Rows,

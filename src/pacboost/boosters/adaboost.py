@@ -21,19 +21,186 @@ More than two classes, by ``multiclass``:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Measured, whole_values
-from pacboost.boosters.base.exponential import ExponentialState, ExponentialWeights
-from pacboost.boosters.base.parameters import check_not_negative, check_rate
+from pacboost.boosters.booster import (
+    Agreement,
+    Booster,
+    Measured,
+    Moved,
+    check_not_negative,
+    check_rate,
+    whole_values,
+)
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.numerics.exact import MOST_VOTE, round_vote
-from pacboost.numerics.same_bits import log
-from pacboost.samples.request import Sums
+from pacboost.kernels import team_steps
+from pacboost.kernels.cuda.device import copy_into, to_host
+from pacboost.kernels.runtime.team import team_for, together
+from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT, round_vote
+from pacboost.numerics.same_bits import log, log_sum_exp, total
+from pacboost.samples.sample import Request, Signs, Sums
+
+# Weights of boosters whose potential is exp(-margin), in the log domain and in whole numbers.
+#
+# D_t(i) ∝ base(i)·exp(-margin_i). Whatever a rule adds to the margins, 1[margin ≤ 0] ≤
+# exp(-margin), and the mean of exp(-margin) under D_1 is ∏ Z_t with Z_t = Σ D_t(i) exp(-what round
+# t added): the training error is at most that product, for any rules and votes (Schapire and Singer
+# 1999).
+
+LEAST_TOTAL = FRESH_TOTAL * 2**-0.5
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialState:
+    """Margins and weights of every row, the votes, and the scale that makes weights whole."""
+
+    signs: Signs
+    margins: NDArray[np.float64]
+    weights: NDArray[np.int64]
+    log_base: NDArray[np.float64]
+    """One for each row and output, or a single one for all."""
+    log_scale: float
+    """Like margins and base weights a multiple of the vote unit, so that their sums are exact."""
+    total: int = 0
+    """The exact sum of the weights, between 2**51.5 and 2**53."""
+    total_vote: float = 0.0
+    cast: list[float] = field(default_factory=list)
+    extra: tuple[float, ...] = ()
+    """Further numbers that a booster needs to choose its votes."""
+
+
+class ExponentialWeights(Booster[ExponentialState]):
+    """What all boosters with this potential share; a subclass defines the votes."""
+
+    potential: ClassVar[str] = "exponential"
+    criterion: ClassVar[str] = "z"
+
+    def init(
+        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
+    ) -> ExponentialState:
+        """Start with D_1 proportional to the base weights.
+
+        A base weight below one unit, 2**-52 of all, counts as one: D_1 is then one and the same
+        distribution for the weights, for the bound and for the training error.
+        """
+        rows, outputs = signs.shape
+        own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
+        mass = total(own) if own.size > 1 else float(own[0]) * rows * outputs
+        log_base = np.maximum(own, mass / FRESH_TOTAL)
+        log_base = log(log_base)
+        log_base /= VOTE_UNIT
+        np.rint(log_base, out=log_base)
+        log_base *= VOTE_UNIT
+        state = ExponentialState(
+            signs=signs,
+            margins=np.zeros_like(signs, dtype=np.float64, order="C"),
+            weights=np.zeros_like(signs, dtype=np.int64, order="C"),
+            log_base=log_base,
+            log_scale=round_vote(math.log(FRESH_TOTAL) - math.log(mass)),
+        )
+        return self._weigh(state, None, 0.0)
+
+    def request(self, state: ExponentialState) -> Request:
+        """Ask for a rule under D_t."""
+        return Request(state.weights, state.signs, state.total, state.total, self.criterion)
+
+    def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
+        """Add the vote to the margins, and compute the new weights."""
+        return self._cast(state, agree, self.vote(found), found.error)
+
+    def _cast(
+        self, state: ExponentialState, agree: Agreement, vote: float, error: float
+    ) -> ExponentialState:
+        """Add the vote of a rule with this error to the margins, and compute the new weights.
+
+        Only ratios matter, so either the right rows may keep their weight and the wrong ones grow,
+        or the wrong ones keep theirs and the right ones shrink. Taking whichever keeps the total in
+        range changes about half of the rows a round, which is what costs learners time.
+        """
+        state.cast.append(vote)
+        grown = state.total * (1 + error * math.expm1(2 * vote))
+        shift = 0.0 if grown <= 0.99 * MOST_TOTAL else -2 * vote
+        return self._weigh(
+            replace(state, total_vote=state.total_vote + vote, log_scale=state.log_scale + shift),
+            agree,
+            vote,
+        )
+
+    def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
+        """Add the values of the cells to the margins, and compute weights of a similar total."""
+        state.cast.append(1.0)
+        shift = round_vote(math.log(FRESH_TOTAL / state.total) - math.log(moved.normaliser))
+        state = replace(state, log_scale=state.log_scale + shift)
+        totals = np.zeros((team_for(state.signs.size), 1), dtype=np.int64)
+        together(
+            team_steps.exponential_cells, moved.cells, moved.values, state.signs, state.log_base,
+            state.log_scale + state.total_vote, state.margins, state.weights, totals,
+            at_most=len(totals),
+        )  # fmt: skip
+        return self._in_range(replace(state, total=int(totals.sum())))
+
+    def vote(self, found: Measured) -> float:
+        """Give the vote of a rule that answers -1 or +1."""
+        raise NotImplementedError
+
+    def memory(self, state: ExponentialState) -> list[float]:
+        """Give the scale, which depends on all earlier totals, and the sum of the votes."""
+        return [state.log_scale, state.total_vote, *state.extra]
+
+    def resume(
+        self,
+        state: ExponentialState,
+        margins: NDArray[np.float64],
+        votes: Sequence[float],
+        memory: list[float],
+    ) -> ExponentialState:
+        """Restore the votes, and compute the weights of all rows from their margins."""
+        copy_into(state.margins, margins)
+        state.cast.extend(votes)
+        log_scale, total_vote, *extra = memory
+        state = replace(state, total_vote=total_vote, log_scale=log_scale, extra=tuple(extra))
+        return self._weigh(state, None, 0.0)
+
+    def _weigh(
+        self, state: ExponentialState, agree: Agreement | None, vote: float
+    ) -> ExponentialState:
+        """Compute all weights; if their total is out of range, do so again with another scale."""
+        return self._in_range(replace(state, total=_weigh_once(state, agree, vote)))
+
+    def _in_range(self, state: ExponentialState) -> ExponentialState:
+        """Choose another scale if the total is out of range.
+
+        The range is left when votes are large (a learning rate above 1), or when most of the
+        weight sits on rows of a few units, whose rounding a prediction cannot see.
+        """
+        if not LEAST_TOTAL <= state.total <= MOST_TOTAL:
+            state = replace(state, log_scale=_fresh_scale(state))
+            state = replace(state, total=_weigh_once(state, None, 0.0))
+        return state
+
+
+def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -> int:
+    margins, weights = state.margins.reshape(-1), state.weights.reshape(-1)
+    flat = np.zeros_like(state.signs).reshape(-1) if agree is None else agree.reshape(-1)
+    totals = np.zeros((team_for(weights.size), 1), dtype=np.int64)
+    together(
+        team_steps.exponential, flat, vote, state.total_vote, state.log_base, state.log_scale,
+        margins, weights, totals, at_most=len(totals),
+    )  # fmt: skip
+    return int(totals.sum())
+
+
+def _fresh_scale(state: ExponentialState) -> float:
+    """Give the scale at which the weights sum to ``FRESH_TOTAL``, before rounding."""
+    logs = state.total_vote - to_host(state.margins).reshape(-1) + state.log_base
+    return round_vote(math.log(FRESH_TOTAL) - float(log_sum_exp(logs[None])[0]))
+
 
 WAYS = ("mh", "m1", "samme")
 

@@ -21,16 +21,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Agreement, Measured, Moved
-from pacboost.boosters.base.capabilities import FinalTable, RevisingBooster
+from pacboost.boosters.booster import Agreement, FinalTable, Measured, Moved, RevisingBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.hypotheses.pattern import Pattern, answers_of
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import total
-from pacboost.samples.request import Request, Sums
-from pacboost.samples.sample import Sample, Signs
+from pacboost.samples.sample import Request, Sample, Signs, Sums
 
 Floats = NDArray[np.float64]
 

@@ -25,19 +25,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Moved, whole_values
-from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
-from pacboost.boosters.base.parameters import check_not_negative, check_rate
+from pacboost.boosters.booster import Moved, check_not_negative, check_rate, whole_values
+from pacboost.boosters.bounded_weights import FilteringBooster, Floats
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels import same_bits, team_updates
+from pacboost.kernels import same_bits, team_steps
 from pacboost.kernels.cuda.device import copy_into, flat
-from pacboost.kernels.team import team_for, together
-from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS
+from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import exp, log, row_totals, total
-from pacboost.samples.request import Request, Sums
-from pacboost.samples.sample import Signs
+from pacboost.samples.sample import Request, Signs, Sums
 
 MOST_STEP = 8.0
 """A cell's mean target is held to this, or to the number of classes if that is larger."""
@@ -193,7 +191,7 @@ class Logit(FilteringBooster[LogitState]):
         signs, *arrays = map(flat, columns)
         totals = np.zeros((team_for(signs.size), 2), dtype=np.int64)
         together(
-            team_updates.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,
+            team_steps.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,
             float(self.max_target), *arrays, totals, at_most=len(totals),
         )  # fmt: skip
         weight, pull = totals.sum(axis=0).tolist()
@@ -205,7 +203,7 @@ class Logit(FilteringBooster[LogitState]):
         chosen = np.arange(rows) if moved.rows is None else moved.rows
         totals = np.zeros((team_for(chosen.size * outputs), 2), dtype=np.int64)
         together(
-            team_updates.softmax, chosen, moved.cells, moved.values, state.signs, state.base,
+            team_steps.softmax, chosen, moved.cells, moved.values, state.signs, state.base,
             float(self.max_target), state.margins, state.weights, state.pulls, state.raised_sums,
             totals, at_most=len(totals),
         )  # fmt: skip

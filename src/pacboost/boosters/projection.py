@@ -23,15 +23,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Agreement, Measured, Moved
-from pacboost.boosters.base.bounded_weights import (
+from pacboost.boosters.booster import Agreement, Measured, Moved
+from pacboost.boosters.bounded_weights import (
     BoundedState,
     BoundedWeights,
+    Floats,
     Weights,
     check_promise,
     clipped_exponential,
 )
-from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.errors import ParameterError
 from pacboost.numerics.exact import round_vote
 from pacboost.numerics.same_bits import exp, total

@@ -17,7 +17,7 @@ import math
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.sequences import kt_upper
 

@@ -28,7 +28,7 @@ from pacboost.bounds import pac_bayes
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.ledgers.out_of_bag import OutOfBag
+from pacboost.ledgers.validation import OutOfBag
 from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.percent import percent, percent_above
 

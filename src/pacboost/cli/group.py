@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from pacboost import errors
-from pacboost.numerics.visible import visible
+from pacboost.numerics.percent import visible
 
 THE_ANSWER_IS_NO = 1
 BAD_INPUT = 2

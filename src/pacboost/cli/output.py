@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pacboost.errors import NotCertified
-from pacboost.numerics.visible import visible
+from pacboost.numerics.percent import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

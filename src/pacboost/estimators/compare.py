@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.base.choose import as_booster
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.choose import as_booster
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
+from pacboost.estimators.decisions.sets import plain_rows
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import (
@@ -33,9 +33,7 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import probability
-from pacboost.parallel.batches import in_batches
-from pacboost.parallel.cluster import Cluster
-from pacboost.parallel.sending import joblib_cluster, send
+from pacboost.parallel.cluster import Cluster, in_batches, joblib_cluster, send
 from pacboost.questions.compare import (
     Compared,
     Comparison,
@@ -48,7 +46,7 @@ from pacboost.questions.new_rows import NewRows, flat_rows
 from pacboost.reports.progress import RoundsBar
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.lazy import collected
+from pacboost.sources.optional import collected
 
 Measured = tuple[Compared, NDArray[np.bool_] | None]
 """What was measured of a booster, and on which test rows it is wrong."""

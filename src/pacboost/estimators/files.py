@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,8 @@ from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.committees.base import MembersClassifier
-from pacboost.estimators.committees.majorities import (
-    BaggedBoost,
-    MajorityOfBoosters,
-    SubsampledBoost,
-)
-from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
-from pacboost.estimators.committees.three_way import ThreeWayBoost
-from pacboost.estimators.fitted.decisions.calibrated import keep_coverage
-from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.decisions.calibrated import keep_coverage
+from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.forests.forests import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -36,14 +29,14 @@ from pacboost.models.file import format as model_file
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.model import Model
 
-MEMBERS: dict[str, type[MembersClassifier]] = {
-    "three_way": ThreeWayBoost,
-    "three_learners": ThreeLearnerBoost,
-    "majority_of": MajorityOfBoosters,
-    "subsampled": SubsampledBoost,
-    "bagged": BaggedBoost,
+MEMBERS = {
+    "three_way": "ThreeWayBoost",
+    "three_learners": "ThreeLearnerBoost",
+    "majority_of": "MajorityOfBoosters",
+    "subsampled": "SubsampledBoost",
+    "bagged": "BaggedBoost",
 }
-"""By what their ledgers call them."""
+"""Classes of ``pacboost.theory`` by what their ledgers call them."""
 FORESTS: dict[tuple[str, bool], Any] = {
     ("random_forest", True): RandomForestClassifier,
     ("random_forest", False): RandomForestRegressor,
@@ -92,7 +85,7 @@ def _estimator(model: Model) -> Any:
     if ":" in ledger.booster:  # "module:Class" would be imported by the next fit
         raise FileError(f"the file names {ledger.booster!r}, which is not the name of a booster")
     if ledger.booster in MEMBERS:
-        return MEMBERS[ledger.booster]()
+        return getattr(import_module("pacboost.theory"), MEMBERS[ledger.booster])()
     rounds = max(1, len(ledger))
     if model.text is not None:
         return TextBoostClassifier(**model.text.parameters(), n_rounds=rounds)

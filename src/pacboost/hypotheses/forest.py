@@ -1,4 +1,4 @@
-"""A forest: many trees in few arrays, 8 bytes a node (kernels/forest_grow.py says which)."""
+"""A forest: many trees in few arrays, 8 bytes a node (kernels/forest.py says which)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels import forest_walk
-from pacboost.kernels.threads import ROWS_PER_SPAN, each_rows
+from pacboost.kernels import forest
+from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
 from pacboost.samples.bins import Bins
 from pacboost.sources.table import Table
 
@@ -152,12 +152,12 @@ class Forest:
         places = np.empty(len(lines), np.int64)
         for block in self.blocks:
             if self.many:
-                forest_walk.add_classes(
+                forest.add_classes(
                     lines, block.nodes, block.firsts, self.bins.missing, self.hard,
                     block.table, block.bases, places, sums,
                 )  # fmt: skip
             else:
-                forest_walk.add_numbers(
+                forest.add_numbers(
                     lines, block.nodes, block.firsts, self.bins.missing,
                     self.hard and self.classes > 0, places, sums,
                 )  # fmt: skip
@@ -176,7 +176,7 @@ class Forest:
         leaves = self.leaves(table)
         sums, squares, number = np.zeros(table.n_rows), np.zeros(table.n_rows), 0
         for block in self.blocks:
-            values = block.nodes.view(np.float32)[forest_walk.HALF :: 2]
+            values = block.nodes.view(np.float32)[forest.HALF :: 2]
             for first in block.firsts[:-1]:
                 own = values[first + leaves[:, number]].astype(np.float64)
                 sums, squares, number = sums + own, squares + own**2, number + 1
@@ -193,9 +193,7 @@ class Forest:
         def task(start: int, stop: int) -> None:
             places = np.empty(stop - start, np.int64)
             for number, (block, first) in enumerate(trees):
-                forest_walk.descend(
-                    lines[start:stop], block.nodes, first, self.bins.missing, places
-                )
+                forest.descend(lines[start:stop], block.nodes, first, self.bins.missing, places)
                 leaves[start:stop, number] = places
 
         each_rows(task, table.n_rows, width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)

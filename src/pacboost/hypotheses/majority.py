@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names
 from pacboost.hypotheses.vote import Scores, Vote
-from pacboost.numerics.mistakes import tied
-from pacboost.samples.coded import CodedTable
+from pacboost.numerics.exact import tied
+from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Table

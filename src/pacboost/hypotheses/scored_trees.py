@@ -1,6 +1,6 @@
 """Trees laid out for scoring many rows on their codes.
 
-Trees of up to 32 leaves become masks (kernels/ballot.py), which are several times faster than
+Trees of up to 32 leaves become masks (kernels/walk.py), which are several times faster than
 walking down the trees. Larger trees, and trees that score few rows only, are walked.
 """
 
@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import ballot, walk
+from pacboost.kernels import walk
 from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, TreesOnGpu, most_stride
-from pacboost.kernels.threads import each_rows
-from pacboost.samples.bins import Codes
+from pacboost.kernels.runtime.threads import each_rows
+from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.gpu_codes import layout_of
 
 Masks = NDArray[np.uint32]
@@ -27,7 +29,7 @@ Scores = NDArray[np.float64]
 ROWS_WORTH_MASKS = 512
 """Masks of a tree take as long to make as walking so many rows down it."""
 PLACES = (
-    ((np.uint64(1) << np.arange(ballot.LEAVES, dtype=np.uint64)) * np.uint64(ballot.SPREAD))
+    ((np.uint64(1) << np.arange(walk.LEAVES, dtype=np.uint64)) * np.uint64(walk.SPREAD))
     >> np.uint64(27)
 ).astype(np.int64) & 31
 """Where the kernel ``by_masks`` looks for the value of each leaf."""
@@ -65,7 +67,7 @@ class PackedTrees:
 
 def can_be_masked(tree: TreeRule) -> bool:
     """Tell whether a tree has splits, and few enough leaves and codes for masks."""
-    return 0 < tree.feature.size < ballot.LEAVES and tree.bins.missing <= 255
+    return 0 < tree.feature.size < walk.LEAVES and tree.bins.missing <= 255
 
 
 class MaskedTrees:
@@ -76,7 +78,7 @@ class MaskedTrees:
         self._features = np.zeros(256, dtype=np.int64)
         self._masks = np.zeros((256, 256), dtype=np.uint32)
         self._trees = np.zeros(17, dtype=np.int64)
-        self._values = np.zeros((16, ballot.LEAVES, outputs))
+        self._values = np.zeros((16, walk.LEAVES, outputs))
 
     def add(self, features: NDArray[np.int64], masks: Masks, values: NDArray[np.float64]) -> None:
         """Take in a tree: what ``leaf_masks`` gave, and the values of its leaves times its vote."""
@@ -108,7 +110,7 @@ def leaf_masks(tree: TreeRule) -> tuple[NDArray[np.int64], Masks]:
     line_of = {feature: line for line, feature in enumerate(sorted(set(asked)))}
     lines = np.array([line_of[feature] for feature in asked], dtype=np.int64)
     masks = np.empty((len(line_of), 256), dtype=np.uint32)
-    ballot.leaf_masks(tree.nodes, lines, tree.members, tree.bins.missing, masks)
+    walk.leaf_masks(tree.nodes, lines, tree.members, tree.bins.missing, masks)
     return np.array(list(line_of), dtype=np.int64), masks
 
 
@@ -135,7 +137,7 @@ class ScoredTrees:
         if len(scores) >= ROWS_WORTH_MASKS:
             masked, walked = self._masked
             if masked.count:
-                jobs.append((ballot.by_masks, masked.arrays()))
+                jobs.append((walk.by_masks, masked.arrays()))
         if len(walked.trees):
             own = (walked.nodes, walked.members, self._missing, walked.trees, walked.values)
             jobs.append((walk.score, own))
@@ -187,3 +189,85 @@ class ScoredTrees:
         packed = PackedTrees.of([tree for tree, _ in pairs], [vote for _, vote in pairs])
         packed.nodes[:, walk.FEATURE] = np.searchsorted(self.asked, packed.nodes[:, walk.FEATURE])
         return packed
+
+
+# A vote that grows round by round, and scores rows from their codes.
+#
+# Rules that ask for one feature (stumps, trees of two leaves) are added up in one table a feature,
+# so a row costs one look-up a feature whatever the number of rounds. Trees of up to 32 leaves are
+# masks (kernels/walk.py), larger ones are walked. Votes and values are multiples of a fixed unit,
+# so the scores are bit for bit those of ``Vote``.
+
+
+class Ballot:
+    """F(x) = Σ votes[t] · hypotheses[t](x) on codes of some bins.
+
+    >>> bins = Bins((np.array([1.5], dtype=np.float32),), np.array([0]))
+    >>> vote = Ballot(bins, outputs=1)
+    >>> vote.add(StumpRule(0, 1.5, 0, +1, -1), 0.25)
+    True
+    >>> vote.scores(np.array([[0, 1]], dtype=np.uint8))[:, 0].tolist()
+    [-0.25, 0.25]
+    """
+
+    def __init__(self, bins: Bins, outputs: int) -> None:
+        self._bins = bins
+        self._outputs = outputs
+        self._constant = np.zeros(outputs)
+        self._tables: dict[int, NDArray[np.float64]] = {}
+        self._masked = MaskedTrees(outputs)
+        self._walked: list[tuple[TreeRule, float]] = []
+
+    def add(self, rule: Hypothesis, vote: float) -> bool:
+        """Add a rule; give False for a rule whose answers do not follow from codes."""
+        if isinstance(rule, StumpRule):
+            self._add_table(rule.feature, vote * _said(rule, self._bins.missing)[:, None])
+        elif not isinstance(rule, TreeRule):
+            return False
+        elif rule.feature.size == 0:
+            self._constant += vote * rule.values[0]
+        elif not can_be_masked(rule):
+            self._walked.append((rule, vote))
+        else:
+            features, masks = leaf_masks(rule)
+            if features.size == 1:
+                leaves = np.frexp(masks[0][: self._bins.missing + 1])[1].astype(np.int64) - 1
+                self._add_table(int(features[0]), vote * rule.values[leaves])
+            else:
+                self._masked.add(features, masks, vote * rule.values)
+        return True
+
+    def scores(self, codes: Codes) -> Scores:
+        """Give F for every row, (rows, outputs)."""
+        scores = np.tile(self._constant, (codes.shape[1], 1))
+        jobs: list[Any] = []
+        if self._tables:
+            features = np.array(sorted(self._tables), dtype=np.int64)
+            tables = np.stack([self._tables[int(j)] for j in features])
+            jobs.append((walk.by_tables, (features, tables)))
+        if self._masked.count:
+            jobs.append((walk.by_masks, self._masked.arrays()))
+        if self._walked:
+            forest = PackedTrees.of([t for t, _ in self._walked], [v for _, v in self._walked])
+            packed = (forest.nodes, forest.members, self._bins.missing, forest.trees, forest.values)
+            jobs.append((walk.score, packed))
+
+        def task(start: int, stop: int) -> None:
+            for kernel, arrays in jobs:
+                kernel(codes, *arrays, start, scores[start:stop])
+
+        rules = len(self._tables) + self._masked.count + len(self._walked)
+        each_rows(task, codes.shape[1], width=max(1, rules))
+        return scores
+
+    def _add_table(self, feature: int, said: NDArray[np.float64]) -> None:
+        if feature not in self._tables:
+            self._tables[feature] = np.zeros((self._bins.missing + 1, self._outputs))
+        self._tables[feature] += said
+
+
+def _said(rule: StumpRule, missing: int) -> NDArray[np.float64]:
+    """What a stump says of each code."""
+    said = np.where(np.arange(missing + 1) > rule.cut, rule.above, -rule.above)
+    said[missing] = rule.missing
+    return said.astype(np.float64)

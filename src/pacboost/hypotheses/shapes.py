@@ -8,16 +8,19 @@ multiples of a fixed unit (numerics/exact.py): the shapes add up to the score bi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import FeaturePart, Names
+from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores, Vote
-from pacboost.samples.bins import upper_cuts
+from pacboost.numerics.same_bits import mean_of, product
+from pacboost.samples.bins import Bins, upper_cuts
 from pacboost.sources.table import Table, Values
 
 Doubles = NDArray[np.float64]
@@ -131,3 +134,160 @@ def _add_up(feature: int, parts: list[FeaturePart], names: Names, outputs: int) 
     changes = (values[1:] != values[:-1]).any(axis=1)
     kept = np.concatenate([[True], changes])
     return Shape(name, thresholds[changes], values[kept], missing)
+
+
+# Partial dependence of a vote of trees: how the mean score changes with one feature.
+#
+# Where a tree asks for another feature, both ways are followed, each by its share of the weight of
+# training rows in that node (the ``cover`` of trees). So no rows are needed, and the curve is a
+# step function on the codes of the feature. It shows the average over the other features, and
+# unlike the shapes of stumps it does not add up to the score.
+
+
+class _Weighed:
+    """A tree, what its leaves add to the score, and the mean of that over training rows."""
+
+    def __init__(self, rule: TreeRule, values: Doubles) -> None:
+        self.rule, self.values = rule, values
+        self.mean: Doubles = product(values.T, _shares_of_leaves(rule, None)[:, 0])
+
+
+def partial_dependence(vote: Vote, names: Names, features: Sequence[int]) -> Shapes:
+    """Give the curve of each of these features, as deviations from the mean score.
+
+    Features that no tree asks for are left out; rules that are not trees are refused.
+    """
+    trees = [_Weighed(rule, rule.values * cast) for rule, cast in vote.trees]
+    mean = np.zeros(vote.outputs)
+    for tree in trees:
+        mean += tree.mean
+    for other, cast in zip(vote.hypotheses, vote.votes, strict=True):
+        if not isinstance(other, TreeRule):
+            part = other.unvalued.feature_part(float(cast) * other.values)
+            if part.feature is not None:
+                raise DataError("the vote mixes trees with other rules; trees alone have curves")
+            mean += part.missing
+    found = {}
+    for feature in features:
+        own = [tree for tree in trees if (tree.rule.feature == feature).any()]
+        if own:
+            found[feature] = _curve(own, feature, names)
+    return Shapes(mean, found, names.answers if vote.outputs > 1 else names.answers[-1:])
+
+
+def _curve(trees: Sequence[_Weighed], feature: int, names: Names) -> Shape:
+    """Add up what the trees give for every code of a feature, and put equal neighbours together."""
+    bins = trees[0].rule.bins
+    total = np.zeros((bins.thresholds[feature].size + 2, trees[0].values.shape[1]))
+    for tree in trees:
+        total += product(_shares_of_leaves(tree.rule, feature).T, tree.values) - tree.mean
+    steps, missing, name = total[:-1], total[-1], names.column(feature)
+    thresholds, levels = bins.thresholds[feature], int(bins.levels[feature])
+    if levels:
+        return Shape(name, thresholds, steps, missing,
+                     tuple(names.level(feature, k) for k in range(levels)))  # fmt: skip
+    changes = (steps[1:] != steps[:-1]).any(axis=1)
+    return Shape(name, thresholds[changes], steps[np.append(True, changes)], missing)
+
+
+def _shares_of_leaves(rule: TreeRule, feature: int | None) -> Doubles:
+    """Give the share of rows that comes to each leaf, (leaves, codes); missing is the last code.
+
+    Without a feature there is one column, for all rows.
+    """
+    splits, leaves = rule.feature.size, len(rule.values)
+    codes = np.zeros(1, dtype=np.intp) if feature is None else _codes(rule.bins, feature)
+    reach = np.zeros((splits + leaves, codes.size))
+    reach[0] = 1.0
+    lefts, rights = (
+        np.where(child >= 0, child, splits + ~child).tolist() for child in (rule.left, rule.right)
+    )
+    asked, cover = rule.feature.tolist(), rule.cover.tolist()
+    share: Doubles | float
+    for split, (left, right) in enumerate(zip(lefts, rights, strict=True)):
+        if asked[split] == feature:
+            share = _goes_left(rule, split, codes).astype(np.float64)
+        else:
+            weight = cover[left] + cover[right]
+            share = cover[left] / weight if weight > 0 else 0.5
+        reach[left] = reach[split] * share
+        reach[right] = reach[split] * (1 - share)
+    return reach[splits:]
+
+
+def _codes(bins: Bins, feature: int) -> NDArray[np.intp]:
+    return np.append(np.arange(bins.thresholds[feature].size + 1), bins.missing)
+
+
+def _goes_left(rule: TreeRule, split: int, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
+    if rule.member[split] >= 0:
+        return np.asarray(rule.members[rule.member[split]][codes] != 0)
+    left = codes <= rule.cut[split]
+    left[-1] = rule.missing_left[split]
+    return np.asarray(left)
+
+
+# Partial dependence of a forest: how its mean answer changes with one feature.
+#
+# Nodes of a forest do not keep how many rows went which way, so rows stand for the other features:
+# a table that is given, or rows made up of bins, each feature drawn by itself and evenly over its
+# bins. A curve is a step function on the codes of a feature, in at most 24 steps; it is a deviation
+# from the mean answer.
+
+Lines = NDArray[np.uint8]
+ROWS, STEPS = 60, 24
+
+
+def forest_partial_dependence(
+    forest: Forest, names: Names, features: Sequence[int], table: Table | None = None
+) -> Shapes:
+    """Give the curve of each of these features; those that no tree asks for are left out."""
+    rows = _made_up(forest.bins) if table is None else _taken(forest.bins, table)
+    mean = mean_of(_answers(forest, rows))
+    asked = [j for j in features if forest.importances[j] > 0]
+    found = {j: _forest_curve(forest, rows, mean, j, names) for j in asked}
+    return Shapes(mean, found, names.answers if forest.many else names.answers[-1:])
+
+
+def _taken(bins: Bins, table: Table) -> Lines:
+    """Code some rows of a table, evenly spread over it."""
+    chosen = np.unique(np.linspace(0, table.n_rows - 1, min(ROWS, table.n_rows)).astype(np.intp))
+    lines: Lines = np.ascontiguousarray(bins.encode(table.take(chosen)).T)
+    return lines
+
+
+def _made_up(bins: Bins) -> Lines:
+    """Draw codes, each feature by itself; every code of a feature as often as any other."""
+    generator = np.random.default_rng(0)
+    lines = np.empty((ROWS, len(bins.thresholds)), dtype=np.uint8)
+    for j, thresholds in enumerate(bins.thresholds):
+        lines[:, j] = generator.permutation(np.arange(ROWS) * (thresholds.size + 1) // ROWS)
+    return lines
+
+
+def _answers(forest: Forest, lines: Lines) -> Doubles:
+    """Give what the forest says of coded rows: shares of classes (of two, the second) or numbers.
+
+    (rows, outputs)
+    """
+    mean = forest.sums_of_codes(lines) / max(1, len(forest))
+    return mean if forest.classes else forest.middle + forest.scale * mean
+
+
+def _forest_curve(forest: Forest, rows: Lines, mean: Doubles, feature: int, names: Names) -> Shape:
+    """Set a feature to one code after the other, in all rows at once."""
+    bins, name = forest.bins, names.column(feature)
+    thresholds, levels = bins.thresholds[feature], int(bins.levels[feature])
+    parts = np.array_split(np.arange(thresholds.size + 1), STEPS if not levels else 1024)
+    parts = [part for part in parts if part.size]
+    codes = [int(part[part.size // 2]) for part in parts] + [bins.missing]
+    lines = np.tile(rows, (len(codes), 1))
+    lines[:, feature] = np.repeat(codes, len(rows))
+    said = mean_of(_answers(forest, lines).reshape(len(codes), len(rows), -1).swapaxes(0, 1)) - mean
+    steps, missing = said[:-1], said[-1]
+    if levels:
+        words = tuple(names.level(feature, k) for k in range(levels))
+        return Shape(name, thresholds, steps, missing, words)
+    cuts = thresholds[[int(part[-1]) for part in parts[:-1]]]
+    changes = (steps[1:] != steps[:-1]).any(axis=1)
+    return Shape(name, cuts[changes], steps[np.append(True, changes)], missing)

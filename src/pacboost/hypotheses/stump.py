@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Answers, CellValues, FeaturePart, Names, Rule
-from pacboost.kernels import team_measures
-from pacboost.kernels.team import team_for, together
+from pacboost.kernels import team_steps
+from pacboost.kernels.runtime.team import team_for, together
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Values
@@ -60,7 +60,7 @@ class StumpRule(Rule):
             return super().agreement(sample)
         agree: Answers = np.empty(sample.n_rows, dtype=np.int8)
         together(
-            team_measures.stump_agreement, sample.column(self.feature), self.cut, self.above,
+            team_steps.stump_agreement, sample.column(self.feature), self.cut, self.above,
             sample.bins.missing, self.missing, sample.signs[:, 0], agree,
             at_most=team_for(agree.size),
         )  # fmt: skip

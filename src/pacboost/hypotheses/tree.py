@@ -19,7 +19,7 @@ from pacboost.hypotheses.hypothesis import (
     value_words,
 )
 from pacboost.kernels import walk
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sample import Sample

@@ -24,7 +24,7 @@ from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import lookup, words
 from pacboost.kernels.cuda.device import gpu_in_use, to_gpu, zeros_on_gpu
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import unlabelled
 from pacboost.samples.sparse_codes import SparseCodes

@@ -6,19 +6,10 @@ import numpy as np
 from numba.types import UniTuple, float64, int64, uint8
 from numpy.typing import NDArray
 
-from pacboost.kernels.by_address import caller
-from pacboost.kernels.feature_scan import (
-    know_levels,
-    scan_category,
-    scan_feature,
-    scan_numbers,
-)
-from pacboost.kernels.inline import on_stack
-from pacboost.kernels.jit import kernel
-from pacboost.kernels.pairing import LOW
-from pacboost.kernels.split_layout import (
+from pacboost.kernels.cuts import (
     BINS,
     CATEGORY,
+    CHANCE,
     CRITERION,
     CUT,
     DEFAULT,
@@ -26,14 +17,193 @@ from pacboost.kernels.split_layout import (
     LANE,
     LEAST_ROWS,
     LEAST_WEIGHT,
+    LEVEL_PENALTY,
     LEVEL_ROWS,
+    LOW,
     MISSING_LEFT,
     MONOTONE,
+    NEWTON,
     NOISE,
     PENALTY,
+    SMOOTH,
+    chance_of,
+    choose_members,
+    evidence_of,
     open_feature,
+    order_of,
+    pool_rare,
+    scan_quickly,
     worth,
+    worth_of_one,
 )
+from pacboost.kernels.runtime.entry import caller
+from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels
+
+# Find the best split of a node by one feature: numbers, and levels of a category.
+#
+# A pair is ``pull·2³² + weight``, see kernels/grow.py; a histogram is (outputs, lanes, codes).
+
+
+@part_of_kernels
+def scan_numbers(
+    own: NDArray[np.int64],
+    absent: np.int64,
+    total: np.int64,
+    rules: NDArray[np.float64],
+    least: float,
+    span: NDArray[np.float64],
+    slope: int,
+    wanted: float,
+    sums: NDArray[np.int64],
+    found_at: NDArray[np.float64],
+) -> tuple[float, int, bool]:
+    """Do what ``scan_feature`` does, for numbers and one output: the common case, so a fast one.
+
+    ``own`` holds the pairs of the feature's bins, ``absent`` that of missing values.
+    """
+    criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
+    if criterion == NEWTON and slope == 0:
+        return scan_quickly(own, absent, total, penalty, least, wanted, sums, found_at)
+    weight = float(total & LOW)
+    best, cut, missing_left = wanted, -1, False
+    for way in range(2 if absent != 0 else 1):  # missing values right, then left
+        below = absent if way == 1 else np.int64(0)
+        last = own.size - (0 if absent != 0 and way == 0 else 1)
+        for b in range(last):
+            pair = own[b]
+            if pair == 0:
+                continue  # the same parts as one cut below
+            below += pair
+            left = float(below & LOW)
+            right = weight - left
+            if left < least:
+                continue
+            if right < least:
+                break
+            low, high = float(below >> 32), float((total - below) >> 32)
+            found = worth_of_one(criterion, low, left, penalty) + worth_of_one(
+                criterion, high, right, penalty
+            )
+            if found <= best:
+                continue
+            if slope != 0 and b < own.size - 1:  # else it asks whether a value is missing
+                a = min(max(low / left, span[0]), span[1])
+                c = min(max(high / right, span[0]), span[1])
+                if (c - a) * slope < 0:
+                    continue
+            best, cut = found, b
+            missing_left = way == 1 if absent != 0 else left >= right
+    return best, cut, missing_left
+
+
+@part_of_kernels
+def scan_feature(
+    own: NDArray[np.int64],
+    feature: NDArray[np.int64],
+    total: NDArray[np.int64],
+    order: NDArray[np.int64],
+    rules: NDArray[np.float64],
+    least: float,
+    wanted: float,
+    chance: float,
+) -> tuple[float, int, bool]:
+    """Find a cut of one feature, a category or with several outputs, worth more than ``wanted``.
+
+    Gives what its sides are worth, less ``chance``, the cut (-1 if there is none) and whether
+    missing values go left.
+    """
+    outputs, bins, category = own.shape[0], feature[BINS], feature[CATEGORY]
+    below = on_stack((outputs,), np.int64)
+    low, high = on_stack((outputs,), np.float64), on_stack((outputs,), np.float64)
+    criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
+    weight = float(total[0] & LOW)
+    absent = category == 0 and own[0, bins] != 0
+    places = bins + category  # a category's missing code is one of its places
+    best, cut, missing_left = wanted, -1, False
+    for way in range(2 if absent else 1):  # missing values right, then left
+        for s in range(outputs):
+            below[s] = own[s, bins] if way == 1 else 0
+        for place in range(places if absent and way == 0 else places - 1):
+            b = order[place] if category else place
+            for s in range(outputs):
+                below[s] += own[s, b]
+            left = float(below[0] & LOW)
+            right = weight - left
+            if right < least:
+                break
+            if left < least:
+                continue
+            for s in range(outputs):
+                low[s] = float(below[s] >> 32)
+                high[s] = float((total[s] - below[s]) >> 32)
+            found = worth(criterion, low, left, penalty) + worth(criterion, high, right, penalty)
+            found -= chance
+            if found <= best:
+                continue
+            best, cut = found, place
+            missing_left = way == 1 if absent else left >= right
+    return best, cut, missing_left
+
+
+@part_of_kernels
+def know_levels(
+    histogram: NDArray[np.int64], features: NDArray[np.int64], missing: int,
+    total: NDArray[np.int64], rules: NDArray[np.float64], own: NDArray[np.int64],
+    order: NDArray[np.int64], orders: NDArray[np.uint8], evidence: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Write down the order of every category's levels at the root, and how much they differ."""
+    for j in range(features.shape[0]):
+        feature = features[j]
+        if not feature[CATEGORY]:
+            continue
+        for s in range(own.shape[0]):
+            open_feature(histogram[s, feature[LANE]], feature, missing, total[s], own[s])
+        order_of(own, feature[BINS], rules[SMOOTH], order)
+        for b in range(feature[BINS] + 1):
+            orders[j, b] = order[b]
+        evidence[j] = evidence_of(own, feature[BINS], total, rules[CHANCE])
+
+
+@part_of_kernels
+def scan_category(
+    own: NDArray[np.int64],
+    feature: NDArray[np.int64],
+    total: NDArray[np.int64],
+    rules: NDArray[np.float64],
+    least: float,
+    rare: float,
+    wanted: float,
+    known: NDArray[np.uint8],
+    evidence: float,
+    missing: int,
+    members: NDArray[np.uint8],
+) -> tuple[float, int, bool]:
+    """Do what ``scan_feature`` does, with the levels of a category in each of three orders.
+
+    The order of the codes does not depend on the rows. The order of mean pulls at the root, kept in
+    ``known``, is made from more rows than this node has; it is used if ``evidence`` says that
+    levels differ there. The order of mean pulls in this node fits its rows best, partly by chance.
+    """
+    bins, order = feature[BINS], on_stack((256,), np.int64)
+    best, cut, missing_left = wanted, -1, False
+    for kind in range(3):
+        chance = 0.0
+        for b in range(bins + 1):
+            order[b] = b if kind == 0 else np.int64(known[b])
+        if kind == 1:
+            if evidence == 0:
+                continue
+            chance = chance_of(own, bins, rules[LEVEL_PENALTY]) / evidence
+        elif kind == 2:
+            pool_rare(own, bins, rare)
+            order_of(own, bins, rules[SMOOTH], order)
+            chance = chance_of(own, bins, rules[LEVEL_PENALTY])
+        found, place, left = scan_feature(own, feature, total, order, rules, least, best, chance)
+        if place >= 0:
+            best, cut = found, place
+            missing_left = choose_members(own, bins, order, place, left, missing, members)
+    return best, cut, missing_left
+
 
 KINDS = (
     int64[:, :, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], float64[::1],

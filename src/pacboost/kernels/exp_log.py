@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from pacboost.kernels.inline import inline
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.runtime.jit import inline, kernel
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import LN2_HIGH, LN2_LOW, LOG2_E, ROOT_HALF
 

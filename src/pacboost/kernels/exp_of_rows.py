@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.exp_log import whole_exp
-from pacboost.kernels.jit import part_of_kernels
+from pacboost.kernels.runtime.jit import part_of_kernels
 
 ROWS_PER_TILE = 1_024
 UNIT = 2.0**-53

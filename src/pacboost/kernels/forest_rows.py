@@ -11,10 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.chance import Whole, below
-from pacboost.kernels.forest_split import CLASS, LOW, NODE, TOTALS
-from pacboost.kernels.inline import inline
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.forest_split import CLASS, LOW, NODE, TOTALS, Whole, below
+from pacboost.kernels.runtime.jit import inline, kernel
 
 SPARSE = 32  # below one row in so many, codes are read by row
 

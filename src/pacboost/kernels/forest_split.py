@@ -1,7 +1,7 @@
 """The best cut of one feature in one node of a forest's tree, on the codes of the node's rows.
 
-Here for two classes and for numbers; kernels/forest_class_split.py is for many classes, and
-kernels/forest_one_cut.py for cuts that were drawn.
+Here for two classes and for numbers; kernels/forest_split.py is for many classes, and
+kernels/forest_split.py for cuts that were drawn.
 
 A row's share is one whole number, its parcel. For two classes and for numbers, the best cut lowers
 the squared error: it makes ΣL²/WL + ΣR²/WR largest, where W adds up weights and Σ weighted targets
@@ -22,8 +22,27 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.chance import Whole
-from pacboost.kernels.inline import inline
+from pacboost.kernels.runtime.jit import inline
+
+# Random whole numbers inside kernels: splitmix64 (Steele, Lea and Flood 2014).
+
+Whole = int | np.int64
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+@inline
+def below(state: NDArray[np.uint64], limit: Whole) -> np.int64:
+    """Draw one of 0 … limit - 1, all as likely up to limit/2³² (limit < 2³²), and move on."""
+    state[0] += _STEP
+    x = state[0]
+    x = (x ^ (x >> np.uint64(30))) * _FIRST
+    x = (x ^ (x >> np.uint64(27))) * _SECOND
+    x ^= x >> np.uint64(31)
+    return np.int64(((x >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
+
 
 CODES = 256
 LOW = np.int64(0xFFFFFFFF)  # two classes: weight·target << 32 | weight
@@ -143,3 +162,196 @@ def best_of_numbers(
         code = sums[FOUND, k]
         sums[HEAVY, code], sums[PULLS, code], sums[ROWS, code] = 0, 0, 0
     return best, cut, side
+
+
+# The best cut of one feature for many classes, in one node of a forest's tree.
+#
+# Small nodes hang their rows on chains, one a code, and move them one by one from right to left;
+# larger ones add up a histogram.
+
+
+@inline
+def hang_up(
+    codes: NDArray[np.uint8],
+    line: Whole,
+    size: Whole,
+    start: Whole,
+    parcels: NDArray[np.int64],
+    chained: bool,
+    each: NDArray[np.uint8],
+    chain: NDArray[np.int32],
+    sums: NDArray[np.int64],
+    by_class: NDArray[np.float64],
+) -> None:
+    """Hang rows on the chain of their code, or add them to the sums of its classes."""
+    base = np.uint64(start)
+    if chained:
+        for i in range(size):
+            code = codes[line, i]
+            each[code] = 1
+            chain[i] = sums[HEADS, code]
+            sums[HEADS, code] = i
+    else:
+        for i in range(size):
+            code, parcel = codes[line, i], parcels[base + np.uint64(i)]
+            each[code] = 1
+            by_class[code, np.uint64(parcel & CLASS)] += float(parcel >> 16)
+            sums[HEADS, code] += 1
+
+
+@inline
+def move_left(
+    code: Whole,
+    start: Whole,
+    parcels: NDArray[np.int64],
+    chained: bool,
+    chain: NDArray[np.int32],
+    sums: NDArray[np.int64],
+    by_class: NDArray[np.float64],
+    squares: NDArray[np.float64],
+) -> Whole:
+    """Move the rows of a code to the left; give how many they are.
+
+    ``squares`` holds the weight on the left, and the sums of squares on the left and on the right.
+    """
+    if not chained:
+        w, ours, theirs = squares[0], 0.0, 0.0
+        for c in range(by_class.shape[1]):
+            left = by_class[LEFT, c] + by_class[code, c]
+            right = by_class[TOTALS, c] - left
+            by_class[LEFT, c] = left
+            w += by_class[code, c]
+            ours += left * left
+            theirs += right * right
+        squares[0], squares[1], squares[2] = w, ours, theirs
+        return np.int64(sums[HEADS, code] + 1)
+    w, ours, theirs, n = squares[0], squares[1], squares[2], np.int64(0)
+    i = sums[HEADS, code]
+    while i >= 0:
+        parcel = parcels[np.uint64(start + i)]
+        own_class, own = np.uint64(parcel & CLASS), float(parcel >> 16)
+        left = by_class[LEFT, own_class]
+        ours += own * (2 * left + own)
+        theirs -= own * (2 * (by_class[TOTALS, own_class] - left) - own)
+        by_class[LEFT, own_class] = left + own
+        w += own
+        n += 1
+        i = np.int64(chain[np.uint64(i)])
+    squares[0], squares[1], squares[2] = w, ours, theirs
+    return n
+
+
+@inline
+def best_of_classes(
+    codes: NDArray[np.uint8],
+    line: Whole,
+    size: Whole,
+    start: Whole,
+    parcels: NDArray[np.int64],
+    low: Whole,
+    high: Whole,
+    missing: Whole,
+    least: Whole,
+    lightest: float,
+    marks: NDArray[np.uint64],
+    each: NDArray[np.uint8],
+    chain: NDArray[np.int32],
+    sums: NDArray[np.int64],
+    by_class: NDArray[np.float64],
+    squares: NDArray[np.float64],
+) -> tuple[float, Whole, Whole]:
+    """Do what ``best_of_numbers`` does, for many classes.
+
+    What is kept by code, and the left side, are zero before and after; heads of chains are -1.
+    ``chain`` has a place for every row. ``squares`` ends with the node's weight and its square.
+    """
+    chained = bool(3 * size < by_class.shape[1] * min(size, high - low + 1))  # measured
+    hang_up(codes, line, size, start, parcels, chained, each, chain, sums, by_class)
+    count = marked(marks, each, low, high, sums)
+    best, cut, side = -1.0, low, low - low
+    for missing_left in range(2 if high == missing else 1):
+        squares[0], squares[1], squares[2] = 0.0, 0.0, squares[4]
+        n = np.int64(0)
+        for k in range(-missing_left, count - 1 - missing_left):
+            code = sums[FOUND, k] if k >= 0 else missing
+            n += move_left(code, start, parcels, chained, chain, sums, by_class, squares)
+            if k < 0 or n < least or size - n < least:
+                continue
+            other = squares[3] - squares[0]
+            score = squares[1] / squares[0] + squares[2] / other
+            if score > best and min(squares[0], other) >= lightest:
+                best, side = score, missing_left
+                cut = between(code, sums[FOUND, k + 1], missing)
+        for c in range(by_class.shape[1]):
+            by_class[LEFT, c] = 0.0
+    for k in range(count):
+        code = sums[FOUND, k]
+        sums[HEADS, code] = -1
+        for c in range(0 if chained else by_class.shape[1]):
+            by_class[code, c] = 0.0
+    return best, cut, side
+
+
+# What one cut of a feature scores, in one node of a tree whose cuts are drawn.
+
+
+@inline
+def score_of_cut(
+    codes: NDArray[np.uint8],
+    line: Whole,
+    size: Whole,
+    start: Whole,
+    parcels: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    cut: Whole,
+    missing_right: Whole,
+    least: Whole,
+    lightest: float,
+    sums: NDArray[np.int64],
+    by_class: NDArray[np.float64],
+) -> float:
+    """Give what one cut scores; below 0 if it leaves too few rows, or too little, on a side.
+
+    Codes above ``cut`` go right, but not those from ``missing_right`` on.
+    """
+    rows, own, pull, base = np.int64(0), np.int64(0), np.int64(0), np.uint64(start)
+    for i in range(size):
+        goes = (codes[line, i] > cut) & (codes[line, i] < missing_right)
+        rows += goes
+        own += parcels[base + np.uint64(i)] if goes else 0
+    if rows < least or size - rows < least:
+        return -1.0
+    if by_class.shape[1] > 0:
+        for i in range(size):
+            if (codes[line, i] > cut) & (codes[line, i] < missing_right):
+                parcel = parcels[base + np.uint64(i)]
+                by_class[LEFT, np.uint64(parcel & CLASS)] += float(parcel >> 16)
+        return score_of_sides(lightest, by_class)
+    own, pull = own & LOW, own >> 32
+    if weights.size > 0:
+        own, pull = np.int64(0), np.int64(0)
+        for i in range(size):
+            goes = (codes[line, i] > cut) & (codes[line, i] < missing_right)
+            at = base + np.uint64(i)
+            own += weights[at] if goes else 0
+            pull += weights[at] * parcels[at] if goes else 0
+    w, t = float(sums[NODE, 0] - own), float(sums[NODE, 1] - pull)
+    if min(w, float(own)) < lightest:
+        return -1.0
+    return t * t / w + float(pull) * float(pull) / float(own)
+
+
+@inline
+def score_of_sides(lightest: float, by_class: NDArray[np.float64]) -> float:
+    """Give what a cut scores whose right side lies in LEFT, which is cleared."""
+    w, ours, theirs, weight = 0.0, 0.0, 0.0, 0.0
+    for c in range(by_class.shape[1]):
+        right, total = by_class[LEFT, c], by_class[TOTALS, c]
+        w += right
+        weight += total
+        theirs += right * right
+        ours += (total - right) * (total - right)
+        by_class[LEFT, c] = 0.0
+    if min(w, weight - w) < lightest:
+        return -1.0
+    return ours / (weight - w) + theirs / w

@@ -17,14 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import best_split, plain_split
-from pacboost.kernels.board import STOP, TICKET, last_to_arrive, meet, release, share
-from pacboost.kernels.counting import count_rows, take_away
-from pacboost.kernels.grow import draw_features, narrow, next_leaf, record
-from pacboost.kernels.interactions import Interactions, draw_open, hand_down
-from pacboost.kernels.jit import kernel, part_of_kernels, team_kernel
-from pacboost.kernels.routing import label, part, part_to_ends, sides
-from pacboost.kernels.small_leaves import FEW_ROWS
-from pacboost.kernels.split_layout import BINS, CUT, FEATURE, LANE, MONOTONE
+from pacboost.kernels.cuts import BINS, CUT, FEATURE, LANE, MONOTONE
+from pacboost.kernels.grow import (
+    Interactions,
+    draw_features,
+    draw_open,
+    hand_down,
+    narrow,
+    next_leaf,
+    record,
+)
+from pacboost.kernels.plain_split import FEW_ROWS
+from pacboost.kernels.routing import count_rows, label, part, part_to_ends, sides, take_away
+from pacboost.kernels.runtime.board import STOP, TICKET, last_to_arrive, meet, release, share
+from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel
 
 ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
 
@@ -80,7 +86,7 @@ class TeamFindings(NamedTuple):
 # what ``plan`` holds: the leaf to be split or -1, the number of its right part, the number of
 # leaves, whether the parts are to be searched, and whether the left part is the one counted
 LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
-# what ``limits`` holds: SCAN is the address of ``scan``, see kernels/by_address.py, and KEY says
+# what ``limits`` holds: SCAN is the address of ``scan``, see kernels/runtime/entry.py, and KEY says
 # which features are drawn
 DRAWN, DEEPEST, ALL_ROWS, SCAN, KEY = range(5)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.board import share
 from pacboost.kernels.exp_log import natural_exp
-from pacboost.kernels.jit import team_kernel
+from pacboost.kernels.runtime.board import share
+from pacboost.kernels.runtime.jit import team_kernel
 
 
 @team_kernel(allocates=False)

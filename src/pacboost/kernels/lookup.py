@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel, part_of_kernels
+from pacboost.kernels.runtime.jit import kernel, part_of_kernels
 
 ROWS_PER_TILE = 256  # a tile of a C-ordered matrix stays in the second-level cache
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.exp_log import exp_below_0, natural_exp, natural_log
-from pacboost.kernels.jit import kernel, part_of_kernels
+from pacboost.kernels.runtime.jit import kernel, part_of_kernels
 
 Doubles = NDArray[np.float64]
 Whole = NDArray[np.int64]

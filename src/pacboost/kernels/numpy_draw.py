@@ -2,7 +2,7 @@
 
 To make a generator for each round takes NumPy longer than to draw. So ``SeedSequence``, PCG64
 (O'Neill 2014, XSL RR 128/64) and ``Generator.permutation`` are written here as kernels. One round
-alone gets the same rows from NumPy itself: training/run/rows_shown.py.
+alone gets the same rows from NumPy itself: training/run/rounds.py.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.inline import multiply_high, on_stack
-from pacboost.kernels.jit import kernel, part_of_kernels
+from pacboost.kernels.runtime.jit import kernel, multiply_high, on_stack, part_of_kernels
 
 SHIFT, BITS = np.uint32(16), np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)

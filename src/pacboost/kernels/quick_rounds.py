@@ -2,53 +2,19 @@
 
 On small samples Python would take longer for it than the kernels for their work, and with many
 threads a good part of the time on larger ones. So a team runs many rounds in turn (``take_turns``
-of kernels/board.py), and Python reads afterwards what they have found. For two classes, rows of
-equal weight, and trees that kernels/plain_split.py serves; training/run/rounds.py does and says the
-same for all others, step by step.
+of kernels/runtime/board.py), and Python reads afterwards what they have found. For two classes,
+rows of equal weight, and trees that kernels/plain_split.py serves; training/run/rounds.py does and
+says the same for all others, step by step.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.board import share
-from pacboost.kernels.grow import LEFT, RIGHT
-from pacboost.kernels.jit import kernel, team_kernel
-from pacboost.kernels.pairing import pair_up_one
-from pacboost.kernels.quick_work import (
-    BEST,
-    BEST_ROUND,
-    EDGE,
-    GOES_ON,
-    HALF_RATE,
-    HELD_COST,
-    KEY,
-    L2,
-    LEAST,
-    LEAST_EDGE,
-    LEAVES,
-    MOST_STEP,
-    MOST_SUM,
-    N_LEAVES,
-    NO_EDGE,
-    PATIENCE,
-    PULL,
-    ROUND,
-    SEEN,
-    TOLERANCE,
-    UNIT,
-    WANTED,
-    WEIGHT,
-    WRONG,
-    DrawnRows,
-    Floats,
-    Records,
-    RoundSums,
-    TreeWork,
-    Wholes,
-)
-from pacboost.kernels.split_layout import (
+from pacboost.kernels.cuts import (
     BASE,
     BINS,
     CUT,
@@ -57,7 +23,84 @@ from pacboost.kernels.split_layout import (
     LANE,
     MISSING_LEFT,
     PENALTY,
+    pair_up_one,
 )
+from pacboost.kernels.grow import LEFT, RIGHT
+from pacboost.kernels.runtime.board import share
+from pacboost.kernels.runtime.jit import kernel, team_kernel
+
+# The arrays that rounds of LogitBoost in compiled code work on: see kernels/quick_rounds.py.
+
+Wholes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LEAVES, KEY = 2, 4  # places in ``plan`` and in ``limits``: see kernels/grow_team.py
+
+# what ``course`` holds: whether to go on; the number of the round, from 0 on, and how many are
+# wanted; how many rounds validation rows have seen, which was best, after how many without progress
+# to stop (-1: never) and how many to do at least; whether a tree had no edge
+GOES_ON, ROUND, WANTED, SEEN, BEST_ROUND, PATIENCE, LEAST, NO_EDGE = range(8)
+# what ``settings`` holds: the largest sum of pairs; what is added to the weight of a leaf; half of
+# the rate; the most that a leaf's mean may be; the unit of values; the least edge; the best value
+# on validation rows so far, and how much better is progress
+MOST_SUM, L2, HALF_RATE, MOST_STEP, UNIT, LEAST_EDGE, BEST, TOLERANCE = range(8)
+# columns of ``Records.wholes`` and of ``Records.floats``
+N_LEAVES, WEIGHT, PULL, WRONG = range(4)
+EDGE, HELD_COST = range(2)
+
+
+class TreeWork(NamedTuple):
+    """The arrays in which a tree is grown (learners/growing.py says what they hold)."""
+
+    rows: NDArray[np.uint32]
+    pairs: Wholes
+    rules: Floats
+    starts: Wholes
+    sizes: Wholes
+    slots: Wholes
+    depths: Wholes
+    made: Wholes
+    gains: Floats
+    plan: Wholes
+    limits: Wholes
+    features: Wholes
+    words: NDArray[np.uint64]
+    missing: int
+
+
+class DrawnRows(NamedTuple):
+    """What is drawn for each round: a key for features, rows to grow on (none: all), and others."""
+
+    keys: Wholes
+    chosen: NDArray[np.uint32]
+    aside: NDArray[np.uint32]
+
+
+class Records(NamedTuple):
+    """What each round has found, a line or a table for each."""
+
+    made: NDArray[np.int32]
+    """(rounds, columns, splits)."""
+    gains: Floats
+    values: Floats
+    cover: Floats
+    wholes: Wholes
+    floats: Floats
+    squares: Floats
+    """(rounds, spans of rows), as the costs are."""
+    costs: Floats
+
+
+class RoundSums(NamedTuple):
+    """What kernels add up in a round; ``now`` holds the sums of weights and of absolute pulls."""
+
+    now: Wholes
+    parts: Wholes
+    squares: Floats
+    totals: Wholes
+    wrong: Wholes
+    cost: Floats
+    held_cost: Floats
 
 
 @team_kernel(allocates=False)

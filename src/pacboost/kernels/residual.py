@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.board import share
-from pacboost.kernels.jit import team_kernel
+from pacboost.kernels.runtime.board import share
+from pacboost.kernels.runtime.jit import team_kernel
 
 Wholes = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.exp_log import BIAS, FRACTION, exp_below_0
-from pacboost.kernels.inline import inline
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.runtime.jit import inline, kernel
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import ATANH, FARTHEST, LN2_HIGH, LN2_LOW, LOG2_E, ROOT_HALF
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.runtime.jit import kernel
 
 Doubles = NDArray[np.float64]
 Numbers = NDArray[np.int32]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.board import share
-from pacboost.kernels.jit import kernel, team_kernel
-from pacboost.kernels.split_layout import ERROR, NEWTON
+from pacboost.kernels.cuts import ERROR, NEWTON
+from pacboost.kernels.runtime.board import share
+from pacboost.kernels.runtime.jit import kernel, team_kernel
 
 NOTHING = -1.0
 """The gain of a word that no free row holds: less than that of any other."""

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.errors import PacboostError
 from pacboost.lab.bagged import BagRun
 from pacboost.lab.choices import LEARNERS
-from pacboost.lab.engine import LabRun
-from pacboost.lab.frames import (
+from pacboost.lab.engine import (
     Doubles,
+    LabRun,
     RoundFrame,
     cumulated,
     effective_size,
@@ -36,8 +36,8 @@ from pacboost.lab.spec import (
     whole,
 )
 from pacboost.lab.surface import Surface, read_size, why_flat, written
-from pacboost.learners.weak_stump import stump_edges
 from pacboost.samples.bins import fit_bins
+from pacboost.theory.learners import stump_edges
 
 AT_ONCE = 200
 DELTA = 0.05

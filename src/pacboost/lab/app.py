@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.lab.files import MOST_BYTES, Shelf, read_file, too_large
-from pacboost.lab.page_files import asset, html_page
+from pacboost.lab.server import asset, html_page
 from pacboost.lab.spec import LimitError, LinkError
 
 if TYPE_CHECKING:

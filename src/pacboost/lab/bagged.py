@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.bagging.classifier import BaggingClassifier
+from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names, Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.lab.choices import make_learner
 from pacboost.lab.data import Points
-from pacboost.lab.engine import LabRun
-from pacboost.lab.frames import Doubles, RoundFrame, effective_size
+from pacboost.lab.engine import Doubles, LabRun, RoundFrame, effective_size
 from pacboost.lab.spec import MOST_ROUNDS, RunSpec
 from pacboost.ledgers.ledger import Ledger, Round
-from pacboost.numerics.mistakes import wrong_margins
+from pacboost.numerics.exact import wrong_margins
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.members import Member
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
+from pacboost.lab.choices import KINDS, knob_values, world_of
 from pacboost.lab.files import Shelf, read_file
-from pacboost.lab.knobs import KINDS, knob_values, world_of
 from pacboost.lab.spec import MOST_POINTS, LimitError, mapping, number, sequence, text, whole
-from pacboost.pictures.counter_examples import FIRST, long_servedio_points
-from pacboost.sources.plane import Plane
 from pacboost.sources.toy import lecture_points, ten_points
+from pacboost.theory.pictures.learning import FIRST, long_servedio_points
+from pacboost.theory.sampling import Plane
 
 Doubles = NDArray[np.float64]
 Whole = NDArray[np.int64]

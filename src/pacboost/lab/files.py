@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.lab.spec import LimitError, LinkError
-from pacboost.sources.csv_rows import csv_blocks
 from pacboost.sources.data_file import DataFile
+from pacboost.sources.file_rows import csv_blocks
 from pacboost.sources.numbers import Spelling
 
 MOST_BYTES = 32 * 2**20

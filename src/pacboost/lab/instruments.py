@@ -10,18 +10,17 @@ import numpy as np
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Vote
-from pacboost.lab.choices import make_learner
+from pacboost.lab.choices import RECTANGLE, make_learner
 from pacboost.lab.data import Points
-from pacboost.lab.frames import f32
-from pacboost.lab.knobs import RECTANGLE
+from pacboost.lab.engine import f32
 from pacboost.lab.session import LabSession
 from pacboost.lab.spec import LimitError, choice, mapping, number, sequence, whole
 from pacboost.learners.learner import Learner
-from pacboost.learners.rectangle import Rectangle, tightest
-from pacboost.questions.game import game as solve
-from pacboost.questions.hard_core import hard_core as find_core
-from pacboost.questions.pac import pac as try_often
-from pacboost.questions.shatters import shatters as label_all
+from pacboost.theory.games import game as solve
+from pacboost.theory.hardness import hard_core as find_core
+from pacboost.theory.pac_learning import pac as try_often
+from pacboost.theory.pac_learning import shatters as label_all
+from pacboost.theory.rectangle import Rectangle, tightest
 
 MOST_ROWS = 1000
 MOST_POINTS = 8

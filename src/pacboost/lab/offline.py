@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from pacboost.lab import answers, routes
-from pacboost.lab.certificates import certificates
-from pacboost.lab.page_files import whole_page
 from pacboost.lab.reproduce import code
+from pacboost.lab.routes import certificates
+from pacboost.lab.server import whole_page
 from pacboost.lab.session import LabSession
 from pacboost.lab.spec import LimitError, mapping, read_run, sequence, text, whole
 from pacboost.lab.surface import read_size

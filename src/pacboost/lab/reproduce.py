@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pacboost.lab.choices import booster_code, learner_code
+from pacboost.lab.choices import booster_code, knob_values, learner_code
 from pacboost.lab.data import TEST_ROWS, TEST_SEED
 from pacboost.lab.engine import BoostRun, LabRun
-from pacboost.lab.knobs import knob_values
 from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import MOST_ROUNDS, RunSpec, read_run, whole
 
@@ -59,13 +58,13 @@ def _data(session: LabSession, spec: RunSpec) -> tuple[tuple[Lines, Lines], Line
 def _world(data: Mapping[str, Any]) -> tuple[Lines, Lines]:
     knobs, seed = knob_values(data), int(knob_values(data)["seed"])
     if data["kind"] == "rectangle":
-        imports = ["from pacboost.sources.worlds import Boxes"]
+        imports = ["from pacboost.theory.worlds import Boxes"]
         world = "Boxes((0.2, 0.25), (0.8, 0.75))"
         if knobs["noise"]:
-            imports = ["from pacboost.sources.worlds import Boxes, LabelNoise"]
+            imports = ["from pacboost.theory.worlds import Boxes, LabelNoise"]
             world = f"LabelNoise({world}, {knobs['noise']!r})"
     else:
-        imports = ["from pacboost.sources.plane import Plane"]
+        imports = ["from pacboost.theory.sampling import Plane"]
         own = ", ".join(f"{name}={knobs[name]!r}" for name in ("noise", "share", "spread"))
         world = f'Plane("{data["kind"]}", {own})'
     return imports, [
@@ -78,7 +77,7 @@ def _world(data: Mapping[str, Any]) -> tuple[Lines, Lines]:
 def _long_servedio(data: Mapping[str, Any]) -> tuple[Lines, Lines]:
     knobs = knob_values(data)
     seed, noise = int(knobs["seed"]), knobs["noise"]
-    return ["from pacboost.pictures.counter_examples import long_servedio_points"], [
+    return ["from pacboost.theory.pictures.learning import long_servedio_points"], [
         f"X, y, _ = long_servedio_points({int(knobs['n'])}, {noise!r}, {seed})",
         f"X_test, _, y_test = long_servedio_points({TEST_ROWS}, {noise!r}, {seed + TEST_SEED})",
     ]
@@ -146,7 +145,7 @@ def _fit(spec: RunSpec, rounds: int, *, keeps: bool) -> tuple[Lines, str]:
         if after < number
     }
     if own or keeps:
-        imports += ["from pacboost.learners.scripted import Scripted"]
+        imports += ["from pacboost.theory.learners import Scripted"]
         rules = repr(own) if not keeps else f"{{**rules, **{own!r}}}" if own else "rules"
         learner = f"Scripted({rules}, {learner})"
     given = f"    {booster},\n    {learner},\n    {rounds},\n    early_stopping=False,\n"

@@ -6,15 +6,154 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pacboost import __version__
-from pacboost.lab import answers, certificates, filtering, instruments, planner, reproduce
-from pacboost.lab.choices import described
+from pacboost.bounds import holdout, vc
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.training import training_error
+from pacboost.bounds.wording import TRAINING_ROWS
+from pacboost.errors import NotCertified, PacboostError
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.lab import answers, filtering, instruments, reproduce
+from pacboost.lab.answers import interval
+from pacboost.lab.bagged import BagRun
+from pacboost.lab.choices import KINDS, described
+from pacboost.lab.engine import BoostRun, LabRun
 from pacboost.lab.files import MOST_BYTES
-from pacboost.lab.knobs import KINDS
-from pacboost.lab.session import LabSession
-from pacboost.lab.spec import MOST_POINTS, MOST_ROUNDS, text
+from pacboost.lab.reproduce import fitted
+from pacboost.lab.session import LabSession, check_done
+from pacboost.lab.spec import MOST_POINTS, MOST_ROUNDS, number, read_run, text, whole
+from pacboost.numerics.exact import wrong_margins
+from pacboost.questions.certify import certify
 
 if TYPE_CHECKING:
     from pacboost.lab.app import Lab
+
+
+# All certificates of a vote side by side, each with what it assumes, and those that are refused.
+#
+# Test rows of the page are other draws of the same world, or rows of the file that were set apart,
+# so their certificate holds. The truth beside it comes from many more fresh draws.
+
+NO_TEST = (
+    "There are no test rows: these points were painted, and nobody knows which distribution they "
+    "come from. Draw points of a world, or set rows of a file apart."
+)
+ON_PURPOSE = (
+    "The adversary answers for the training points only, so there is no classifier of new examples."
+)
+
+
+def certificates(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Give every certificate of the vote after a round."""
+    spec = read_run(asked.get("run"))
+    done = whole("round", asked.get("round"), 1, MOST_ROUNDS)
+    delta = number("delta", asked.get("delta", 0.05), 1e-9, 0.5)
+    run = session.run(spec)
+    check_done(run, done)
+    ways: list[tuple[str, str, str, Callable[[LabRun, int, float], Certificate]]] = [
+        ("training", "Training error by the product of Z", "training", _training),
+        ("holdout", "Test rows", "holdout", _holdout),
+        ("vc", "Training rows and the size of the class", "growth", _vc),
+        ("compression", "Training rows and a short description", "compression", _compression),
+        ("training_rows", "Training rows, as if they were test rows", "training_rows", _forbidden),
+    ]
+    found = [_described(way, run, done, delta) for way in ways]
+    return {"round": done, "delta": delta, "truth": truth(run, done), "certificates": found}
+
+
+def truth(run: LabRun, done: int) -> dict[str, Any] | None:
+    """Measure the error on many fresh draws of the world, if there is one."""
+    if run.points.truth is None or not run.answers_elsewhere:
+        return None
+    X, y = run.points.truth
+    return interval(int(wrong_margins(run.scores(X, done) * y).sum()), len(y))
+
+
+def _described(
+    way: tuple[str, str, str, Callable[[LabRun, int, float], Certificate]],
+    run: LabRun,
+    done: int,
+    delta: float,
+) -> dict[str, Any]:
+    name, title, link, make = way
+    given: dict[str, Any] = {"id": name, "title": title, "link": link, "would_say": None}
+    if name == "training_rows":
+        given["would_say"] = clopper_pearson(
+            _training_mistakes(run, done), len(run.points.y), delta
+        )
+    try:
+        made = make(run, done, delta)
+    except PacboostError as refusal:
+        return {**given, **NOTHING, "refused": str(refusal)}
+    return {
+        **given, "value": made.value, "vacuous": made.vacuous,
+        "holds_for": "training rows" if made.of_what == TRAINING_ROWS else "new examples",
+        "claim": made.claim, "theorem": made.theorem, "reference": made.reference,
+        "sample": made.sample, "size": made.size, "independent_of": made.independent_of,
+        "assumes": list(made.assumptions), "fails_with": made.delta, "refused": None,
+        "valid_after_looking": made.valid_after_looking,
+    }  # fmt: skip
+
+
+NOTHING: dict[str, Any] = {
+    "value": None, "vacuous": True, "holds_for": "new examples", "claim": "", "theorem": "",
+    "reference": "", "sample": "", "size": 0, "independent_of": "", "assumes": [],
+    "fails_with": None, "valid_after_looking": False,
+}  # fmt: skip
+
+
+def _training_mistakes(run: LabRun, done: int) -> int:
+    return round(run.frames[done - 1].entry.training_error * len(run.points.y))
+
+
+def _training(run: LabRun, done: int, delta: float) -> Certificate:
+    return training_error(run.ledger(done))
+
+
+def _holdout(run: LabRun, done: int, delta: float) -> Certificate:
+    if run.points.test is None:
+        raise NotCertified(NO_TEST)
+    mistakes = run.frames[done - 1].wrong_test
+    if mistakes is None:
+        raise NotCertified(ON_PURPOSE)
+    if run.spec.data["kind"] == "csv":  # rows of a file may be copies of each other
+        return certify(fitted(run, done), *run.points.test, delta=delta)
+    rows = len(run.points.test[1])
+    return holdout.certificate(mistakes, rows, delta, sample="test rows, ties counted as errors")
+
+
+def _vc(run: LabRun, done: int, delta: float) -> Certificate:
+    rules = [frame.rule.unvalued for frame in run.frames[:done]]
+    stumps = [rule for rule in rules if isinstance(rule, StumpRule)]
+    cells = isinstance(run, BoostRun) and run.run.cells
+    if len(stumps) < len(rules) or cells or isinstance(run, BagRun):
+        raise NotCertified("The labelings are counted for votes of stumps only.")
+    distinct = len({(rule.feature, rule.threshold) for rule in stumps})
+    growth = vc.growth_of_stump_votes(run.points.X.shape[1], distinct)
+    return vc.certificate(_training_mistakes(run, done), len(run.points.y), delta, growth)
+
+
+def _compression(run: LabRun, done: int, delta: float) -> Certificate:
+    if not isinstance(run, BoostRun):
+        raise NotCertified("Votes of stumps that were boosted can be compressed; bags cannot.")
+    if run.run.cells or not all(isinstance(f.rule, StumpRule) for f in run.frames[:done]):
+        raise NotCertified("Votes of stumps can be compressed to the few points that define them.")
+    small = fitted(run, done).compress(run.points.X, run.points.y, delta)
+    found: Certificate = small.certificate_
+    return found
+
+
+def _forbidden(run: LabRun, done: int, delta: float) -> Certificate:
+    """Ask for what must not be had: the library refuses rows that the fit has seen."""
+    if not isinstance(run, BoostRun):
+        raise NotCertified("Rows in a bag have been learned from, so they certify nothing.")
+    one = fitted(run, 1)  # a vote of any length remembers the same rows
+    certify(one, run.points.X, run.points.y, delta=delta)
+    raise NotCertified(
+        "These are the rows that the vote was trained on; a certificate needs rows that had no "
+        "part in fitting."
+    )
+
 
 Answer = Callable[["Lab", Mapping[str, Any]], Any]
 
@@ -33,7 +172,7 @@ def catalog(session: LabSession, boot: Any = None) -> dict[str, Any]:
         ],
         "boosters": boosters,
         "learners": learners,
-        "plans": [question.plain(name) for name, question in planner.ASKED.items()],
+        "plans": [question.plain(name) for name, question in filtering.ASKED.items()],
         "filtering": {"boosters": list(filtering.BOOSTERS), "learners": ["stump", "tree"]},
         "limits": {
             "points": MOST_POINTS, "rounds": MOST_ROUNDS, "rounds_per_request": answers.AT_ONCE,
@@ -63,10 +202,10 @@ ROUTES: dict[str, Answer] = {
     "surface": _of_session(answers.surfaces),
     "edges": _of_session(answers.edges),
     "weigh": _of_session(answers.weigh),
-    "certificates": _of_session(certificates.certificates),
+    "certificates": _of_session(certificates),
     "code": _of_session(reproduce.code),
     "filtering": _of_session(filtering.filtering),
-    "plan": lambda lab, asked: planner.plan(asked),
+    "plan": lambda lab, asked: filtering.plan(asked),
     "game": _of_session(instruments.game),
     "hard_core": _of_session(instruments.hard_core),
     "pac": _of_session(instruments.pac),

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
-from pacboost.lab.engine import LabRun
-from pacboost.lab.frames import Doubles, RoundFrame, f32
+from pacboost.lab.engine import Doubles, LabRun, RoundFrame, f32
 from pacboost.lab.spec import whole
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable

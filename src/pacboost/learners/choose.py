@@ -6,8 +6,7 @@ import inspect
 from typing import Any
 
 from pacboost.errors import ParameterError
-from pacboost.learners.function import FunctionLearner
-from pacboost.learners.learner import Learner
+from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import routing, split_layout
+from pacboost.kernels import cuts, routing
 from pacboost.kernels.cuda import launches, twins, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_host
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
 from pacboost.samples import fingerprint
 from pacboost.samples.gpu_codes import gpu_codes
-from pacboost.samples.request import Request
+from pacboost.samples.sample import Request
 
 
 class Ahead(NamedTuple):
@@ -85,7 +85,7 @@ class CudaTreeSearch(TreeSearch):
     def _begin_after(self, request: Request, seed: int, totals: Any) -> None:
         """Begin to grow a tree by totals that are on the GPU."""
         rules = self._rules.copy()
-        rules[split_layout.PENALTY] = request.penalty
+        rules[cuts.PENALTY] = request.penalty
         twins.pair_up_after(totals, request.weights, request.pulls, self._pairs[0])
         self._begin(request, None, key_of(seed), rules, totals)
         self._begun = seed
@@ -157,5 +157,5 @@ class CudaTreeSearch(TreeSearch):
         routing.sides_of_all(
             self._features, self._splits, self._split_members, self._bins.missing, goes_left
         )
-        lanes = self._features[tree.feature, split_layout.LANE]
+        lanes = self._features[tree.feature, cuts.LANE]
         launches.settle(self._codes, lanes, goes_left, tree.left, tree.right, chosen, self._cells)

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow_team, plain_split, quick_work, routing, split_layout
-from pacboost.kernels.by_address import address_of
-from pacboost.kernels.entry import Bundle
-from pacboost.kernels.team import largest_team, together
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels import best_split, cuts, grow_team, plain_split, quick_rounds, routing
+from pacboost.kernels.runtime.entry import Bundle, address_of
+from pacboost.kernels.runtime.team import largest_team, together
+from pacboost.kernels.runtime.threads import each_rows
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.samples.blocks import lay_out
-from pacboost.samples.request import Request
+from pacboost.samples.sample import Request
 
 CELLS_WORTH_A_MEMBER = 15_000
 """Rows times lanes; for fewer, to meet takes longer than the work (measured at 2,000 × 28)."""
@@ -42,7 +41,7 @@ class ManyTrees:
     team: int
     given: tuple[Any, ...]
     """The arguments of ``grow_team.grow_tree``."""
-    work: quick_work.TreeWork
+    work: quick_rounds.TreeWork
     cells: Cells
     leaves: int
     """The most that a tree has."""
@@ -68,7 +67,7 @@ class DenseTreeSearch(TreeSearch):
             width = WIDEST_HISTOGRAM  # shared lanes have codes of several features
         self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
         self._spare = np.empty(self._order.size, dtype=np.uint32)
-        count = len(self._features) if self._features[:, split_layout.CATEGORY].any() else 0
+        count = len(self._features) if self._features[:, cuts.CATEGORY].any() else 0
         codes = grow_team.Codes(
             blocks.words, self._features, blocks.lanes, self._bins.missing,
             np.zeros((count, 256), dtype=np.uint8), np.zeros(count),
@@ -133,7 +132,7 @@ class DenseTreeSearch(TreeSearch):
             return None
         rows = self._order if chosen is None else self._order[: chosen.size]
         team, given = self._growing(rows, chosen is None)
-        work = quick_work.TreeWork(
+        work = quick_rounds.TreeWork(
             rows, self._pairs[0], self._rules, self._starts, self._sizes, self._slots,
             self._depths, self._splits, self._split_gains, self._plan, self._limits,
             self._features, self._blocks.words, self._bins.missing,
@@ -153,7 +152,7 @@ class DenseTreeSearch(TreeSearch):
         routing.sides_of_all(
             self._features, self._splits, self._split_members, self._bins.missing, goes_left
         )
-        lanes = self._features[tree.feature, split_layout.LANE]
+        lanes = self._features[tree.feature, cuts.LANE]
 
         def task(start: int, stop: int) -> None:
             routing.settle(

@@ -11,16 +11,20 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import split_layout, team_updates
+from pacboost.kernels import cuts, team_steps
 from pacboost.kernels.cuda.device import flat
-from pacboost.kernels.pairing import LOW
-from pacboost.kernels.team import team_for, together
-from pacboost.learners.interactions import begin, interaction_rules
+from pacboost.kernels.cuts import LOW
+from pacboost.kernels.runtime.team import team_for, together
 from pacboost.learners.learner import Rows, Search, Weights
-from pacboost.learners.tree_parameters import CRITERIA, MOST_LEAVES, TreeParameters
+from pacboost.learners.tree_parameters import (
+    CRITERIA,
+    MOST_LEAVES,
+    TreeParameters,
+    begin,
+    interaction_rules,
+)
 from pacboost.numerics.exact import FRESH_TOTAL
-from pacboost.samples.request import Request
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Request, Sample
 
 MOST_SUM = 2**30
 """Sums of pulls and of weights stay below 2**31, so that both fit into one number of 64 bits."""
@@ -50,7 +54,7 @@ class TreeSearch(Search):
         self._bins = sample.bins
         self._features = self._lay_out()
         self._set_slopes()
-        columns = [split_layout.CATEGORY, split_layout.MONOTONE]
+        columns = [cuts.CATEGORY, cuts.MONOTONE]
         self._numbers_only = not self._features[:, columns].any()
         self._plain = False
         rows, outputs = sample.signs.shape
@@ -69,7 +73,7 @@ class TreeSearch(Search):
         self._split_gains = np.zeros(leaves)
         self._hangs = np.zeros((leaves, 2), dtype=np.int64)
         self._depths = np.zeros(leaves, dtype=np.int64)
-        self._rules = np.zeros(split_layout.RULES)
+        self._rules = np.zeros(cuts.RULES)
         self._leaves = leaves
         self._interactions = interaction_rules(tree, len(self._features), leaves)
         self._make_room()
@@ -103,12 +107,12 @@ class TreeSearch(Search):
                     f"monotone sets {slope!r} on feature {j!r}; it may set -1, 0 or +1 on the "
                     f"features 0 to {len(features) - 1}"
                 )
-            if slope and features[j, split_layout.CATEGORY]:
+            if slope and features[j, cuts.CATEGORY]:
                 raise ParameterError(
                     f"a monotone constraint is set on {self.sample.table.name(j)!r}, a category: "
                     "its levels have no order. Drop the constraint, or give the column as numbers"
                 )
-            features[j, split_layout.MONOTONE] = slope
+            features[j, cuts.MONOTONE] = slope
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         """Find a tree whose leaves name a sign or a class each."""
@@ -166,11 +170,11 @@ class TreeSearch(Search):
         team = team_for(request.weights.size)
         if outputs == 1:
             given = flat(request.weights), flat(pulls), signed
-            together(team_updates.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
+            together(team_steps.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
             return
         signs = self._flips(outputs, seed)
         given = request.weights, pulls, signed
-        together(team_updates.pair_up, *given, signs, *scales, self._pairs, at_most=team)
+        together(team_steps.pair_up, *given, signs, *scales, self._pairs, at_most=team)
 
     def _set_rules(self, request: Request, chosen: Rows | None) -> float:
         """Write down what splits are measured by; give the factor that makes gains comparable."""
@@ -182,22 +186,20 @@ class TreeSearch(Search):
                 f"criterion {criterion!r} is for boosters whose rows ask for their signs, such as "
                 "adaboost; leave it at None for this one"
             )
-        kind = CRITERIA[criterion] if outputs == 1 else split_layout.NEWTON
+        kind = CRITERIA[criterion] if outputs == 1 else cuts.NEWTON
         mean = MOST_SUM / rows
-        self._plain = self._numbers_only and self._lines == 1 and kind == split_layout.NEWTON
-        self._rules[split_layout.CRITERION] = kind
-        self._rules[split_layout.PENALTY] = request.penalty * outputs * weight_scale
-        self._rules[split_layout.LEAST_WEIGHT] = tree.min_leaf_weight * mean
-        self._rules[split_layout.SMOOTH] = tree.cat_smooth * mean
+        self._plain = self._numbers_only and self._lines == 1 and kind == cuts.NEWTON
+        self._rules[cuts.CRITERION] = kind
+        self._rules[cuts.PENALTY] = request.penalty * outputs * weight_scale
+        self._rules[cuts.LEAST_WEIGHT] = tree.min_leaf_weight * mean
+        self._rules[cuts.SMOOTH] = tree.cat_smooth * mean
         chance = self._gain_by_chance(kind)
-        self._rules[split_layout.CHANCE] = chance
+        self._rules[cuts.CHANCE] = chance
         # of √(weight² - pull²) the part that pulls change is half of pull²/weight
-        half = 2 if kind == split_layout.Z else 1
-        self._rules[split_layout.LEVEL_PENALTY] = tree.cat_penalty * chance / half
-        self._rules[split_layout.LEVEL_ROWS] = tree.min_level_rows
-        self._rules[split_layout.LEAST_ROWS] = tree.least_rows(
-            rows if chosen is None else chosen.size
-        )
+        half = 2 if kind == cuts.Z else 1
+        self._rules[cuts.LEVEL_PENALTY] = tree.cat_penalty * chance / half
+        self._rules[cuts.LEVEL_ROWS] = tree.min_level_rows
+        self._rules[cuts.LEAST_ROWS] = tree.least_rows(rows if chosen is None else chosen.size)
         if request.signed:
             return 1 / MOST_SUM  # gains are shares of the total weight
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
@@ -216,9 +218,9 @@ class TreeSearch(Search):
         not depend on n. Squares are summed as whole numbers: the absolute pulls of a line sum to
         about 2³⁰ at most.
         """
-        if kind == split_layout.ERROR or self._numbers_only:
+        if kind == cuts.ERROR or self._numbers_only:
             return 0.0
-        if not self._features[:, split_layout.CATEGORY].any():
+        if not self._features[:, cuts.CATEGORY].any():
             return 0.0
         squares = [float(np.square(line >> 32).sum()) for line in self._pairs]
         weight = float((self._pairs[0] & LOW).sum())
@@ -230,13 +232,13 @@ class TreeSearch(Search):
         feature, cut, missing_left, left, right = np.ascontiguousarray(splits.T, dtype=np.int32)
         member, members = np.full(feature.size, -1, dtype=np.int32), self._split_members[:0]
         if not self._numbers_only:
-            category = self._features[feature, split_layout.CATEGORY] != 0
+            category = self._features[feature, cuts.CATEGORY] != 0
             member[category] = np.arange(np.count_nonzero(category))
             members = self._split_members[: leaves - 1][category]
         slope = None
         if self._tree.monotone:
-            orders = cut < self._features[feature, split_layout.BINS] - 1
-            slopes = self._features[feature, split_layout.MONOTONE]
+            orders = cut < self._features[feature, cuts.BINS] - 1
+            slopes = self._features[feature, cuts.MONOTONE]
             slope = np.where(orders, slopes, 0).astype(np.int8)
         return TreeRule(
             self._bins,

@@ -9,14 +9,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow, routing, sparse_grow, split_layout
-from pacboost.kernels.interactions import draw_open, hand_down
-from pacboost.kernels.pairing import LOW
-from pacboost.kernels.team import team_for, together
+from pacboost.kernels import cuts, grow, routing, sparse, stumps
+from pacboost.kernels.cuts import LOW
+from pacboost.kernels.grow import draw_open, hand_down
+from pacboost.kernels.runtime.team import team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
-from pacboost.learners.sparse_stump import Wholes, bins_of
+from pacboost.samples.bins import Bins
 from pacboost.samples.blocks import refuse_long_codes
+from pacboost.samples.sparse_codes import SparseCodes
+
+# Find the decision stump of least weighted error on a sparse sample.
+
+Wholes = NDArray[np.int64]
+
+
+def bins_of(bins: Bins) -> Wholes:
+    """How many codes of values each column has."""
+    return np.array([thresholds.size + 1 for thresholds in bins.thresholds], dtype=np.int64)
+
+
+class SparseStumps:
+    """The histograms of all columns, one after the other, and their best cut."""
+
+    def __init__(self, codes: SparseCodes, bins: Bins) -> None:
+        self._codes, self._bins, self._missing = codes, bins_of(bins), bins.missing
+
+    def best_cut(self, amounts: Wholes, slack: int) -> tuple[int, int, int, int]:
+        """Give the first feature and cut whose edge is within ``slack`` of the largest.
+
+        Also the sum of amounts above the cut less the sum below it, and that of missing values.
+        """
+        feature, wanted = stumps.first_feature(self.edges(amounts), slack)
+        codes, bins = self._codes, int(self._bins[feature])
+        own = np.empty(self._missing + 1, dtype=np.int64)
+        stored = slice(codes.starts[feature], codes.starts[feature + 1])
+        default = codes.defaults[feature]
+        sparse.count(
+            codes.rows[stored], codes.codes[stored], amounts, amounts.sum(), default, bins,
+            self._missing, own,
+        )  # fmt: skip
+        _, cut, difference = stumps.scan(own, bins, wanted)
+        return feature, int(cut), int(difference), int(own[bins])
+
+    def edges(self, amounts: Wholes) -> Wholes:
+        """Give the largest edge of each feature."""
+        codes, total = self._codes, amounts.sum()
+        edges = np.empty(self._bins.size, dtype=np.int64)
+        together(
+            sparse.edges, codes.starts, codes.rows, codes.codes, codes.defaults, self._bins,
+            self._missing, amounts, total, edges, at_most=team_for(codes.rows.size),
+        )  # fmt: skip
+        return edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +98,8 @@ class SparseTreeSearch(TreeSearch):
     def _lay_out(self) -> NDArray[np.int64]:
         refuse_long_codes(self._bins)
         features = np.zeros((len(self._bins.thresholds), 6), dtype=np.int64)
-        features[:, split_layout.BINS] = bins_of(self._bins)
-        features[:, split_layout.DEFAULT] = -1
+        features[:, cuts.BINS] = bins_of(self._bins)
+        features[:, cuts.DEFAULT] = -1
         return features
 
     def _make_room(self) -> None:
@@ -98,7 +142,7 @@ class SparseTreeSearch(TreeSearch):
     def _part(self, rows: NDArray[np.uint32], leaf: int, new: int) -> int:
         """Sort rows by side and weigh the sides; give how many went left."""
         totals, heaviest = np.zeros((2, self._lines), np.int64), np.zeros(2, np.int64)
-        left = sparse_grow.part(self._goes_left, rows, self._pairs, totals, heaviest)
+        left = sparse.part(self._goes_left, rows, self._pairs, totals, heaviest)
         self._totals[[leaf, new]], self._heaviest[[leaf, new]] = totals, heaviest
         return int(left)
 
@@ -121,8 +165,8 @@ class SparseTreeSearch(TreeSearch):
         self._gains[leaf] = 0.0
         rules, totals, heaviest = self._rules, self._totals[leaf], int(self._heaviest[leaf])
         weight = float(totals[0] & LOW)
-        of_rows = rules[split_layout.LEAST_ROWS] * weight / self._sizes[leaf]
-        least = float(max(rules[split_layout.LEAST_WEIGHT], of_rows, 1.0))
+        of_rows = rules[cuts.LEAST_ROWS] * weight / self._sizes[leaf]
+        least = float(max(rules[cuts.LEAST_WEIGHT], of_rows, 1.0))
         if weight < 2 * least:
             return
         enough = math.ceil(least / heaviest * (1 - 1e-9))  # rows; rounding does no harm
@@ -134,15 +178,15 @@ class SparseTreeSearch(TreeSearch):
         elif self._drawn < len(self._features):
             grow.draw_features(self._allowed, self._deck, self._drawn, key)
         pulls = (totals >> 32).astype(np.float64)
-        kind, penalty = int(rules[split_layout.CRITERION]), float(rules[split_layout.PENALTY])
-        before = split_layout.worth(kind, pulls, weight, penalty)
-        nothing = before + split_layout.NOISE * abs(before)
+        kind, penalty = int(rules[cuts.CRITERION]), float(rules[cuts.PENALTY])
+        before = cuts.worth(kind, pulls, weight, penalty)
+        nothing = before + cuts.NOISE * abs(before)
         span = None if self._plain else self._spans[leaf]
         starts = runs.starts
         after = np.zeros(team_for(int(starts[-1])))
         best = np.zeros((after.size, 3), dtype=np.int64)
         together(
-            sparse_grow.look, starts, runs.columns, runs.begins, runs.ends, runs.rows, runs.codes,
+            sparse.look, starts, runs.columns, runs.begins, runs.ends, runs.rows, runs.codes,
             self._defaults, self._features, self._allowed, self._bins.missing, self._pairs, totals,
             rules, heaviest, least, nothing, span, after, best, at_most=after.size,
         )  # fmt: skip
@@ -157,8 +201,8 @@ class SparseTreeSearch(TreeSearch):
         if self._parted(leaf, new, self._part(rows, leaf, new)):
             self._divide(leaf, new)
             if not self._plain:
-                orders = self._best[leaf, split_layout.CUT] < feature[split_layout.BINS] - 1
-                slope = int(feature[split_layout.MONOTONE]) if orders else 0
+                orders = self._best[leaf, cuts.CUT] < feature[cuts.BINS] - 1
+                slope = int(feature[cuts.MONOTONE]) if orders else 0
                 totals = self._totals[:, :, None, None]
                 grow.narrow(totals, slope, self._slots, self._spans, leaf, new)
             for k, part in enumerate((leaf, new)):
@@ -170,7 +214,7 @@ class SparseTreeSearch(TreeSearch):
             self._features, self._best, self._members, self._gains, leaf, new, self._splits,
             self._split_members, self._split_gains, self._hangs, self._depths,
         )  # fmt: skip
-        number = self._best[leaf, split_layout.FEATURE]
+        number = self._best[leaf, cuts.FEATURE]
         if self._interactions is not None:
             hand_down(self._interactions, number, leaf, new)
         feature: NDArray[np.int64] = self._features[number]
@@ -201,7 +245,7 @@ class SparseTreeSearch(TreeSearch):
         runs, shortest = self._runs[leaf], int(self._shortest[leaf])
         starts, middles = runs.starts, np.empty_like(runs.begins)
         together(
-            sparse_grow.divide, starts, runs.begins, runs.ends, runs.rows, runs.codes,
+            sparse.divide, starts, runs.begins, runs.ends, runs.rows, runs.codes,
             self._goes_left, middles, at_most=team_for(int(starts[-1])),
         )  # fmt: skip
         self._runs[leaf] = runs.within(runs.begins, middles, shortest)

@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.kernels import histogram, split
-from pacboost.kernels.team import team_for, together
+from pacboost.kernels import stumps
+from pacboost.kernels.runtime.team import team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
-from pacboost.learners.sparse_stump import SparseStumps
+from pacboost.learners.sparse_growing import SparseStumps
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.bins import Bins, Codes
-from pacboost.samples.request import Request
-from pacboost.samples.sample import Sample, Signs
+from pacboost.samples.sample import Request, Sample, Signs
 
 PADDING = 8
 """Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower)."""
@@ -142,9 +141,9 @@ class StumpSearch(Search):
             slack = self._slack(int(weights.sum()))
             return self._stump(*self._sparse.best_cut(weights * answers, slack))
         edges, total = self._largest_edges(weights, answers)
-        feature, wanted = split.first_feature(edges, self._slack(total))
+        feature, wanted = stumps.first_feature(edges, self._slack(total))
         own, missing = self._histogram[feature], self._bins.missing
-        _, cut, difference = split.scan(own, missing, wanted)
+        _, cut, difference = stumps.scan(own, missing, wanted)
         return self._stump(feature, cut, int(difference), int(own[missing]))
 
     def largest_edge(self, weights: Weights, answers: NDArray[Any]) -> int:
@@ -177,7 +176,7 @@ class StumpSearch(Search):
         partial = np.empty((team - 1, *counted.shape), dtype=np.int64)
         edges, totals = np.empty(len(counted), dtype=np.int64), np.zeros(team, dtype=np.int64)
         together(
-            histogram.largest_edges, codes, weights, signs, self._seen, self._bins.missing, counted,
+            stumps.largest_edges, codes, weights, signs, self._seen, self._bins.missing, counted,
             partial, edges, totals, at_most=team,
         )  # fmt: skip
         return edges, int(totals.sum())

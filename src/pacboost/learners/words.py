@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
-from pacboost.kernels import narrow, word_lists
+from pacboost.kernels import word_lists
 from pacboost.kernels import words as kernels
-from pacboost.kernels.team import team_for, together
+from pacboost.kernels.runtime.team import team_for, together
 from pacboost.learners.learner import Learner, Rows, Search, Weights
 from pacboost.learners.tree_parameters import CRITERIA
-from pacboost.samples.request import Request
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Request, Sample
 from pacboost.sources.words import words_of
 
 MOST_WORDS = 65_535
@@ -164,9 +163,9 @@ class WordSearch(Search):
         together(word_lists.extend, drawn, *given, *scratch, at_most=min(team, words))
 
     def _copied(self, request: Request) -> NDArray[np.int16]:
-        """Give pulls and weights in 16 bits, where that is faster: see kernels/narrow.py."""
+        """Give pulls and weights in 16 bits, where that is faster: see kernels/word_lists.py."""
         rows, outputs = request.weights.shape
-        fits = FEWEST_COPIED <= outputs <= min(narrow.MOST_OUTPUTS, MOST_COPIED // max(1, rows))
+        fits = FEWEST_COPIED <= outputs <= min(word_lists.MOST_OUTPUTS, MOST_COPIED // max(1, rows))
         if not fits or request.signed or request.criterion != "newton":
             return NO_COPIES
         if not self._copies.size:
@@ -174,8 +173,8 @@ class WordSearch(Search):
         given = request.weights, request.pulls
         while True:
             bits = np.zeros(team_for(rows * outputs), dtype=np.int64)
-            together(narrow.copy, *given, self._shift, self._copies, bits, at_most=bits.size)
-            shift = int(np.bitwise_or.reduce(bits)).bit_length() - narrow.BITS
+            together(word_lists.copy, *given, self._shift, self._copies, bits, at_most=bits.size)
+            shift = int(np.bitwise_or.reduce(bits)).bit_length() - word_lists.BITS
             if shift <= self._shift:
                 break
             self._shift = shift

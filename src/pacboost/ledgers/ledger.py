@@ -14,10 +14,79 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.ledgers.hard import HardRow
-from pacboost.ledgers.refill import Refill
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.markup import bold, table
+
+# Rows with small margins: they are worth looking at, because their labels are often wrong.
+
+KEPT = 100
+"""So many of the hardest rows go into the ledger."""
+
+
+@dataclass(frozen=True)
+class HardRow:
+    """What the final vote of a run says about one of its rows."""
+
+    row: int
+    """Its number in what was given to fit, counted from 0."""
+    label: str
+    """What it is said to be; of several labels the one that the vote contradicts most."""
+    margin: float
+    """Its normalised margin: below 0 where the vote says something else, -1 where all rules do."""
+    wrong: float
+    """The share of all votes against its label: that of the rules that are wrong on it."""
+
+
+# What was measured when a new sample was drawn, in boosting by filtering.
+
+
+@dataclass(frozen=True)
+class Refill:
+    """One filling of the sample, all of it scored by the vote of the first ``rounds`` rounds."""
+
+    number: int
+    rounds: int
+    """How many rounds the vote had that did the filtering."""
+    draws: int
+    """Examples that were looked at and scored."""
+    fresh: int
+    """How many of them nothing had looked at before, not even to choose bins; of a source in
+    blocks, how many rows drawn over all of it were scored besides, to test the vote."""
+    accepted: int
+    scale: float
+    """An example of weight w was kept with chance w/scale, if that is below 1."""
+    mean: float
+    """μ: the mean weight of the fresh examples; if there are none, of those that were not learned
+    from, and if there are none of those either, of all."""
+    lower: float
+    upper: float
+    """A confidence interval for μ: all of a run hold together with the chance that ``delta`` of
+    every one of them leaves."""
+    error: float
+    """Progressive error: of the same examples, scored before anything was learned from them."""
+    error_upper: float
+    """What the error is at most: the smaller of the factor of the booster times ``upper`` and the
+    upper end of an interval for the mistakes; 1 where the examples are no fair draw."""
+    loss: float
+    """Progressive log loss of the same examples."""
+    delta: float
+    """The failure probability of the test: half of it is for μ, half for the mistakes."""
+    smoothness: float
+    """No example weighs more than this many times what it does under the distribution: 1/μ, or
+    what is known of it where no draw weighed anything."""
+    again: int = 0
+    """How many had been drawn before."""
+    tested: int = 0
+    """How many more were drawn to test the edge of the rule that was learned, if it was."""
+    mistakes: int = field(kw_only=True)
+    """On how many of the same examples the vote was wrong or tied."""
+    seconds: float = 0.0
+
+    @property
+    def acceptance(self) -> float:
+        """The share of the draws that were kept."""
+        return self.accepted / self.draws if self.draws else 0.0
+
 
 OUTSIDE = ("rule", "seconds")
 """Fields of a round that two equal runs may differ in: words hold column names, clocks differ."""

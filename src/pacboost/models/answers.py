@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from pacboost.errors import DataError
 from pacboost.numerics.markup import paragraph, table
+from pacboost.numerics.same_bits import mean, row_totals
 
 MOST_SHOWN = 20
 """A notebook shows so many answers; of more, the first half of that number and the last."""
@@ -99,4 +102,89 @@ def answers(decided: NDArray[Any], sure: Doubles, threshold: float, otherwise: A
     return AnswerList(
         Answer(guess if own >= threshold else otherwise, own, guess)
         for guess, own in zip(decided.tolist(), sure.tolist(), strict=True)
+    )
+
+
+# How well scores put the labels of a row before the others: five measures of many labels.
+#
+# The definitions are those of Schapire and Singer (2000, section 5), with labels numbered 1, 2, …
+# by falling score in every row. Where a right and a wrong label have the same score, the wrong one
+# is put first. A row that has no label, or all of them, costs nothing.
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What was measured: all but the average precision are better if smaller.
+
+    >>> print(Ranking(0.1, 0.2, 1.5, 0.05, 0.85, rows=100, labels=8))
+    100 rows, 8 labels
+      Hamming loss        0.1000  share of pairs (row, label) that predict gets wrong
+      one-error           0.2000  share of rows whose first label is wrong
+      coverage            1.5000  how far down the list the last right label stands
+      ranking loss        0.0500  share of pairs (right, wrong label) in the wrong order
+      average precision   0.8500  share of right labels among those down to a right one
+    """
+
+    hamming_loss: float
+    one_error: float
+    coverage: float
+    ranking_loss: float
+    average_precision: float
+    rows: int
+    labels: int
+
+    def __str__(self) -> str:
+        measures = {
+            "Hamming loss": (
+                self.hamming_loss,
+                "share of pairs (row, label) that predict gets wrong",
+            ),
+            "one-error": (self.one_error, "share of rows whose first label is wrong"),
+            "coverage": (self.coverage, "how far down the list the last right label stands"),
+            "ranking loss": (
+                self.ranking_loss,
+                "share of pairs (right, wrong label) in the wrong order",
+            ),
+            "average precision": (
+                self.average_precision,
+                "share of right labels among those down to a right one",
+            ),
+        }
+        lines = [
+            f"  {name:<17} {value:>8.4f}  {words}" for name, (value, words) in measures.items()
+        ]
+        return "\n".join([f"{self.rows:,} rows, {self.labels} labels", *lines])
+
+
+def ranking(
+    scores: NDArray[np.float64], right: NDArray[np.bool_], said: NDArray[np.bool_]
+) -> Ranking:
+    """Measure scores (rows, labels) by the labels that are right, and what was said of each.
+
+    >>> right = np.array([[True, False, True], [False, True, False]])
+    >>> found = ranking(np.array([[0.9, 0.5, 0.1], [0.2, 0.4, 0.6]]), right, right)
+    >>> found.one_error, found.coverage, found.ranking_loss, round(found.average_precision, 4)
+    (0.5, 1.5, 0.5, 0.6667)
+    """
+    if not scores.shape == right.shape == said.shape or scores.ndim != 2 or not scores.size:
+        raise DataError(
+            f"scores have shape {scores.shape}, labels {right.shape}, predictions {said.shape}; "
+            "all must be (rows, labels), with a row and a label at least"
+        )
+    rows, labels = scores.shape
+    of_all = rankdata(-scores, method="max", axis=1)
+    among_right = rankdata(np.where(right, -scores, np.inf), method="max", axis=1)
+    own = right.sum(axis=1)
+    ahead = np.where(right, of_all - among_right, 0).sum(axis=1)
+    pairs = own * (labels - own)
+    precision = row_totals(np.where(right, among_right / of_all, 0))
+    first = np.where(right, of_all - among_right, labels).min(axis=1)
+    return Ranking(
+        hamming_loss=float(np.mean(right != said)),
+        one_error=float(np.mean((own > 0) & (first > 0))),
+        coverage=float(np.mean(np.where(right, of_all - 1, 0).max(axis=1))),
+        ranking_loss=mean(ahead / np.maximum(pairs, 1)),
+        average_precision=mean(np.where(own > 0, precision / np.maximum(own, 1), 1.0)),
+        rows=rows,
+        labels=labels,
     )

@@ -11,9 +11,141 @@ from numpy.typing import NDArray
 from pacboost.bounds import monitoring
 from pacboost.errors import DataError
 from pacboost.kernels.monitoring import follow
-from pacboost.monitoring import checked_state as checked
-from pacboost.monitoring.history import POINTS, History
 from pacboost.numerics.same_bits import total
+
+# Points of a curve, at evenly spaced rows: at most so many, however long the stream is.
+
+POINTS = 400
+"""When a curve has so many points, every second one is dropped."""
+FIRST_STEP = 64
+
+
+class History:
+    """Rows at which a curve was noted, with what was noted there.
+
+    >>> curve = History()
+    >>> for row in range(1, 8001):
+    ...     if curve.due(row):
+    ...         curve.note(row, row / 2)
+    >>> len(curve.points), curve.step, curve.points[-1]
+    (125, 64, [8000, 4000.0])
+    """
+
+    def __init__(self, step: int = FIRST_STEP, points: list[list[float]] | None = None) -> None:
+        self.step = step
+        self.points: list[list[float]] = points if points is not None else []
+
+    def due(self, row: int) -> bool:
+        """Tell whether a point is noted at this row."""
+        return row % self.step == 0
+
+    def until_due(self, row: int) -> int:
+        """Count the rows from this one to the next that is noted."""
+        return self.step - row % self.step
+
+    def note(self, *numbers: float) -> None:
+        """Add a point, whose first number is the row."""
+        self.points.append(list(numbers))
+        if len(self.points) >= POINTS:
+            self.points = self.points[1::2]
+            self.step *= 2
+
+    def stored(self) -> dict[str, Any]:
+        """Give what a file keeps."""
+        return {"step": self.step, "points": self.points}
+
+
+# What the file of a monitor may hold: every number in its range, every list of its length.
+#
+# Anybody can write such a file with a right checksum. Kernels do not check their indices, so a
+# column that does not exist must not come further than this.
+
+MOST = 2**53
+
+
+def whole(content: dict[str, Any], name: str, low: int, high: int = MOST) -> int:
+    """Read a whole number between two others.
+
+    >>> whole({"rows": 3}, "rows", 0)
+    3
+    """
+    return _whole(content[name], name, low, high)
+
+
+def wholes(content: dict[str, Any], name: str, length: int, high: int = MOST) -> list[int]:
+    """Read a list of so many whole numbers that are not negative."""
+    return [_whole(entry, name, 0, high) for entry in _listed(content[name], name, length)]
+
+
+def reals(
+    content: dict[str, Any], name: str, length: int, low: float = 0.0, high: float = math.inf
+) -> list[float]:
+    """Read a list of so many finite numbers between two others."""
+    return [_real(entry, name, low, high) for entry in _listed(content[name], name, length)]
+
+
+def text(content: dict[str, Any], name: str) -> str:
+    """Read a text."""
+    if not isinstance(content[name], str):
+        raise ValueError(f"{name} is no text")
+    return str(content[name])
+
+
+def texts(content: dict[str, Any], name: str, most: int) -> list[str]:
+    """Read a list of at most so many texts."""
+    found = content[name]
+    if not isinstance(found, list) or len(found) > most:
+        raise ValueError(f"{name} is no list of at most {most} texts")
+    if not all(isinstance(entry, str) for entry in found):
+        raise ValueError(f"{name} holds something other than text")
+    return found
+
+
+def curve(content: Any, width: int, last: int, most: int) -> dict[str, Any]:
+    """Read step and points of a curve; the first number of a point is its row."""
+    if not isinstance(content, dict) or content.keys() != {"step", "points"}:
+        raise ValueError("history has other parts than step and points")
+    points = content["points"]
+    if not isinstance(points, list) or len(points) >= most:
+        raise ValueError(f"points is no list of fewer than {most}")
+    for point in points:
+        for number in _listed(point, "points", width):
+            _real(number, "points", -math.inf, math.inf)
+        _whole(point[0], "points", 1, last)
+    return {"step": whole(content, "step", 1), "points": points}
+
+
+def matrix(
+    content: dict[str, Any], name: str, rows: int, width: int, kind: type[Any]
+) -> NDArray[Any]:
+    """Read so many rows of whole numbers or of finite numbers."""
+    for row in _listed(content[name], name, rows):
+        for entry in _listed(row, name, width):
+            if kind is int:
+                _whole(entry, name, 0, MOST)
+            else:
+                _real(entry, name, -1e6, 1e6)
+    return np.array(content[name], dtype=np.int64 if kind is int else np.float64).reshape(
+        rows, width
+    )
+
+
+def _listed(value: Any, name: str, length: int) -> list[Any]:
+    if not isinstance(value, list) or len(value) != length:
+        raise ValueError(f"{name} is no list of {length} entries")
+    return value
+
+
+def _whole(value: Any, name: str, low: int, high: int) -> int:
+    if type(value) is not int or not low <= value <= high:
+        raise ValueError(f"{name} holds {value!r:.40}; it must be whole, from {low} to {high}")
+    return int(value)
+
+
+def _real(value: Any, name: str, low: float, high: float) -> float:
+    if type(value) not in (int, float) or not (low <= value <= high and math.isfinite(value)):
+        raise ValueError(f"{name} holds {value!r:.40}; it must be a number from {low} to {high}")
+    return float(value)
 
 
 class MistakeStream:
@@ -119,15 +251,15 @@ class MistakeStream:
 
     def restore(self, content: dict[str, Any]) -> None:
         """Continue where ``stored`` was called."""
-        rows, wrong = counts = checked.wholes(content, "counts", 2)
+        rows, wrong = counts = wholes(content, "counts", 2)
         if wrong > rows:
             raise ValueError(f"there are {wrong} mistakes on {rows} rows")
         self._counts[:] = counts
-        *places, sounded = checked.wholes(content, "marks", 4, rows)
+        *places, sounded = wholes(content, "marks", 4, rows)
         self._marks[:] = [*places, sounded]
-        self._squares[:] = checked.reals(content, "squares", 1, high=float(rows))
-        self._levels[:] = checked.reals(content, "levels", self._levels.size, high=1e300)
-        self.history = History(**checked.curve(content["history"], 4, rows, POINTS))
+        self._squares[:] = reals(content, "squares", 1, high=float(rows))
+        self._levels[:] = reals(content, "levels", self._levels.size, high=1e300)
+        self.history = History(**curve(content["history"], 4, rows, POINTS))
         for row, few, squares, _ in self.history.points:
             if not (type(few) is int and 0 <= few <= row and 0 <= squares <= row):
                 raise ValueError(f"a point of the history has {few} mistakes on {row} rows")

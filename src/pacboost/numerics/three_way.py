@@ -1,7 +1,7 @@
 """The map g of Schapire's majority of three, g(x) = 3x² - 2x³, and its inverse.
 
 If three rules have an error of at most x < 1/2, each under a distribution of its own (those of
-training/committees/three_oracles.py), their majority is wrong on at most g(x) < x;
+theory/three_oracles.py), their majority is wrong on at most g(x) < x;
 docs/proofs/three_way.md proves it. g is a bijection of [0, 1/2].
 """
 

@@ -11,17 +11,30 @@ worker, is given to other workers; if none is left, the error names the worker a
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from importlib import import_module
-from itertools import count
+from itertools import count, islice
+from time import perf_counter
 from typing import Any, TypeVar
 from uuid import uuid4
 
 from pacboost.errors import ClusterError
-from pacboost.parallel.cluster_jobs import SILENT, Avoided, Job, Shared
-from pacboost.parallel.remote_task import Done, Failed, Outcome, run, versions, worker_name
+from pacboost.parallel.remote_task import (
+    SILENT,
+    THIS_PROCESS,
+    Avoided,
+    Done,
+    Failed,
+    Job,
+    Outcome,
+    Shared,
+    run,
+    versions,
+    worker_name,
+)
 from pacboost.parallel.tasks import Tasks
 
 Block = TypeVar("Block")
@@ -255,3 +268,105 @@ class Cluster(Tasks):
 
 def _here() -> bool:
     return True
+
+
+# Tasks on a cluster that do several small things each: a task costs its scheduler a millisecond.
+#
+# How many a task does follows from the time that earlier ones took. That changes no result.
+
+LONG_ENOUGH = 0.2
+"""A task does as many things as take about so many seconds."""
+MOST_AT_ONCE = 64
+
+
+def in_batches(
+    cluster: Cluster,
+    function: Callable[..., Result],
+    shared: Shared[Any] | None,
+    arguments: Iterable[tuple[Any, ...]],
+    *,
+    most: int = MOST_AT_ONCE,
+    calls: Counter[str] | None = None,
+) -> Generator[Result]:
+    """Have workers call a function with every tuple of arguments; give the results in order.
+
+    ``shared``, if there is one, is the first argument of every call. A task makes at most ``most``
+    calls. ``calls`` adds up how many each worker has made.
+    """
+    at_once, rest = 1, iter(arguments)
+    first = () if shared is None else (shared,)
+
+    def tasks() -> Generator[tuple[Any, ...]]:
+        while some := list(islice(rest, at_once)):
+            yield function, some, *first
+
+    for results, seconds, worker in cluster.each(_call, tasks()):
+        at_once = max(1, min(most, round(LONG_ENOUGH * len(results) / max(seconds, 1e-9))))
+        if calls is not None:
+            calls[worker] += len(results)
+        yield from results
+
+
+def _call(
+    function: Callable[..., Result], arguments: list[tuple[Any, ...]], *first: Any
+) -> tuple[list[Result], float, str]:
+    """Call a function some times; also say how long it took, and which worker did it."""
+    started = perf_counter()
+    results = [function(*first, *given) for given in arguments]
+    return results, perf_counter() - started, worker_name()
+
+
+# Objects that tasks on workers need whole: the rows of a fit, and how its members are made.
+#
+# An object is sent in pieces, each as the argument of a task, and put together on a worker; other
+# workers get it from there. The scheduler keeps the pieces as long as the object is needed, so it
+# can be made again if it is lost with a worker.
+
+PIECE = 2**23
+"""Bytes sent at once; Dask warns of tasks that are larger than ten million."""
+TIMES_HELD = 4
+"""A worker holds an object, its pieces, and what it makes of it: so many times its size."""
+
+
+def joblib_cluster() -> Cluster | None:
+    """Give the cluster of ``joblib.parallel_config("dask")``, if this is called within that.
+
+    A task of a worker does not hand work on to others: it would wait for them and block its worker.
+
+    >>> joblib_cluster() is None
+    True
+    """
+    if "joblib._dask" not in sys.modules or worker_name() != THIS_PROCESS:
+        return None
+    backend, _ = sys.modules["joblib.parallel"].get_active_backend()
+    client = getattr(backend, "client", None)
+    return None if client is None else Cluster(client)
+
+
+def send(cluster: Cluster, thing: Any, what: str) -> Shared[Any]:
+    """Have an object on workers; refuse one that is too large for any of them."""
+    try:
+        content = import_module("cloudpickle").dumps(thing, protocol=5)
+    except Exception as problem:  # pickling calls code of others, which may raise anything
+        raise ClusterError(
+            f"{what} cannot be sent to workers of a cluster ({type(problem).__name__}: {problem}). "
+            'Fit without joblib.parallel_config("dask").'
+        ) from problem
+    for worker, limit in cluster.memory_limits().items():
+        if limit and TIMES_HELD * len(content) > limit:
+            raise ClusterError(
+                f"{what} take {len(content) / 1e6:,.0f} MB, and a worker needs "
+                f"{TIMES_HELD * len(content) / 1e6:,.0f} MB for them; worker {worker} may use "
+                f"{limit / 1e6:,.0f} MB. Give workers more memory, take fewer rows, or use "
+                "FilterBoostClassifier, which does not need all rows in one memory."
+            )
+    pieces = (content[k : k + PIECE] for k in range(0, len(content), PIECE))
+    return cluster.share(_put_together, *(cluster.share(_same, piece) for piece in pieces))
+
+
+def _same(piece: bytes) -> bytes:
+    return piece
+
+
+def _put_together(*pieces: bytes) -> Any:
+    return import_module("cloudpickle").loads(b"".join(pieces))

@@ -19,7 +19,7 @@ from pacboost.questions.row_order import watch_order
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.lazy import collected
+from pacboost.sources.optional import collected
 from pacboost.sources.oracles.dask_parts import is_collection
 
 __all__ = ["UNCHECKED", "certify", "mistakes"]

@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.kernels import sieve
+from pacboost.kernels import hashing
 from pacboost.sources.dataframe import is_frame
-from pacboost.sources.lazy import collected
-from pacboost.sources.optional import need
-from pacboost.sources.oracles.clusters import open_source
-from pacboost.sources.oracles.dask_parts import is_collection
+from pacboost.sources.optional import collected, need
+from pacboost.sources.oracles.dask_parts import is_collection, open_source
 from pacboost.sources.oracles.held import Held, split_frame
 from pacboost.sources.oracles.oracle import SettlingChooser
 
@@ -37,8 +35,8 @@ class ByCoin(SettlingChooser):
     def __call__(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
         """Tell which rows are chosen."""
         drawn = np.empty(rows.size, dtype=np.uint64)
-        sieve.numbers(rows, KEY, drawn)
-        return np.asarray(drawn * 2.0**-sieve.BITS < self.share)
+        hashing.numbers(rows, KEY, drawn)
+        return np.asarray(drawn * 2.0**-hashing.BITS < self.share)
 
     def settle(self, first: SettlingChooser) -> None:
         """Do nothing: the share is settled."""

@@ -20,8 +20,7 @@ from pacboost.errors import NotCertified
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.questions.wrappers import Inner, answers_alone, inner_models
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE, Examples, check_copies
-from pacboost.samples.overlap import Overlap
-from pacboost.samples.sketch import Sketch
+from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 
 UNCHECKED = (

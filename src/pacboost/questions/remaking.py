@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any
 
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds import (
     compression,
     dependent,

@@ -18,7 +18,7 @@ from pacboost.numerics.percent import percent
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.lazy import collected
+from pacboost.sources.optional import collected
 from pacboost.sources.table import Table
 
 MOST_COLUMNS = 100

@@ -17,7 +17,7 @@ from pacboost.numerics.checks import positive_whole
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.lazy import collected
+from pacboost.sources.optional import collected
 
 
 @explains_input

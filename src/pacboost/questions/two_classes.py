@@ -13,7 +13,7 @@ from pacboost.samples.bins import MOST_BINS, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable, is_frame
-from pacboost.sources.lazy import collected
+from pacboost.sources.optional import collected
 from pacboost.sources.table import Table, refuse_infinite
 
 

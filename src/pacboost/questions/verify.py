@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
@@ -25,7 +25,7 @@ from pacboost.bounds.interval_rule import IntervalRule
 from pacboost.bounds.label_sets import SetRule, coverage_words
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file import container, forest_format, seal
+from pacboost.models.file import container, forest_format
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
 from pacboost.numerics.percent import percent_above
@@ -207,7 +207,7 @@ def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
     """Check that a claim was made for everything that the file holds."""
     names = {"answering": "table of answers", "coverage": "calibration of sets or intervals"}
     what = names.get(claim, claim)
-    if not seal.binds(document, claim):
+    if not container.binds(document, claim):
         said = (
             f"the {what} was not made for what this file holds: one of the two was changed "
             f"afterwards ({PARTS[kind]}, or the {what} itself)"

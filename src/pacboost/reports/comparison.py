@@ -13,7 +13,7 @@ from rich.text import Text
 
 from pacboost.errors import DataError
 from pacboost.numerics import markup
-from pacboost.reports.canvas import figure, tidy
+from pacboost.reports.plots import figure, tidy
 
 Columns = Mapping[str, Sequence[Any]]
 

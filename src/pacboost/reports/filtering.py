@@ -14,8 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.ledgers.ledger import Ledger, Round
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Ledger, Refill, Round
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.progress import LiveView, error_console
 from pacboost.reports.text import MOST_ROWS, counted

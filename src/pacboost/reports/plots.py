@@ -2,11 +2,12 @@
 
 Functions that take ``ax`` draw there; without it they draw on a new figure, which is
 ``axes.figure`` of what they return. Notebooks show it, and so does ``pyplot.show()`` where pyplot
-is loaded (reports/canvas.py).
+is loaded (reports/plots.py).
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,59 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.errors import DataError, PacboostError
+from pacboost.errors import DataError, FileError, PacboostError
 from pacboost.numerics.checks import positive_whole
-from pacboost.reports.canvas import figure, save, shade, tidy
+from pacboost.numerics.interactive import in_notebook
 
 if TYPE_CHECKING:  # a picture of a plan needs no compiler
     from pacboost.hypotheses.shapes import Shape, Shapes
     from pacboost.ledgers.ledger import Ledger
+from pacboost.ledgers.ledger import Ledger
+
+# What all plots share: new figures, plain axes, shades for rounds.
+
+
+def figure(size: tuple[float, float] = (7, 4.5)) -> Any:
+    """Make a figure, or say which package is missing.
+
+    In a notebook, and where pyplot is loaded already, it is a figure of pyplot, so that the
+    notebook or ``pyplot.show()`` shows it. Elsewhere pyplot does not know it, and it need not be
+    closed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as problem:
+        raise PacboostError(
+            "plots need matplotlib, which is not installed: pip install 'pacboost[plots]'"
+        ) from problem
+    if "matplotlib.pyplot" in sys.modules or in_notebook():
+        from matplotlib import pyplot
+
+        return pyplot.figure(figsize=size, layout="constrained")
+    return Figure(figsize=size, layout="constrained")
+
+
+def tidy(axes: Any, *, legend: bool = False) -> Any:
+    """Remove the lines at the top and the right."""
+    axes.spines[["top", "right"]].set_visible(False)
+    if legend:
+        axes.legend(frameon=False)
+    return axes
+
+
+def shade(place: int, count: int) -> tuple[float, float, float]:
+    """Give a blue for one of some curves: the later, the darker."""
+    light = 0.85 - 0.8 * (place + 1) / count
+    return 0.1 + 0.8 * light, 0.25 + 0.6 * light, 0.45 + 0.5 * light
+
+
+def save(drawn: Any, path: Path) -> None:
+    """Write a figure in the format that the name of the file says."""
+    try:
+        drawn.savefig(path)
+    except (OSError, ValueError) as problem:
+        raise FileError(f"{path}: cannot be written ({problem})") from problem
+
 
 COUNTS = ("examples", "rounds", "draws", "runs", "lower")
 LOG_FROM = 30
@@ -243,3 +290,41 @@ def beside(axes: Any, label: str, numbers: Sequence[int], values: NDArray[np.flo
     other.set_ylabel(label)
     other.spines["top"].set_visible(False)
     axes.plot([], [], color="C1", label=label)
+
+
+# A picture of a regression: the mean loss after each round.
+
+
+def plot(ledger: Ledger, ax: Any = None, test: Sequence[float] | None = None) -> Any:
+    """Draw the loss on training rows, on validation rows and, if given, on other rows.
+
+    A validation metric other than the loss has a second scale, at the right. ``test`` holds the
+    loss after each rule of the final vote; if that has fewer or more rules than there were rounds,
+    its last loss is drawn as a horizontal line.
+    """
+    if len(ledger) == 0:
+        raise DataError("the ledger has no rounds; there is nothing to draw before a fit")
+    axes = figure().subplots() if ax is None else ax
+    columns = ledger.columns()
+    numbers = columns["number"]
+    lines = {"training loss": np.array(columns["training_error"], dtype=np.float64)}
+    watched = np.array(columns["validation"], dtype=np.float64)  # NaN where there is none
+    there = not np.isnan(watched).all()
+    apart = there and ledger.metric not in ("", "loss", ledger.potential)
+    if there and not apart:
+        lines["validation loss"] = watched
+    if test is not None and len(test):
+        staged = len(test) == len(ledger)
+        label = "test loss" if staged else "test loss of the final vote"
+        lines[label] = np.array(test if staged else [test[-1]] * len(ledger), dtype=np.float64)
+    for label, values in lines.items():
+        axes.plot(numbers, values, label=label, ls=":" if "final" in label else "-")
+    everything = np.concatenate(list(lines.values()))
+    known = everything[~np.isnan(everything)]
+    if known.size and known.min() > 0 and known.max() >= LOG_FROM * known.min():
+        axes.set_yscale("log")
+    axes.set(xlabel="round", ylabel=f"mean loss ({ledger.potential.replace('_', ' ')})")
+    if apart:
+        metric = (ledger.metric or "metric").replace("_", " ")
+        beside(axes, f"validation {metric}", numbers, watched)
+    return tidy(axes, legend=True)

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.kernels import lookup
-from pacboost.kernels.cuda.cuts import quantiles
 from pacboost.kernels.cuda.device import gpu_in_use
-from pacboost.kernels.threads import each_columns, each_rows
+from pacboost.kernels.cuda.encode import quantiles
+from pacboost.kernels.runtime.threads import each_columns, each_rows
 from pacboost.samples.cuts import (
     TIE,
     Cut,

@@ -7,18 +7,80 @@ lanes so, and a tree has that much less to count.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import lookup, routing, split_layout
-from pacboost.kernels.threads import each_rows
-from pacboost.samples.bins import Bins
-from pacboost.samples.coded import CodedTable
+from pacboost.kernels import cuts, lookup, routing
+from pacboost.kernels.runtime.threads import each_rows
+from pacboost.samples.bins import Bins, Codes
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import Table, Values
+
+# A table that keeps codes alone: one byte a cell instead of four or eight.
+
+
+class CodedTable(Table):
+    """Rows known by their codes.
+
+    A value comes back as one that has the same code, so every rule on these bins says of it what it
+    would have said of the value itself.
+
+    >>> bins = Bins((np.array([1.5, 2.5], dtype=np.float32),), np.array([1]))
+    >>> table = CodedTable(np.array([[0, 1, 2, bins.missing]], dtype=np.uint8), bins)
+    >>> table.rows()[:, 0].round(3).tolist()
+    [1.5, 2.5, 2.5, nan]
+    >>> bins.encode(table).tolist()
+    [[0, 1, 2, 3]]
+    """
+
+    width = 64
+
+    def __init__(
+        self,
+        codes: Codes,
+        bins: Bins,
+        names: tuple[str, ...] | None = None,
+        levels: Levels = NO_LEVELS,
+    ) -> None:
+        self.codes, self.bins = codes, bins
+        self.n_columns, self.n_rows = codes.shape
+        self.names, self.levels = names, levels
+
+    def block(self, first: int, last: int) -> Values:
+        """Give each code a value that has it."""
+        values = np.empty((last - first, self.n_rows), dtype=np.float32)
+        for j in range(first, last):
+            values[j - first] = self._representatives(j)[self.codes[j]]
+        return values.T
+
+    def _representatives(self, column: int) -> NDArray[np.float32]:
+        """A threshold itself lies below it, so it has the code that it ends."""
+        thresholds = self.bins.thresholds[column]
+        values = np.full(self.bins.missing + 1, np.nan, dtype=np.float32)
+        if self.bins.levels[column]:
+            values[: thresholds.size + 1] = np.arange(thresholds.size + 1)
+            return values
+        values[: thresholds.size] = thresholds
+        last = thresholds[-1] if thresholds.size else np.float32(0)
+        values[thresholds.size] = np.nextafter(last, np.float32(np.inf))
+        return values
+
+    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> CodedTable:
+        """Copy some rows."""
+        return CodedTable(self.codes[:, rows], self.bins, self.names, self.levels)
+
+    @classmethod
+    def join(cls, parts: Sequence[CodedTable]) -> CodedTable:
+        """Put tables with the same bins one below the other."""
+        first = parts[0]
+        codes: Codes = np.concatenate([part.codes for part in parts], axis=1)
+        return cls(codes, first.bins, first.names, first.levels)
+
 
 ROWS_LOOKED_AT = 20_000
 """Whether features can share a lane is guessed from so many rows, and checked on all."""
@@ -129,19 +191,19 @@ def _first_free(
 def places_of(bins: Bins, shared: list[Defaults]) -> tuple[NDArray[np.int64], int]:
     """Give every feature its lane and codes; also the number of lanes."""
     places = np.zeros((len(bins.thresholds), 6), dtype=np.int64)
-    places[:, split_layout.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
-    places[:, split_layout.CATEGORY] = bins.levels > 0
-    places[:, split_layout.DEFAULT] = -1
+    places[:, cuts.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
+    places[:, cuts.CATEGORY] = bins.levels > 0
+    places[:, cuts.DEFAULT] = -1
     lane = 0
     for group in (group for group in shared if len(group) > 1):
         code = 1
         for j, default in group.items():
-            columns = [split_layout.LANE, split_layout.BASE, split_layout.DEFAULT]
+            columns = [cuts.LANE, cuts.BASE, cuts.DEFAULT]
             places[j, columns] = lane, code, default
             code += _size(bins, j) - 1
         lane += 1
-    for alone in np.flatnonzero(places[:, split_layout.DEFAULT] < 0):
-        places[alone, split_layout.LANE] = lane
+    for alone in np.flatnonzero(places[:, cuts.DEFAULT] < 0):
+        places[alone, cuts.LANE] = lane
         lane += 1
     return places, lane
 
@@ -201,10 +263,10 @@ def lane_map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
     Where lanes are shared, 0 is every feature's default; a missing value has no place there.
     """
     codes = np.arange(256)
-    if feature[split_layout.DEFAULT] < 0:
+    if feature[cuts.DEFAULT] < 0:
         return codes.astype(np.uint8)
-    mapped = feature[split_layout.BASE] + codes - (codes > feature[split_layout.DEFAULT])
-    mapped[feature[split_layout.DEFAULT]] = 0
+    mapped = feature[cuts.BASE] + codes - (codes > feature[cuts.DEFAULT])
+    mapped[feature[cuts.DEFAULT]] = 0
     mapped[missing] = routing.NO_PLACE
     clipped: NDArray[np.uint8] = np.clip(mapped, 0, 255).astype(np.uint8)
     return clipped

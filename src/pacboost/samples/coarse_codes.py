@@ -3,7 +3,7 @@
 A row that was written with two digits is another row, yet it lies in the same part of most columns.
 The code of a row says in which part of each of some columns it lies: of those with most values, and
 parts as wide as still tell rows apart. Columns that are codes themselves, such as those of texts,
-are taken as they are. The test of samples/shared_rows.py holds for any function of a row, so rows
+are taken as they are. The test of samples/sketch.py holds for any function of a row, so rows
 that are not compared say where parts end.
 """
 

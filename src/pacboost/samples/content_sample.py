@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
+from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.numerics.same_bits import mean
 from pacboost.samples.copies import Repeats
 from pacboost.samples.equal_rows import (

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.cuts import Quantiles
-from pacboost.sources.entries import Entries, Places
+from pacboost.kernels.cuda.encode import Quantiles
+from pacboost.sources.table import Entries, Places
 
 TIE = 1e-9
 LARGEST = np.finfo(np.float32).max

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.coarse_codes import CoarseCodes
-from pacboost.samples.overlap import HashCounts
 from pacboost.samples.row_hashes import Hashes, RowHasher
-from pacboost.samples.sketch import MOST_CODES, MOST_KEPT, WHOLE, Sketch, coarse_codes
+from pacboost.samples.sketch import MOST_CODES, MOST_KEPT, WHOLE, HashCounts, Sketch, coarse_codes
 from pacboost.sources.table import Table
 
 MOST_COLUMNS = 64

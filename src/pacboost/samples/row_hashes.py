@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import hashing
-from pacboost.kernels.cuda import hashing as gpu_hashing
+from pacboost.kernels.cuda import encode as gpu_hashing
 from pacboost.kernels.hashing import LARGEST_CELL, MISSING
-from pacboost.kernels.threads import each_rows, span_size
+from pacboost.kernels.runtime.threads import each_rows, span_size
 from pacboost.numerics.same_bits import log2
-from pacboost.sources.entries import Entries
 from pacboost.sources.levels import Levels
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Entries, Table, Values
 
 ROWS_LOOKED_AT = 1024
 STEPS_PER_VALUE = 10

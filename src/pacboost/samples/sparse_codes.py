@@ -15,7 +15,7 @@ from scipy import sparse
 
 from pacboost.kernels import sparse as kernels
 from pacboost.samples.bins import Bins, Codes, upper_cuts
-from pacboost.sources.entries import Entries, Places, picked
+from pacboost.sources.table import Entries, Places, picked
 
 CELLS_AT_ONCE = 1 << 24
 """So many codes are opened up at once, where rows are walked down trees."""

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import FileError
-from pacboost.sources.close_names import close_names
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.dates import PARTS, order_of, part_of, read_date
 from pacboost.sources.numbers import ReadNumbers, Spelling
+from pacboost.sources.optional import close_names
 from pacboost.sources.table import refuse_text
 
 

@@ -21,8 +21,8 @@ from pacboost.errors import DataError, InputWarning
 from pacboost.sources import word_conditions
 from pacboost.sources.categories import levels_of
 from pacboost.sources.columns import Columns
-from pacboost.sources.entries import starts_of
 from pacboost.sources.levels import Level, Levels
+from pacboost.sources.table import starts_of
 from pacboost.sources.text import TextFeatures
 from pacboost.sources.words import WordTable
 

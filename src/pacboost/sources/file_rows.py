@@ -2,14 +2,308 @@
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
+import json
+import re
 import warnings
 from collections.abc import Iterator
+from functools import partial
+from typing import IO, Any
 
 from pacboost.errors import FileError, InputWarning
 from pacboost.sources.cells import Cells
-from pacboost.sources.csv_rows import csv_blocks
-from pacboost.sources.data_file import JSON, TEXT, DataFile
-from pacboost.sources.json_rows import json_blocks
+from pacboost.sources.data_file import JSON, PARQUET, TEXT, DataFile
+from pacboost.sources.optional import need
+
+# Text files with a header: CSV, TSV and the like; separator and encoding are detected.
+
+ROWS_AT_ONCE = 10_000
+SEPARATORS = (",", ";", "\t", "|")
+SAMPLE_ROWS, SAMPLE_LETTERS = 20, 2**16
+PIECE = 2**20
+VALUE = re.compile(r"[+-]?\d+[.,]\d+")
+"""A number with decimals; whole numbers may well be names, such as years."""
+FALLBACK = "cp1252"
+"""Windows-1252, which is what text files that are not UTF-8 mostly are."""
+
+
+def csv_blocks(file: DataFile) -> Iterator[Cells]:
+    """Read a file some thousand rows at a time."""
+    encoding = file.encoding or _encoding(file)
+    if encoding.lower().replace("_", "-") in {"utf-8", "utf8"}:
+        encoding = "utf-8-sig"
+    try:
+        sep = file.sep or separator(file, encoding)
+        with file.opened() as stream, _text(stream, encoding) as text:
+            rows = _rows(file, csv.reader(text, delimiter=sep, strict=True))
+            header = _header(file, next(rows, (0, []))[1])
+            for lines, part in _chunks(file, rows, len(header), sep):
+                columns = dict(zip(header, zip(*part, strict=True), strict=True))
+                yield Cells(file, columns, lines, decimal_comma=sep == ";")
+    except UnicodeDecodeError as problem:
+        raise _undecodable(file, encoding, problem) from problem
+    except LookupError as problem:
+        raise FileError(f"{file}: {encoding!r} is no encoding; name one such as utf-8") from problem
+
+
+def _text(stream: IO[bytes], encoding: str, errors: str = "strict") -> io.TextIOWrapper:
+    return io.TextIOWrapper(stream, encoding, errors, newline="")
+
+
+def _encoding(file: DataFile) -> str:
+    """Find the encoding: by a mark at the beginning, else UTF-8 if the whole file is."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with file.opened() as stream:
+        piece = stream.read(PIECE)
+        if piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
+        if b"\0" in piece:
+            raise FileError(f"{file}: is not a text file; name a CSV, Parquet or JSON lines file")
+        try:
+            while piece:
+                decoder.decode(piece)
+                piece = stream.read(PIECE)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            warnings.warn(
+                f"{file}: is not UTF-8 and is read as Windows-1252; name another encoding by "
+                "--encoding, or save the file as UTF-8",
+                InputWarning,
+                stacklevel=2,
+            )
+            return FALLBACK
+    return "utf-8-sig"
+
+
+def separator(file: DataFile, encoding: str = "utf-8-sig") -> str:
+    """Find what separates cells: it gives the most columns, and as many in the first rows."""
+    if file.unpacked_name.endswith(".tsv"):
+        return "\t"
+    with file.opened() as stream, _text(stream, encoding, "replace") as text:
+        sample = text.read(SAMPLE_LETTERS)
+    whole = len(sample) < SAMPLE_LETTERS
+    best, found = (False, 1), SEPARATORS[0]
+    for sep in SEPARATORS:
+        widths = _widths(sample, sep, whole=whole)
+        if widths and widths[0] > 1:
+            score = (len(set(widths)) == 1, widths[0])
+            if score > best:
+                best, found = score, sep
+    return found
+
+
+def _widths(sample: str, sep: str, *, whole: bool) -> list[int]:
+    """Count the cells of the first rows; a row that may be cut off is left out."""
+    widths: list[int] = []
+    try:
+        for row in csv.reader(io.StringIO(sample, newline=""), delimiter=sep):
+            if row:
+                widths.append(len(row))
+            if len(widths) > SAMPLE_ROWS:
+                break
+        else:
+            widths = widths if whole else widths[:-1] or widths
+    except csv.Error:
+        return widths
+    return widths
+
+
+def _rows(file: DataFile, reader: Any) -> Iterator[tuple[int, list[str]]]:
+    """Give the lines that hold something, each with its number."""
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as problem:
+            raise FileError(f"{file}, line {reader.line_num}: {problem}") from problem
+        if row:
+            yield reader.line_num, row
+
+
+def _header(file: DataFile, cells: list[str]) -> list[str]:
+    if not cells:
+        raise FileError(f"{file}: is empty; a header line and at least one row are needed")
+    names = [name.strip() for name in cells]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise FileError(
+            f"{file}: the header names {', '.join(map(repr, sorted(twice)))} twice. Rename one of "
+            "the columns; if the first line is a row of values, put a line of names above it"
+        )
+    values = [name for name in names if VALUE.fullmatch(name)]
+    if values:
+        warnings.warn(
+            f"{file}: the first line is read as the names of the columns, and {values[0]!r} looks "
+            "like a value. If it is one, put a line of names above it",
+            InputWarning,
+            stacklevel=2,
+        )
+    return names
+
+
+def _chunks(
+    file: DataFile, rows: Iterator[tuple[int, list[str]]], width: int, sep: str
+) -> Iterator[tuple[list[int], list[list[str]]]]:
+    """Collect rows, with the line of each; all of them have as many cells as the header."""
+    lines: list[int] = []
+    chunk: list[list[str]] = []
+    for line, row in rows:
+        if len(row) != width:
+            raise FileError(
+                f"{file}, line {line}: has {len(row)} cells where the header has {width}, "
+                f"separated by {sep!r}. Mend or remove the line, or name the separator by --sep."
+            )
+        lines.append(line)
+        chunk.append(row)
+        if len(chunk) == ROWS_AT_ONCE:
+            yield lines, chunk
+            lines, chunk = [], []
+    if chunk:
+        yield lines, chunk
+
+
+def _undecodable(file: DataFile, encoding: str, problem: UnicodeDecodeError) -> FileError:
+    """Say where a file is not in the encoding that it should be in."""
+    shown = "UTF-8" if encoding == "utf-8-sig" else encoding
+    said = f"is not {shown} text"
+    with file.opened() as stream, _text(stream, encoding, "surrogateescape") as text:
+        for number, line in enumerate(text, start=1):
+            stray = re.search("[\udc80-\udcff]", line)
+            if stray is not None:
+                byte = ord(stray[0]) - 0xDC00
+                return FileError(
+                    f"{file}, line {number}: {said} (it holds the byte 0x{byte:02x}). "
+                    "Save the file as UTF-8, or name its encoding by --encoding."
+                )
+    return FileError(f"{file}: {said} ({problem.reason}). Name its encoding by --encoding.")
+
+
+# JSON lines: one object a line, which maps column names to values. A list of objects also does.
+
+
+def json_blocks(file: DataFile) -> Iterator[Cells]:
+    """Read a file some thousand rows at a time; a name that a row leaves out is missing there."""
+    names: dict[str, None] = {}
+    lines: list[int] = []
+    chunk: list[dict[str, Any]] = []
+    with file.opened() as stream:
+        text = io.TextIOWrapper(stream, file.encoding or "utf-8-sig")
+        for line, row in _objects(file, text):
+            names.update(dict.fromkeys(row))
+            lines.append(line)
+            chunk.append(row)
+            if len(chunk) == ROWS_AT_ONCE:
+                yield _cells(file, names, chunk, lines)
+                lines, chunk = [], []
+    if chunk:
+        yield _cells(file, names, chunk, lines)
+    elif not names:
+        raise FileError(f"{file}: is empty; at least one line with an object is needed")
+
+
+def _objects(file: DataFile, text: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        for number, line in enumerate(text, start=1):
+            if number == 1 and line.lstrip().startswith("["):
+                yield from enumerate(map(_object, json.loads(line + text.read())), start=1)
+                return
+            if line.strip():
+                yield number, _object(json.loads(line))
+    except UnicodeDecodeError as problem:
+        raise FileError(f"{file}: is not UTF-8 text; name its encoding by --encoding") from problem
+    except (ValueError, TypeError) as problem:
+        raise FileError(
+            f"{file}, line {number}: is no JSON object ({problem}). Write one object a line, such "
+            'as {"age": 37, "city": "Rome"}.'
+        ) from problem
+
+
+def _object(row: Any) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise TypeError(f"it holds {row!r:.40}")
+    return row
+
+
+def _cells(
+    file: DataFile, names: dict[str, None], rows: list[dict[str, Any]], lines: list[int]
+) -> Cells:
+    columns = {
+        name: tuple(
+            as_text(row.get(name), file, name, line) for row, line in zip(rows, lines, strict=True)
+        )
+        for name in names
+    }
+    return Cells(file, columns, lines)
+
+
+def as_text(value: Any, file: DataFile, name: str, line: int) -> str:
+    """Write a value as a CSV file would hold it; nothing stands for what is missing.
+
+    >>> from pathlib import Path
+    >>> [as_text(value, DataFile(Path("rows.jsonl")), "a", 1) for value in (1.5, True, None, "x")]
+    ['1.5', 'true', '', 'x']
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict | set | bytes):
+        raise FileError(
+            f"{file.where(line)}: {name!r} is {value!r:.40}; a cell has to be a number, a text, a "
+            "boolean or a date. Take it apart into columns, or leave the column out of the file."
+        )
+    if hasattr(value, "total_seconds"):
+        return repr(value.total_seconds())
+    return value.isoformat(sep=" ") if hasattr(value, "hour") else str(value)
+
+
+# Parquet and Feather files, row by row as text: a column reads as it would in a CSV file.
+
+
+def arrow_blocks(file: DataFile) -> Iterator[Cells]:
+    """Read a file some thousand rows at a time; rows are numbered from 1."""
+    pa = need("pyarrow", "parquet")
+    before = 0
+    with file.opened() as stream:
+        try:
+            for batch in _batches(file, stream):
+                lines = list(range(before + 1, before + batch.num_rows + 1))
+                before += batch.num_rows
+                if lines:
+                    yield Cells(file, _columns(file, batch, lines), lines)
+        except (pa.ArrowException, OSError) as problem:
+            raise FileError(
+                f"{file}: cannot be read ({problem}). Is it a Parquet or Feather file, and whole?"
+            ) from problem
+    if not before:
+        raise FileError(f"{file}: has columns but no rows; at least one row is needed")
+
+
+def _batches(file: DataFile, stream: IO[bytes]) -> Iterator[Any]:
+    if file.kind == PARQUET:
+        source = need("pyarrow.parquet", "parquet").ParquetFile(stream)
+        yield from source.iter_batches(ROWS_AT_ONCE)
+    else:
+        table = need("pyarrow.feather", "parquet").read_table(stream)
+        yield from table.to_batches(ROWS_AT_ONCE)
+
+
+def _columns(file: DataFile, batch: Any, lines: list[int]) -> dict[str, tuple[str, ...]]:
+    names = [str(name).strip() for name in batch.schema.names]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise FileError(f"{file}: {', '.join(sorted(twice))} is the name of two columns")
+    columns = {}
+    for name, column in zip(names, batch.columns, strict=True):
+        if name.startswith("__index_level_"):  # the row numbers of pandas
+            continue
+        text = partial(as_text, file=file, name=name)
+        pairs = zip(column.to_pylist(), lines, strict=True)
+        columns[name] = tuple(text(value, line=line) for value, line in pairs)
+    return columns
 
 
 def blocks(file: DataFile) -> Iterator[Cells]:
@@ -19,8 +313,6 @@ def blocks(file: DataFile) -> Iterator[Cells]:
     elif file.kind == JSON:
         found = json_blocks(file)
     else:
-        from pacboost.sources.arrow_rows import arrow_blocks
-
         found = arrow_blocks(file)
     empty = True
     for cells in found:

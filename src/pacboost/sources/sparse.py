@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.sources.entries import Entries
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Entries, Table, Values
 
 
 class SparseTable(Table):

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.sources.entries import Entries, picked
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Entries, Table, Values, picked
 
 Places = NDArray[np.int64]
 Numbers = NDArray[np.int32]

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.base.log_link import LogLink, exponential
-from pacboost.boosters.base.objective import CustomLoss
-from pacboost.boosters.base.registry import LOSS_NAMES, LOSSES, loss_names
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.newton import LogLink, exponential
+from pacboost.boosters.objective import CustomLoss
+from pacboost.boosters.registry import LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError
 from pacboost.numerics.quantiles import quantile_of
 from pacboost.numerics.same_bits import log, mean, total

@@ -16,11 +16,37 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import row_costs
-from pacboost.numerics.mistakes import wrong_classes, wrong_margins
-from pacboost.numerics.same_bits import exp, log_sum_exp, mean
+from pacboost.kernels import measure, team_steps
+from pacboost.kernels import measure as row_costs
+from pacboost.kernels.cuda.device import flat
+from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.runtime.threads import span_count, span_size
+from pacboost.numerics.exact import wrong_classes, wrong_margins
+from pacboost.numerics.same_bits import exp, log_sum_exp, mean, total
 from pacboost.samples.sample import Sample
-from pacboost.training.costs import mean_cost
+
+# The mean cost of margins, by a kernel: what potentials and metrics share.
+
+
+def mean_cost(
+    kind: int, margins: NDArray[np.float64], base: NDArray[np.float64], unit: float = 1.0
+) -> float:
+    """Give the mean cost of margins (rows, outputs), by a kernel of kernels/measure.py.
+
+    In regression, residuals take the place of the margins.
+    """
+    rows, outputs = margins.shape
+    size = span_size(outputs)
+    sums = np.zeros(span_count(rows, outputs))
+    team = min(team_for(rows * outputs), max(1, sums.size))
+    if kind == measure.LOGISTIC and outputs == base.size == 1:
+        together(team_steps.log_costs, flat(margins), size, sums, at_most=team)
+    else:
+        weights = np.ones(1) if base.size == 1 else base
+        together(team_steps.potential, kind, margins, weights, size, sums, at_most=team)
+    mass = total(base) if base.size > 1 else float(rows)
+    return total(sums) / float(unit * mass * outputs)
+
 
 Scores = NDArray[np.float64]
 Measure = Callable[..., float]

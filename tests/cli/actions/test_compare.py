@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.cli.main import main
 from pacboost.estimators.compare import Contest, compare
 from pacboost.sources.csv import read_csv

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 import pacboost
 from pacboost.cli.main import main
 from pacboost.errors import FileError
-from pacboost.estimators.boosting.filtering import filter_session as sessions
-from pacboost.estimators.boosting.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.files import load
+from pacboost.estimators.filtering import filter_session as sessions
+from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
 

@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 import pacboost
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.cli.main import main
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.csv import read_csv
 from pacboost.training.run.loop import Run
-from pacboost.training.run.records.record import FinishedRound
+from pacboost.training.run.record import FinishedRound
 from tests.cli.running import answer, run, write_csv
 from tests.worlds import noisy
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost.boosters.base.registry import loss_names
+from pacboost.boosters.registry import loss_names
 from tests.cli.running import answer, run, well, write_csv
 
 

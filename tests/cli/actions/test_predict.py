@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost.sources import csv_rows
+from pacboost.sources import file_rows
 from pacboost.sources.csv import read_csv
 from tests.cli.running import answer, people, requests, run, well, write_csv
 
@@ -69,7 +69,7 @@ def test_json_holds_the_predictions_or_says_where_they_are(folder: Path, tmp_pat
 
 
 def test_blocks_of_any_size_give_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_rows, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(file_rows, "ROWS_AT_ONCE", 7)
     result = run("predict", folder / "m.pacb", folder / "rows.csv")
     assert result.stdout.splitlines()[1:] == predicted(folder)
 

@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 from pacboost.cli.commands.plan import EXAMPLES
 from pacboost.cli.main import main
-from pacboost.questions import plan
-from pacboost.questions.plan import QUESTIONS
+from pacboost.theory import plan
+from pacboost.theory.plan import QUESTIONS
 
 ASKED = EXAMPLES
 MORE = {

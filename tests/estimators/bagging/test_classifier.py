@@ -16,12 +16,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.bounds import pac_bayes
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
 from pacboost.estimators.bagging.certifying import WAYS
-from pacboost.estimators.bagging.classifier import BaggingClassifier
-from pacboost.estimators.bagging.regressor import BaggingRegressor
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.learners.tree import Tree
-from pacboost.sources.worlds import BooleanConcept
+from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.bagging.kept_bags import BagsBefore, alike
+from pacboost.estimators.bagging.bags import BagsBefore, alike
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump

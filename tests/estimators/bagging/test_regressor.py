@@ -13,9 +13,9 @@ from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.bagging.regressor import BaggingRegressor
-from pacboost.learners.rectangle import Rectangle
+from pacboost.estimators.bagging.bagging import BaggingRegressor
 from pacboost.learners.tree import Tree
+from pacboost.theory.rectangle import Rectangle
 from tests.estimators.checks import every_check
 
 Table = NDArray[np.float64]

@@ -15,8 +15,8 @@ import pacboost
 from pacboost.boosters.majority import Majority
 from pacboost.errors import NoEdgeWarning, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.by_majority import BoostByMajority
 from pacboost.models.file.format import model_bytes
+from pacboost.theory.by_majority import BoostByMajority
 from tests.worlds import noisy
 
 

@@ -18,10 +18,10 @@ from pacboost import AdaBoostClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.occam import occam_bound
 from pacboost.errors import NoEdgeWarning, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.fitted.quantised import merged
+from pacboost.estimators.fitted.compressing import merged
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.sources.worlds import Boxes, LabelNoise
+from pacboost.theory.worlds import Boxes, LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs
 from tests.worlds import noisy

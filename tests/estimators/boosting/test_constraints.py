@@ -45,7 +45,7 @@ def test_every_path_of_every_tree_stays_within_one_set(kind: Any, sets: Any) -> 
 def test_threads_change_no_byte(rows: Any, answers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_A_MEMBER", 1)
     monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_MANY", 0)
-    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 3)
+    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 3)
     found = [
         fit(BoostClassifier, [[0, 1], [2, 3]], rows, answers=answers, n_jobs=threads, n_rounds=4)
         for threads in (1, 2, 3)

@@ -12,18 +12,19 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import FilterBoostClassifier
-from pacboost.boosters.mada import Mada
-from pacboost.boosters.measure import Measure
+from pacboost.boosters.filtering import Measure
+from pacboost.boosters.smooth import Mada
 from pacboost.errors import NoEdgeWarning, NotCertified
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Refill
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.sources.worlds import BooleanConcept, Halfspaces, LabelNoise
-from pacboost.training.filtering.drawing import candidates
-from pacboost.training.filtering.drawing.array_rows import ArrayRows
-from pacboost.training.filtering.drawing.row_encoder import EncodedRows
+from pacboost.theory.finite_worlds import BooleanConcept
+from pacboost.theory.worlds import Halfspaces, LabelNoise
+from pacboost.training.filtering import candidates
+from pacboost.training.filtering.array_rows import ArrayRows
+from pacboost.training.filtering.row_encoder import EncodedRows
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.estimators.filter_sources import coin, noisy, small, write_parquet
 from tests.runs import several_runs
@@ -270,7 +271,7 @@ def test_arrays_whose_rows_have_all_come_before_certify_nothing_by_draws(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a pool easy rows come less often, so what comes again is no fair draw."""
-    monkeypatch.setattr("pacboost.training.filtering.drawing.array_rows.SHARE_FRESH", 0.0)
+    monkeypatch.setattr("pacboost.training.filtering.array_rows.SHARE_FRESH", 0.0)
     model = small("mada", callbacks=[first_of_many], n_rounds=500, n_certify=0).fit(*noisy(1000))
     assert model.ledger_.refills[-1].fresh == 0
     assert model.stop_certificate_ is None

@@ -17,12 +17,12 @@ import pytest
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import CheckpointWarning, FileError
-from pacboost.estimators.boosting.filtering import filter_session, filter_setup
-from pacboost.ledgers.refill import Refill
+from pacboost.estimators.filtering import filter_session, filter_setup
+from pacboost.ledgers.ledger import Refill
 from pacboost.models.file import checkpoint
 from pacboost.models.file.format import model_bytes
-from pacboost.sources.worlds import LabelNoise, hastie
-from pacboost.training.filtering.drawing import candidates
+from pacboost.theory.worlds import LabelNoise, hastie
+from pacboost.training.filtering import candidates
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 Fit = Callable[[FilterBoostClassifier, Path], FilterBoostClassifier]
@@ -283,7 +283,7 @@ def test_memory_may_allow_another_sample_now(
 PROGRAM = """
 import os, sys
 from pacboost import FilterBoostClassifier
-from pacboost.estimators.boosting.filtering import filter_session as session
+from pacboost.estimators.filtering import filter_session as session
 from pacboost.models.file.format import model_bytes
 session.SECONDS_BETWEEN = 0.0
 folder, path, out = sys.argv[1:4]

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from pacboost.errors import DataError, FileError, OneClassWarning, ParameterError
-from pacboost.estimators.boosting.filtering import filter_setup
+from pacboost.estimators.filtering import filter_setup
 from pacboost.sources.oracles.parquet import ParquetOracle
-from pacboost.sources.oracles.worlds import WorldOracle
-from pacboost.sources.worlds import Halfspaces
-from pacboost.training.filtering.drawing import candidates
+from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.worlds import Halfspaces
+from pacboost.training.filtering import candidates
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 

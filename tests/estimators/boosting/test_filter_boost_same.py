@@ -10,13 +10,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from pacboost.estimators.boosting.filtering import filter_setup
+from pacboost.estimators.filtering import filter_setup
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.sources.oracles.worlds import WorldOracle
-from pacboost.sources.worlds import Halfspaces, LabelNoise, hastie
-from pacboost.training.filtering.drawing import candidates
+from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.worlds import Halfspaces, LabelNoise, hastie
+from pacboost.training.filtering import candidates
 from tests.estimators.filter_sources import noisy, small, write_parquet
 from tests.training.filtering.setups import Choppy
 

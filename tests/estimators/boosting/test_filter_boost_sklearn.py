@@ -21,7 +21,7 @@ import pacboost
 from pacboost import FilterBoostClassifier
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import recompute, verify
-from pacboost.sources.worlds import Halfspaces
+from pacboost.theory.worlds import Halfspaces
 from tests.estimators.checks import every_check
 
 CHECKED = (

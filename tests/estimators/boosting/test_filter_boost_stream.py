@@ -9,11 +9,11 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.errors import DataError
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Refill
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.pushed import PushedOracle
-from pacboost.training.filtering.drawing import candidates
+from pacboost.sources.oracles.stream import PushedOracle
+from pacboost.training.filtering import candidates
 from tests.estimators.filter_sources import noisy, small
 
 

@@ -14,12 +14,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import StrongClassifier
 from pacboost.errors import DataError
-from pacboost.estimators.boosting.filtering import filter_setup
+from pacboost.estimators.filtering import filter_setup
 from pacboost.kernels import hashing
 from pacboost.models.file.format import model_bytes
-from pacboost.sources.worlds import hastie
-from pacboost.training.filtering import engine, looking
-from pacboost.training.filtering.drawing import candidates
+from pacboost.theory.worlds import hastie
+from pacboost.training.filtering import candidates, engine, looking
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 ROUNDS = 6

@@ -22,7 +22,7 @@ from sklearn.metrics import (
 
 import pacboost
 from pacboost import BoostRegressor
-from pacboost.boosters.regression.quantile import Quantile
+from pacboost.boosters.regression import Quantile
 from pacboost.errors import DataError, NotCertified, PacboostError, ParameterError
 from pacboost.models.file.format import model_bytes
 

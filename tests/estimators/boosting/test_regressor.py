@@ -387,7 +387,7 @@ def test_validation_rows_need_targets_too() -> None:
 
 
 def test_a_booster_of_regression_is_refused_by_the_classifier() -> None:
-    from pacboost.boosters.regression.square import Square
+    from pacboost.boosters.regression import Square
 
     X, y = world(50)
     with pytest.raises(ParameterError, match="square is for regression"):

@@ -28,20 +28,16 @@ from pacboost.errors import (
     TooFewRowsWarning,
 )
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.committees.boosters import BoosterCommittee
-from pacboost.estimators.committees.majorities import (
-    BaggedBoost,
-    MajorityOfBoosters,
-    SubsampledBoost,
-)
 from pacboost.estimators.files import load
 from pacboost.learners.stump import Stump, StumpSearch
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.worlds import Halfspaces, hastie
-from pacboost.training.committees.majority_of import bags_needed, disjoint_parts
+from pacboost.theory.committee import BoosterCommittee
+from pacboost.theory.majorities import BaggedBoost, MajorityOfBoosters, SubsampledBoost
+from pacboost.theory.majority_of import bags_needed, disjoint_parts
+from pacboost.theory.worlds import Halfspaces, hastie
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data
 from tests.estimators.checks import every_check

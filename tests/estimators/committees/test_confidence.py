@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.errors import NotCertified, TooFewRowsWarning
-from pacboost.estimators.committees.confidence import ConfidenceBoost
+from pacboost.theory.confidence import ConfidenceBoost
 
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.TooFewRowsWarning")

@@ -13,7 +13,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.errors import NotCertified, OneClassWarning, ParameterError, TooFewRowsWarning
-from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
 from pacboost.estimators.files import load
 from pacboost.hypotheses.majority import Three
 from pacboost.learners.growing import TreeSearch
@@ -21,7 +20,8 @@ from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
-from pacboost.sources.worlds import hastie
+from pacboost.theory.majorities import ThreeLearnerBoost
+from pacboost.theory.worlds import hastie
 from tests.data import real_data
 from tests.estimators.checks import every_check
 from tests.worlds import noisy

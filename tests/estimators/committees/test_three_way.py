@@ -21,16 +21,17 @@ from pacboost.errors import (
     ParameterError,
     TooFewRowsWarning,
 )
-from pacboost.estimators.committees import three_way
-from pacboost.estimators.committees.three_way import ThreeWayBoost
 from pacboost.estimators.files import load
 from pacboost.hypotheses.majority import Three
 from pacboost.learners.stump import Stump, StumpSearch
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
-from pacboost.sources.worlds import Boxes, Intervals, LabelNoise, UniformOnly
-from pacboost.training.committees.recursion import Recursion
+from pacboost.theory import three_way
+from pacboost.theory.finite_worlds import UniformOnly
+from pacboost.theory.recursion import Recursion
+from pacboost.theory.three_way import ThreeWayBoost
+from pacboost.theory.worlds import Boxes, Intervals, LabelNoise
 from tests.bounds.coverage import check_coverage
 from tests.model_files import changed
 

@@ -9,8 +9,8 @@ import pytest
 
 import pacboost
 from pacboost import BoostRegressor, RandomForestClassifier, RandomForestRegressor
-from pacboost.estimators.fitted.decisions.intervals import forecast
-from pacboost.estimators.fitted.decisions.sets import row_shares
+from pacboost.estimators.decisions.intervals import forecast
+from pacboost.estimators.decisions.sets import row_shares
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data
 

@@ -18,7 +18,7 @@ import pacboost
 from pacboost import BoostClassifier, RandomForestClassifier, choose_threshold
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
-from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.decisions.threshold import ThresholdClassifier
 
 
 def world(rows: int, seed: int, names: tuple[Any, Any] = ("well", "sick")) -> tuple[Any, Any]:

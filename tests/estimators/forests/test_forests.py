@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.ensemble import RandomForestRegressor as TheirRegressor
 
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.bagging.classifier import BaggingClassifier
+from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.forests import fitted
 from pacboost.estimators.forests.forests import (
     ExtraTreesClassifier,
@@ -24,7 +24,8 @@ from pacboost.estimators.forests.forests import (
     RandomForestRegressor,
 )
 from pacboost.models.file.forest_format import model_bytes
-from pacboost.sources.worlds import BooleanConcept, LabelNoise
+from pacboost.theory.finite_worlds import BooleanConcept
+from pacboost.theory.worlds import LabelNoise
 from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import real_data

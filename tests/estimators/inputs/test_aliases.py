@@ -22,7 +22,7 @@ from pacboost import (
     TextBoostClassifier,
 )
 from pacboost.errors import ParameterError
-from pacboost.estimators.inputs.aliases import SAME_MEANING
+from pacboost.estimators.inputs.documented import SAME_MEANING
 from tests.markdown import DOCS, tables
 
 X = np.random.default_rng(0).normal(size=(300, 4))

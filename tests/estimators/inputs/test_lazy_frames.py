@@ -13,7 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
-from pacboost.sources.lazy import collected
+from pacboost.sources.optional import collected
 
 generator = np.random.default_rng(0)
 FRAME = pl.DataFrame(

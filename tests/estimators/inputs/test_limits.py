@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.inputs.limits import (
+from pacboost.estimators.inputs.parameters import (
     RESERVE,
     USUAL,
     read_seconds,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacboost.estimators.inputs.whole_labels import (
+from pacboost.estimators.inputs.labels import (
     MOST_APART,
     ROWS_WORTH_COUNTING,
     lowest_label,

@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.bounds import rectangle
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.single_rules.rectangle import RectangleClassifier
-from pacboost.sources.worlds import Boxes, LabelNoise
+from pacboost.theory.single_rules import RectangleClassifier
+from pacboost.theory.worlds import Boxes, LabelNoise
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 every_check: Decorator = parametrize_with_checks([RectangleClassifier()])

@@ -17,10 +17,11 @@ from sklearn.exceptions import NotFittedError
 
 from pacboost.bounds import finite
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.single_rules.version_space import VersionSpaceClassifier
-from pacboost.learners.version_space import Band
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.sources.worlds import BooleanConcept, Intervals, LabelNoise, Rows
+from pacboost.theory.finite_worlds import BooleanConcept
+from pacboost.theory.single_rules import VersionSpaceClassifier
+from pacboost.theory.version_space import Band
+from pacboost.theory.worlds import Intervals, LabelNoise, Rows
 from tests.estimators.checks import every_check
 
 

@@ -12,10 +12,11 @@ import pacboost
 from pacboost import BoostClassifier, FilterBoostClassifier, TextBoostClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.strong.candidates import WatchedRounds
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.estimators.strong.validation_curve import WatchedRounds
 from pacboost.models.file.format import model_bytes
-from pacboost.sources.worlds import BooleanConcept, Halfspaces
+from pacboost.theory.finite_worlds import BooleanConcept
+from pacboost.theory.worlds import Halfspaces
 from tests.worlds import noisy
 
 X, Y = noisy(600, 4, seed=3, noise=0.1)

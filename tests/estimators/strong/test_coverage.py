@@ -13,8 +13,9 @@ from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.estimators.strong.reading import Reading
 from pacboost.estimators.strong.row_roles import Parts, by_chance
 from pacboost.estimators.strong.search import Promise
-from pacboost.questions import plan
-from pacboost.sources.worlds import BooleanConcept, LabelNoise
+from pacboost.theory import plan
+from pacboost.theory.finite_worlds import BooleanConcept
+from pacboost.theory.worlds import LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
 
 CLEAN = BooleanConcept(6, lambda X: X[:, :3].sum(axis=1) >= 2)

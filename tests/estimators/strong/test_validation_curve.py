@@ -8,7 +8,7 @@ from scipy.special import expit, softmax
 from sklearn.metrics import log_loss
 
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.estimators.strong.validation_curve import UNSURE, WatchedRounds
+from pacboost.estimators.strong.candidates import UNSURE, WatchedRounds
 
 GENERATOR = np.random.default_rng(0)
 SIGNS = GENERATOR.choice(np.array([-1.0, 1.0]), size=50)

@@ -11,7 +11,7 @@ import pytest
 import pacboost
 from pacboost import StrongClassifier
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.decisions.threshold import ThresholdClassifier
 
 
 def world(rows: int, seed: int) -> tuple[Any, Any]:

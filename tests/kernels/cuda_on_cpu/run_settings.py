@@ -13,8 +13,7 @@ from pacboost import RandomForestClassifier
 from pacboost.kernels.cuda import forest
 from pacboost.kernels.cuda.device import using_gpu
 from pacboost.samples import bins
-from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.gpu_array import GpuTable
+from pacboost.sources.arrays import ArrayTable, GpuTable
 from tests.gpu.every_kind import fitted, rows
 from tests.gpu.settings import forest_of, setting_of
 from tests.gpu.test_equal_models import on_the_cpu_only, outcome

@@ -16,8 +16,7 @@ from sklearn.datasets import load_iris
 from pacboost import BoostClassifier, load
 from pacboost.errors import DataError
 from pacboost.models.calibration import calibrators
-from pacboost.models.calibration.calibrators import Calibration, calibration_error
-from pacboost.models.calibration.temperature import fit_slope
+from pacboost.models.calibration.calibrators import Calibration, calibration_error, fit_slope
 
 Doubles = NDArray[np.float64]
 

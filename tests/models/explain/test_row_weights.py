@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import DataError, ParameterError
-from pacboost.models.explain.proof import proof_of
+from pacboost.models.explain.row_weights import proof_of
 from pacboost.sources.toy import lecture_points
 
 

@@ -10,11 +10,10 @@ import pytest
 
 import pacboost as pb
 from pacboost.errors import ParameterError
-from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
-from pacboost.models.export.cut import cut_of_score
+from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.models.export.export import export
 from pacboost.models.export.onnx import to_onnx
-from pacboost.models.export.program import program_of
+from pacboost.models.export.program import cut_of_score, program_of
 from pacboost.models.export.python import to_python
 from tests.models.export.cases import case
 from tests.models.export.test_c import COMPILER, compiled, each

@@ -15,8 +15,7 @@ import pytest
 from pacboost.errors import FileError
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.ledgers.ledger import Round
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Refill, Round
 from pacboost.models.file import checkpoint, container
 from pacboost.models.file.checkpoint import Checkpoint
 from pacboost.samples.bins import Bins

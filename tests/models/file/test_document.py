@@ -13,8 +13,7 @@ from hypothesis.extra import numpy as arrays
 
 from pacboost.errors import FileError
 from pacboost.models.file import document
-from pacboost.models.file.document import TYPES
-from pacboost.models.file.memory_budget import MemoryBudget
+from pacboost.models.file.document import TYPES, MemoryBudget
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 ARRAYS = st.sampled_from(TYPES).flatmap(

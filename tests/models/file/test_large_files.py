@@ -16,8 +16,8 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import GRID, WordList
 from pacboost.models.file import format as model_file
-from pacboost.models.file.encoding.flat_rules import MOST_STEPS
-from pacboost.models.file.memory_budget import SPARE
+from pacboost.models.file.document import SPARE
+from pacboost.models.file.rules import MOST_STEPS
 from pacboost.models.model import Model
 from pacboost.sources.text import TextFeatures
 from tests.models import kinds

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 
 from pacboost.errors import FileError
-from pacboost.estimators.committees.majorities import MajorityOfBoosters
-from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
 from pacboost.estimators.files import load
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, Three
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.models.file.encoding.fields import Fields
-from pacboost.models.file.encoding.rules import from_plain, to_plain
-from pacboost.models.file.memory_budget import MemoryBudget
+from pacboost.models.file.document import MemoryBudget
+from pacboost.models.file.fields import Fields
+from pacboost.models.file.rules import from_plain, to_plain
+from pacboost.theory.majorities import MajorityOfBoosters, ThreeLearnerBoost
 from tests.model_files import changed
 from tests.worlds import noisy
 

@@ -10,8 +10,8 @@ import pytest
 
 from pacboost.errors import DataError, FileError
 from pacboost.estimators.files import load
+from pacboost.models.file.document import SPARE
 from pacboost.models.file.inspect import inspect
-from pacboost.models.file.memory_budget import SPARE
 from pacboost.questions.verify import verify
 from tests.models.file.mutants import GREEDY, WAYS, sealed
 from tests.models.kinds import KINDS, answers, rows, saved

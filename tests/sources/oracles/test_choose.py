@@ -14,14 +14,14 @@ import pytest
 from pacboost.errors import FileError, ParameterError
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
-from pacboost.sources.oracles.csv_blocks import CsvOracle
+from pacboost.sources.oracles.csv import CsvOracle
 from pacboost.sources.oracles.oracle import REPLACED
 from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.sql import QueryOracle, TableOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.oracles.svmlight import SvmlightOracle
-from pacboost.sources.oracles.worlds import WorldOracle
-from pacboost.sources.worlds import hastie
+from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.worlds import hastie
 
 X, Y = np.arange(6.0).reshape(3, 2), np.array([0, 1, 1])
 FRAME = pl.DataFrame({"a": [1, 2, 3], "y": [0, 1, 1], "word": ["p", "q", "r"]})

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.errors import FileError
-from pacboost.sources.oracles import lines
-from pacboost.sources.oracles.lines import Lines, cut, last_end, read_lines
+from pacboost.sources.oracles import csv as lines
+from pacboost.sources.oracles.csv import Lines, cut, last_end, read_lines
 
 
 def pieces(path: Path, *, quotes: bool = True) -> list[tuple[Lines, bytes]]:

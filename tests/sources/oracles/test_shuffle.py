@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from pacboost.sources.oracles import shuffle
-from pacboost.sources.oracles.shuffle import Shuffle, key
+from pacboost.sources.oracles import blocks
+from pacboost.sources.oracles.blocks import Shuffle, key
 
 AWKWARD = [1, 2, 3, 1000, 65_536, 65_537, 100_003, 2**20, 2**20 + 1]
 
@@ -31,7 +31,7 @@ def test_parts_make_up_the_whole(n: int) -> None:
 @pytest.fixture
 def feistel(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small orders made like large ones, so that they can be counted."""
-    monkeypatch.setattr(shuffle, "FEW", 0)
+    monkeypatch.setattr(blocks, "FEW", 0)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 1000])
@@ -71,7 +71,7 @@ def test_a_large_order_is_random_within_itself() -> None:
 
 
 def test_one_step_alone_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shuffle, "STEPS", 1)
+    monkeypatch.setattr(blocks, "STEPS", 1)
     order = Shuffle(3_000_000, key(7)).part(0, 100_000)
     cells = order * 50 // 3_000_000
     neighbours = np.bincount(cells[:-1] * 50 + cells[1:], minlength=2500)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pacboost.sources.oracles.oracle import INDEPENDENT
-from pacboost.sources.oracles.worlds import WorldOracle
-from pacboost.sources.worlds import Halfspaces, LabelNoise, hastie
+from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.worlds import Halfspaces, LabelNoise, hastie
 
 WORLD = LabelNoise(hastie(4), 0.1)
 

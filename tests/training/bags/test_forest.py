@@ -8,8 +8,7 @@ import pytest
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.bags.forest import TreeLimits, TreeMaker
-from pacboost.training.bags.forest_bags import ForestBags
+from pacboost.training.bags.forest import ForestBags, TreeLimits, TreeMaker
 
 
 @pytest.mark.parametrize("scale", [1e-90, 1.0, 1e90])

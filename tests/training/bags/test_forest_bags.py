@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from pacboost.training.bags import forest_bags
-from pacboost.training.bags.forest_bags import ForestBags, content_order, whole_weights
+from pacboost.training.bags import forest
+from pacboost.training.bags.forest import ForestBags, content_order, whole_weights
 
 
 def order_of(rows: int) -> NDArray[np.intp]:
@@ -68,7 +68,7 @@ def test_many_draws_are_counted_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel counts large bags, NumPy small ones; both give the same bag."""
     bags = ForestBags(order_of(500), 3, 1, 900, replacement=True)
     few = bags.bag(4)
-    monkeypatch.setattr(forest_bags, "DRAWS_WORTH_A_KERNEL", 1)
+    monkeypatch.setattr(forest, "DRAWS_WORTH_A_KERNEL", 1)
     many = bags.bag(4)
     assert np.array_equal(few.counts, many.counts)
     assert few.seed == many.seed

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost.learners.function import FunctionLearner
+from pacboost.learners.learner import FunctionLearner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.bounds.pac_bayes import out_of_bag_sizes
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime.threads import using
 from pacboost.training.bags.out_of_bag import (
     Averages,
     OutOfBagVotes,

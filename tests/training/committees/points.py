@@ -13,11 +13,11 @@ from pacboost.hypotheses.majority import named
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.worlds import WorldOracle
-from pacboost.sources.worlds import NoFreeLunch
-from pacboost.training.committees.recursion import Recursion
-from pacboost.training.committees.three_oracles import Source
-from pacboost.training.filtering.drawing.row_encoder import RowEncoder
+from pacboost.theory.finite_worlds import NoFreeLunch
+from pacboost.theory.recursion import Recursion
+from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.three_oracles import Source
+from pacboost.training.filtering.row_encoder import RowEncoder
 
 POINTS = 2**14
 CLASSES = np.array([-1, 1], dtype=np.int8)

@@ -9,9 +9,9 @@ import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.learners.stump import Stump
-from pacboost.samples.coded import CodedTable
+from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Sample
-from pacboost.training.committees.majority_of import (
+from pacboost.theory.majority_of import (
     bags,
     bags_needed,
     boost,

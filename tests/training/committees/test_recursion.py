@@ -15,11 +15,10 @@ from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Three
 from pacboost.learners.learner import Learner, Search, Weights
-from pacboost.ledgers.three_way import Node
 from pacboost.numerics.three_way import majority_error
 from pacboost.samples.sample import Sample
-from pacboost.training.committees.recursion import KEPT_EDGE, Found, Recursion
-from pacboost.training.committees.three_oracles import Oracle
+from pacboost.theory.recursion import KEPT_EDGE, Found, Node, Recursion
+from pacboost.theory.three_oracles import Oracle
 from pacboost.training.filtering.mean_test import MeanTest
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.training.committees.points import Careless, CarelessSearch, recursion, risk

@@ -15,7 +15,7 @@ from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.committees.three_learners import LEAST_FOUND, Filtered, three_learners
+from pacboost.theory.majority_of import LEAST_FOUND, Filtered, three_learners
 from tests.worlds import make_sample, noisy
 
 ROWS = 300

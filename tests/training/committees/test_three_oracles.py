@@ -12,8 +12,8 @@ from scipy.stats import chisquare
 from pacboost.hypotheses.function import Function
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.training.committees.three_oracles import Disagreements, Halves, RanOut, Source, wrong
-from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
+from pacboost.theory.three_oracles import Disagreements, Halves, RanOut, Source, wrong
+from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 SIZE = 12
 CLASSES = np.array([-1, 1])

@@ -9,21 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.filtering_booster import FilteringBooster
-from pacboost.boosters.filter_boost import FilterBoost
+from pacboost.boosters.bounded_weights import FilteringBooster
+from pacboost.boosters.filtering import FilterBoost, Measure
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.mada import Mada
-from pacboost.boosters.measure import Measure
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Smooth
+from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.coded import CodedTable
+from pacboost.samples.blocks import CodedTable
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Chooser
-from pacboost.sources.worlds import BooleanConcept
-from pacboost.training.filtering.drawing.row_encoder import RowEncoder
+from pacboost.theory.finite_worlds import BooleanConcept
+from pacboost.training.filtering.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import VoteSoFar
 
 Floats = NDArray[np.float64]

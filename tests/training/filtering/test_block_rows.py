@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from pacboost.sources.oracles.parquet import ParquetOracle
-from pacboost.training.filtering.drawing.block_rows import BlockRows, rows_for_tests
-from pacboost.training.filtering.drawing.row_encoder import RowEncoder
+from pacboost.training.filtering.block_rows import BlockRows, rows_for_tests
+from pacboost.training.filtering.row_encoder import RowEncoder
 from tests.estimators.filter_sources import noisy, write_parquet
 
 ROWS, CLASSES = 4000, np.array([0, 1])

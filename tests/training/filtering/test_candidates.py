@@ -10,13 +10,12 @@ from scipy import stats
 from pacboost.boosters.logit import Logit
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.sources.oracles.worlds import WorldOracle
-from pacboost.training.filtering.drawing import candidates
-from pacboost.training.filtering.drawing.keys import key_of
-from pacboost.training.filtering.drawing.offer import Offer
-from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
-from pacboost.training.filtering.drawing.stream import Stream
+from pacboost.theory.sampling import WorldOracle
+from pacboost.training.filtering import candidates
+from pacboost.training.filtering.candidates import Offer, key_of
 from pacboost.training.filtering.refilling import Refilling
+from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.stream import Stream
 from tests.training.filtering.setups import Choppy, cube, encoder, numbers_of, vote_so_far
 
 KEY = key_of(0)

@@ -10,34 +10,32 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.filtering_booster import FilteringBooster
-from pacboost.boosters.filter_boost import FilterBoost
+from pacboost.boosters.bounded_weights import FilteringBooster
+from pacboost.boosters.filtering import FilterBoost, Measure
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.mada import Mada
-from pacboost.boosters.measure import Measure
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Smooth
-from pacboost.learners.function import FunctionLearner
-from pacboost.learners.learner import Learner
+from pacboost.boosters.smooth import Mada, Smooth
+from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Refill
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.sources.oracles.worlds import WorldOracle
-from pacboost.sources.worlds import BooleanConcept, LabelNoise, World
-from pacboost.training.filtering.drawing import candidates
-from pacboost.training.filtering.drawing.row_encoder import RowEncoder
-from pacboost.training.filtering.drawing.stream import Stream
+from pacboost.theory.finite_worlds import BooleanConcept
+from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.worlds import LabelNoise, World
+from pacboost.training.filtering import candidates
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.mean_test import MeanTest
-from pacboost.training.filtering.plan import FilteringPlan, draws_for
 from pacboost.training.filtering.refilling import Refilling
+from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.stream import Stream
+from pacboost.training.filtering.vote_so_far import FilteringPlan, draws_for
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.training.filtering.setups import cube, cube_bins
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pacboost.kernels.threads import using
-from pacboost.training.filtering.drawing.keys import key_of, numbers
+from pacboost.kernels.runtime.threads import using
+from pacboost.training.filtering.candidates import key_of, numbers
 
 
 def test_keys_are_the_same_for_the_same_parts_alone() -> None:

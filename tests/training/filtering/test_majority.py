@@ -6,7 +6,7 @@ import pytest
 
 from pacboost.boosters.majority import Majority
 from pacboost.ledgers.ledger import Round
-from pacboost.training.filtering.drawing import candidates
+from pacboost.training.filtering import candidates
 from tests.bounds.coverage import check_coverage
 from tests.training.filtering.test_engine import exact_weights, finish, majority, risk, run_on
 

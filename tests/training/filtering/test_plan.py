@@ -11,10 +11,10 @@ from scipy.stats import binom, nbinom
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.filtering import filter_setup
+from pacboost.estimators.filtering import filter_setup
 from pacboost.learners.stump import Stump
 from pacboost.training.filtering.mean_test import PART
-from pacboost.training.filtering.plan import KEPT, FilteringPlan, draws_for
+from pacboost.training.filtering.vote_so_far import KEPT, FilteringPlan, draws_for
 from tests.bounds.coverage import check_coverage, check_rejected
 
 

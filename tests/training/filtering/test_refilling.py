@@ -10,19 +10,19 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from pacboost.boosters.base.filtering_booster import FilteringBooster
-from pacboost.boosters.filter_boost import FilterBoost
+from pacboost.boosters.bounded_weights import FilteringBooster
+from pacboost.boosters.filtering import FilterBoost
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.mada import Mada
+from pacboost.boosters.smooth import Mada
 from pacboost.numerics.sequences import kt_upper
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.worlds import WorldOracle
-from pacboost.training.filtering.drawing.array_rows import ArrayRows
-from pacboost.training.filtering.drawing.keys import key_of
-from pacboost.training.filtering.drawing.stream import Stream
+from pacboost.theory.sampling import WorldOracle
+from pacboost.training.filtering.array_rows import ArrayRows
+from pacboost.training.filtering.candidates import key_of
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.refilling import Refilling
+from pacboost.training.filtering.stream import Stream
 from pacboost.training.filtering.vote_so_far import VoteSoFar
 from tests.training.filtering.setups import (
     BITS,

@@ -9,10 +9,10 @@ import pytest
 
 from pacboost.errors import DataError
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.coded import CodedTable
+from pacboost.samples.blocks import CodedTable
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 X = np.arange(12.0).reshape(6, 2)
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacboost.boosters.base.filtering_booster import FilteringBooster
+from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.projection import Projection
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.samples.coded import CodedTable
+from pacboost.samples.blocks import CodedTable
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 from tests.training.filtering.setups import BOOSTERS, cube, cube_bins, vote_so_far

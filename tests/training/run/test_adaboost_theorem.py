@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.booster import Measured
-from pacboost.boosters.base.exponential import ExponentialState
+from pacboost.boosters.adaboost import AdaBoost, ExponentialState
+from pacboost.boosters.booster import Measured
 from pacboost.bounds.training import product_bound, rounding_slack
 from pacboost.hypotheses.hypothesis import Rule
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy, small_samples
 

@@ -13,21 +13,19 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.booster import Booster, Moved
-from pacboost.boosters.filter_boost import FilterBoost
-from pacboost.boosters.gentle import Gentle
+from pacboost.boosters.booster import Booster, Moved
+from pacboost.boosters.filtering import FilterBoost, Measure
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.mada import Mada
-from pacboost.boosters.measure import Measure
+from pacboost.boosters.newton import Gentle
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Smooth
+from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.bounds.training import product_bound
-from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import NO_EDGE, Run
 from tests.training.run.prefixes import check_every_prefix, class_samples, sample_of, shares
 from tests.worlds import noisy

@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.mada import Mada
-from pacboost.kernels import row_costs
-from pacboost.kernels.threads import ROWS_PER_SPAN, using
-from pacboost.samples.request import Request, Sums
-from pacboost.samples.sample import Sample
+from pacboost.boosters.smooth import Mada
+from pacboost.kernels import measure
+from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
+from pacboost.samples.sample import Request, Sample, Sums
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.costs import mean_cost
-from pacboost.training.run import exact_sums
+from pacboost.training.metrics import mean_cost
+from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.potentials import Clipped, Logistic
 from pacboost.training.run.scores import SoftmaxRows
 from tests.kernels import naive
@@ -160,7 +159,7 @@ def test_a_single_row_in_the_last_span_keeps_its_weight() -> None:
     found = []
     for threads in (1, 2):
         with using(threads):
-            found.append(mean_cost(row_costs.LOGISTIC, margins, base))
+            found.append(mean_cost(measure.LOGISTIC, margins, base))
     expected = np.average(np.log1p(np.exp(-2 * margins[:, 0])), weights=base)
     assert found[0] == found[1] == pytest.approx(float(expected))
 

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.registry import BOOSTERS
-from pacboost.learners.adversary import Adversary
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.learners.tree import Tree
-from pacboost.ledgers.hard import KEPT
+from pacboost.ledgers.ledger import KEPT
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from pacboost.training.run.records.hardest import lowest
+from pacboost.training.run.record import lowest
 from tests.worlds import make_sample, noisy
 
 Rows = NDArray[np.float64]

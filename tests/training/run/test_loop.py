@@ -12,8 +12,7 @@ import pytest
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.hypotheses.function import Recorded
 from pacboost.hypotheses.hypothesis import Rule
-from pacboost.learners.function import FunctionLearner
-from pacboost.learners.learner import Learner, Search, Weights
+from pacboost.learners.learner import FunctionLearner, Learner, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample, Signs
 from pacboost.training.run.loop import NO_EDGE, Run

@@ -11,7 +11,7 @@ import pytest
 
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
-from pacboost.kernels.threads import ROWS_PER_SPAN, using
+from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
 from pacboost.learners import dense_growing
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round

@@ -15,11 +15,10 @@ from pacboost.boosters.logit import Logit
 from pacboost.hypotheses.hypothesis import Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.word_list import WordList
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime.threads import using
 from pacboost.learners.words import Words
-from pacboost.samples.request import Request
-from pacboost.samples.sample import Sample
-from pacboost.training.run import exact_sums
+from pacboost.samples.sample import Request, Sample
+from pacboost.training.run import scores
 from pacboost.training.run.loop import Run
 from pacboost.training.run.scores import SoftmaxRows
 from tests.word_samples import word_samples
@@ -57,13 +56,13 @@ def test_only_rows_that_moved_need_a_look(sample: Sample, seed: int) -> None:
     once.update(margins, request, moved)
     again.update(margins, request, None)
     assert once.mean_cost() == again.mean_cost()
-    wrong = exact_sums.training_error(margins, sample, first)
+    wrong = scores.training_error(margins, sample, first)
     assert once.error(margins, first) == again.error(margins, first) == wrong
     cells = generator.integers(3, size=sample.n_rows).astype(np.uint8)
     rule = Quiet(StumpRule.constant(1), np.zeros((3, sample.signs.shape[1])))
     moving, some, worth = once.cell_sums(request, rule, cells)
     np.testing.assert_array_equal(moving, np.flatnonzero(cells != 2))
-    every, also = exact_sums.cell_sums(request, cells, 3)
+    every, also = scores.cell_sums(request, cells, 3)
     np.testing.assert_array_equal(some.pulls[:2], every.pulls[:2])
     np.testing.assert_array_equal(some.weights[:2], every.weights[:2])
     assert worth == pytest.approx(also, rel=1e-12)

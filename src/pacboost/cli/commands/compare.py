@@ -79,7 +79,7 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.estimators.compare import Contest
     from pacboost.learners.tree import Tree
-    from pacboost.reports.canvas import figure
+    from pacboost.reports.plots import figure
 
     check_output(plot, data)
     if plot is not None:
@@ -116,7 +116,7 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
 
 
 def _show(found: Comparison, *, as_json: bool, plot: Path | None) -> None:
-    from pacboost.reports.canvas import save
+    from pacboost.reports.plots import save
 
     if as_json:
         click.echo(found.to_json())

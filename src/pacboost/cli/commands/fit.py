@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from pacboost.boosters.base.registry import BOOSTERS, loss_names
+from pacboost.boosters.registry import BOOSTERS, loss_names
 from pacboost.cli import options
 
 BY_HAND = (
@@ -285,7 +285,7 @@ def command(
     refuse(("alpha",), "requires --loss huber or --loss quantile; add one of them")
     if given["booster"] is None and given["learner"] is None:
         refuse(BY_HAND, "requires --booster or --learner; add one of them")
-        from pacboost.kernels import compile_helper
+        from pacboost.kernels.runtime import compile_helper
 
         compile_helper.start(compile_helper.TREES)
         from pacboost.cli.commands.fit_memory import run_chosen

@@ -27,12 +27,12 @@ from pacboost.cli.output import (
     sentence_of,
 )
 from pacboost.errors import ClusterError
-from pacboost.estimators.boosting.filtering.filter_boost import FilterBoostClassifier
+from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.reports.filtering import refills_table, summary
 from pacboost.sources.data_file import read_as_a_whole
 from pacboost.sources.numbers import read_labels
 from pacboost.sources.optional import need
-from pacboost.sources.oracles import csv_blocks, svmlight
+from pacboost.sources.oracles import csv, svmlight
 from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
 from pacboost.sources.oracles.files import File, find_files
 from pacboost.sources.oracles.remote_files import address_of, is_remote
@@ -101,7 +101,7 @@ def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
         return True
     if path.is_dir() or (has_magic(str(path)) and not path.exists()):
         return True
-    others = tuple(suffix for suffix in SUFFIXES if suffix not in csv_blocks.SUFFIXES)
+    others = tuple(suffix for suffix in SUFFIXES if suffix not in csv.SUFFIXES)
     return path.name.lower().endswith(others) and not read_as_a_whole(path)
 
 
@@ -181,7 +181,7 @@ def _check(files: Sequence[File], target: str | None, options: Mapping[str, Any]
     database = files[0].name.lower().endswith(DATABASES)
     if database and ("table" in options) == ("query" in options):
         raise click.UsageError(f"{files[0]}: name what to read with either --table or --query")
-    written = files[0].name.lower().endswith(csv_blocks.SUFFIXES)
+    written = files[0].name.lower().endswith(csv.SUFFIXES)
     if not written and ("missing" in options or "sep" in options):
         raise click.UsageError(f"{files[0]}: --missing and --sep apply to CSV files only")
     if not database and ("table" in options or "query" in options):

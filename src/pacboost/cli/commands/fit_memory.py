@@ -37,8 +37,7 @@ from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.estimators.strong.row_roles import FEWEST
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
-from pacboost.reports.margins import hardest_table
-from pacboost.reports.text import certificate_panel, grid, listed, rounds_table
+from pacboost.reports.text import certificate_panel, grid, hardest_table, listed, rounds_table
 from pacboost.sources.csv import LabelledTable
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.mixed import MixedFeatures

@@ -58,17 +58,17 @@ MEANINGS = {
 
 
 class Questions(WholeSentences):
-    """Commands made from the functions of questions/plan.py when they are asked for."""
+    """Commands made from the functions of theory/plan.py when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the questions."""
-        from pacboost.questions.plan import QUESTIONS
+        from pacboost.theory.plan import QUESTIONS
 
         return list(QUESTIONS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Make the command of a question."""
-        from pacboost.questions.plan import QUESTIONS
+        from pacboost.theory.plan import QUESTIONS
 
         ask: Any = QUESTIONS.get(cmd_name)
         if ask is None:
@@ -143,8 +143,8 @@ def _answer(ask: Any, given: dict[str, Any], as_json: bool, plot: Path | None) -
             table.add_row(name, text)
         print_parts(table)
     if plot is not None:
-        from pacboost.questions import needs
         from pacboost.reports.plots import plan_curve
+        from pacboost.theory import needs
 
         with needs.skipped():  # the curve shows what is proved, and is asked for at many points
             plan_curve(ask, given, plot)

@@ -18,9 +18,8 @@ from pacboost.cli import options
 from pacboost.cli.inputs.files import check_output, data_file, load, model_first
 from pacboost.cli.output import echo, print_json, working
 from pacboost.errors import FileError, NotCertified
-from pacboost.numerics.percent import percent
-from pacboost.numerics.visible import guarded, visible
-from pacboost.sources.atomic_write import atomic_write
+from pacboost.numerics.percent import guarded, percent, visible
+from pacboost.sources.optional import atomic_write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,8 @@ from pacboost.cli.output import bold, print_json, print_parts, working
 from pacboost.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
-    from pacboost.estimators.fitted.decisions.answering import AnsweringClassifier
-    from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
+    from pacboost.estimators.decisions.answering import AnsweringClassifier
+    from pacboost.estimators.decisions.threshold import ThresholdClassifier
 
 
 WISHES = ("recall", "precision", "false_positive_rate", "target_error")
@@ -65,8 +65,8 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     promise, or more rows are needed, and how many.
     """
     from pacboost.cli.inputs.rows import class_named, order_of_rows, read_all
-    from pacboost.estimators.fitted.decisions.choosing import choose_threshold
-    from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
+    from pacboost.estimators.decisions.choosing import choose_threshold
+    from pacboost.estimators.decisions.threshold import ThresholdClassifier
 
     model_path, data = model_first(model_path, data)
     check_output(output, model_path, data)
@@ -96,7 +96,7 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
 
 def _content(found: ThresholdClassifier | AnsweringClassifier) -> dict[str, Any]:
     """Give what JSON says of a threshold."""
-    from pacboost.estimators.fitted.decisions.answering import AnsweringClassifier
+    from pacboost.estimators.decisions.answering import AnsweringClassifier
 
     known = {
         "threshold": found.threshold_,

@@ -35,7 +35,7 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
     """
     from pacboost.cli.output import echo, print_json
     from pacboost.questions.verify import CONSISTENT, sentence, verify
-    from pacboost.sources.atomic_write import atomic_write
+    from pacboost.sources.optional import atomic_write
 
     if checker is None and model is None:
         raise click.UsageError(

@@ -85,7 +85,7 @@ def command(model_path: Path, data: Path, target: str | None, **given: Any) -> N
     if given["state"] is not None:
         monitor.save(given["state"])
     if given["plot"] is not None:
-        from pacboost.reports.canvas import save
+        from pacboost.reports.plots import save
 
         save(monitor.plot()[0].figure, given["plot"])
     if given["report"] is not None:

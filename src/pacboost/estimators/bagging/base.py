@@ -16,20 +16,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bags import (
+    BagsBefore,
     choose_maker,
     draws,
     make_members,
     refuse_no_bags,
     settling,
 )
-from pacboost.estimators.bagging.kept_bags import BagsBefore
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer, threads
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner

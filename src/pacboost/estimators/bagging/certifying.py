@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
-from pacboost.estimators.fitting.looks import look_at, next_look
+from pacboost.estimators.fitting.atomic import look_at, next_look
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.numerics.checks import probability
-from pacboost.numerics.mistakes import tied, wrong_answers
+from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.out_of_bag import OutOfBagVotes
 

@@ -10,11 +10,10 @@ import numpy as np
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
-from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import documented
+from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
-from pacboost.kernels import compile_helper
+from pacboost.kernels.runtime import compile_helper
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.exact import MOST_VOTE

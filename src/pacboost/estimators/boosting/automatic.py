@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
-from pacboost.estimators.fitting.nested_parameters import named
-from pacboost.estimators.fitting.stopping import many
+from pacboost.estimators.fitting.parameters import many, named
 from pacboost.estimators.inputs.division import TRIED
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
 from pacboost.models.calibration import calibrators

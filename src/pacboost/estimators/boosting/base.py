@@ -12,14 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.base.capabilities import FinalTable
+from pacboost.boosters.booster import Booster, FinalTable
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError
 from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.automatic import Trial
-from pacboost.estimators.boosting.calibrating import curve_for
+from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
@@ -37,8 +36,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn, warn_of_dense, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.learners.function import FunctionLearner
-from pacboost.learners.learner import Learner
+from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.models.calibration import calibrators
 from pacboost.models.model import Model

@@ -7,25 +7,26 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.base.choose import as_booster
-from pacboost.boosters.base.objective import CustomObjective
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
+from pacboost.boosters.objective import CustomObjective
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.automatic import Settings, Trial, is_automatic
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
-from pacboost.estimators.fitting import stopping
-from pacboost.estimators.fitting.nested_parameters import NestedParameters, named, with_fields
-from pacboost.estimators.fitting.tree_parameters import (
+from pacboost.estimators.fitting import parameters
+from pacboost.estimators.fitting.parameters import (
+    NestedParameters,
     most_rounds,
+    named,
     share_of_rows,
     step_size,
     tree_changes,
+    with_fields,
 )
-from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import documented
+from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.learners.choose import as_learner
@@ -182,7 +183,7 @@ class BoostClassifier(NestedParameters, Boosting):
             booster = self._booster(learner, chosen.rate, chosen.l2)
             return Recipe(learner, booster, chosen.rounds, 0, chosen.subsample)
         learner = self._learner(examples, {})
-        many = stopping.many(examples.n_rows)
+        many = parameters.many(examples.n_rows)
         rounds = round(100 + 80 * many) if many_classes else 180
         booster = self._booster(learner, round(0.1 + 0.1 * many, 4))
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds

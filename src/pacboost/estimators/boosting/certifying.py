@@ -11,24 +11,25 @@ import numpy as np
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, TooFewRowsWarning
 from pacboost.estimators.boosting.fit import PreparedFit
-from pacboost.estimators.fitted.quantised import QuantisedVotes
-from pacboost.estimators.fitting.looks import look_at, next_look
+from pacboost.estimators.fitted.compressing import QuantisedVotes
+from pacboost.estimators.fitting.atomic import look_at, next_look
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division, refuse_weights
 from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.warn import warn
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.stump import count_rules
+from pacboost.models.calibration import calibrators
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.questions import selective
 from pacboost.samples.equal_rows import Examples
-from pacboost.samples.overlap import HashCounts
-from pacboost.samples.sketch import row_hashes
+from pacboost.samples.sketch import HashCounts, row_hashes
 from pacboost.sources.categories import all_levels
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import Table
@@ -149,3 +150,19 @@ def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
     return replace(
         model, vote=vote, ledger=ledger, certificate=certificate, answering=None, held_out=None
     )
+
+
+# Which curve calibrates probabilities, by the number of rows that there are for it.
+
+
+def curve_for(method: str, rows: int) -> str:
+    """Give the method of calibration; "isotonic" needs more rows than the others."""
+    needed = calibrators.ROWS_FOR_ISOTONIC
+    if method != "isotonic" or rows >= needed:
+        return method
+    warn(
+        f"calibrate='isotonic' needs {needed:,} held-out rows, and there are {rows:,}; 'sigmoid' "
+        "is used instead. Give more rows, a larger validation_fraction, or calibrate='sigmoid'",
+        TooFewRowsWarning,
+    )
+    return "sigmoid"

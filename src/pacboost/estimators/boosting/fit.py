@@ -13,18 +13,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.booster import Booster
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.base import VoteBase
-from pacboost.estimators.fitting import stopping
+from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.evaluation_sets import EvaluationSets, read_sets
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
 from pacboost.estimators.inputs.parameters import callables, progress_after, real_number, threads
-from pacboost.kernels import compile_helper
 from pacboost.kernels.cuda.device import gpu_in_use, in_host_memory, use_gpu, using_gpu
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime import compile_helper
+from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
 from pacboost.models.calibration.calibrators import Calibration
@@ -233,11 +233,11 @@ class BoostingFit(VoteBase):
         return examples, None
 
     def _stops_early(self, examples: LabelledRows) -> bool:
-        return stopping.stops_early(self.early_stopping, self._spared(examples.n_rows))
+        return parameters.stops_early(self.early_stopping, self._spared(examples.n_rows))
 
     def _spared(self, rows: int) -> float:
         """How much of ``validation_fraction`` early_stopping="auto" holds back, from 0 to 1."""
-        return stopping.many(rows)
+        return parameters.many(rows)
 
     def _refits(self, examples: LabelledRows) -> bool:
         """Whether the rows held back to find the number of rounds are boosted on after all."""
@@ -247,7 +247,7 @@ class BoostingFit(VoteBase):
         self, held: LabelledRows | None, training: Sample, recipe: Recipe
     ) -> EarlyStopping | None:
         measure = self._metric(recipe.booster)
-        patience = stopping.patience(self)
+        patience = parameters.patience(self)
         tolerance = real_number("tol", self.tol)
         if not tolerance >= 0:
             raise ParameterError(f"tol is {tolerance}; it must be 0 or more")

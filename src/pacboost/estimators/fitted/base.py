@@ -11,23 +11,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.fitted.presentation import display, explaining, reporting
+from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
-from pacboost.kernels.cuda.device import (
-    lies_on_gpu,
-    of_the_library_of,
-    predict_on_gpu,
-    using_gpu,
-)
-from pacboost.kernels.threads import using
+from pacboost.kernels.cuda.device import lies_on_gpu, of_the_library_of, predict_on_gpu, using_gpu
+from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.explain import permutation
-from pacboost.models.explain.shap_form import in_shap_form, shap_trees
+from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import Model
 from pacboost.sources.table import Table
 
@@ -171,10 +166,10 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     def _repr_html_inner(self) -> str:
         certificate = self.model_.certificate if hasattr(self, "model_") else None
-        return display.html(self, "" if certificate is None else certificate.claim)
+        return explaining.html(self, "" if certificate is None else certificate.claim)
 
     def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
-        return display.bundle(self)
+        return explaining.bundle(self)
 
     def _fitted(self, name: str) -> Model:
         if not hasattr(self, "model_"):

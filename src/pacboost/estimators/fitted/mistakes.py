@@ -5,21 +5,24 @@ Ties count as mistakes, and so do labels that are no class.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError
+from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.hypotheses.vote import Scores, Vote
-from pacboost.kernels.threads import using
-from pacboost.models import ranking
-from pacboost.numerics.mistakes import wrong_answers, wrong_classes, wrong_margins
-from pacboost.samples.sample import Signs
+from pacboost.kernels.runtime.threads import using
+from pacboost.models import answers
+from pacboost.models.model import Model
+from pacboost.numerics.exact import wrong_answers, wrong_classes, wrong_margins
+from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Table
+from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
 
 
 def wrong_rows(vote: Vote, examples: LabelledRows) -> int:
@@ -66,11 +69,59 @@ def refuse_half(X: Any, y: Any) -> None:
 
 def rank(
     scores: Scores, decided: NDArray[Any], signs: Signs, classes: NDArray[Any]
-) -> ranking.Ranking:
+) -> answers.Ranking:
     """Measure how well scores rank the labels of rows, whose ``signs`` are known."""
     right = signs > 0
     scores = scores.reshape(len(signs), -1)
     if classes.size == 2 and decided.ndim == 1:  # one score speaks for the second class
         scores, right = np.hstack([-scores, scores]), np.hstack([~right, right])
     said = decided > 0 if decided.ndim == 2 else decided[:, None] == classes
-    return ranking.ranking(scores, right, said)
+    return answers.ranking(scores, right, said)
+
+
+# How clearly a vote decides: margins of rows whose labels are known, round by round.
+#
+# A margin is y·F/S, where S adds up the largest vote that each round could give; with more than two
+# classes, (own score - best other)/2S, or /S where every rule names one class. It is positive where
+# the vote is right, and 1 where all its rules are.
+
+Doubles = NDArray[np.float64]
+CURVES = 4
+"""How many rounds pictures show if none are named."""
+
+
+def naming(model: Model) -> bool:
+    """Tell whether every rule of the vote names one class."""
+    return model.ledger.multiclass in NAMING
+
+
+def margins(model: Model, sample: Sample) -> Doubles:
+    """Give the margin of every row, or of every label of every row."""
+    scores = model.vote.scores(sample.table)
+    return normalised(margins_of(sample, scores, naming=naming(model)), norm(model.vote))
+
+
+def staged_margins(model: Model, sample: Sample) -> Iterator[Doubles]:
+    """Give the margins after each round, by the votes of the rounds until then."""
+    vote, total = model.vote, 0.0
+    for rule, cast, scores in zip(
+        vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True
+    ):
+        total += largest(rule, cast)
+        yield normalised(margins_of(sample, scores, naming=naming(model)), total)
+
+
+def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) -> dict[int, Doubles]:
+    """Give the margins after some rounds; without any, after some ever further apart."""
+    last = len(model.vote.votes)
+    if last == 0:
+        raise DataError("the vote is empty; there are no margins to draw")
+    if rounds is None:
+        rounds = np.geomspace(1, last, CURVES).round().astype(int).tolist()
+    wanted = {positive_integer("a round", number) for number in rounds}
+    if max(wanted, default=0) > last:
+        raise ParameterError(
+            f"rounds holds {max(wanted)}, but the vote has {last}; give 1 to {last}"
+        )
+    stages = enumerate(staged_margins(model, sample), start=1)
+    return {number: own.ravel() for number, own in stages if number in wanted}

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.inputs.collecting.lazy_frames import collects_lazy_frames
+from pacboost.estimators.inputs.collecting import collects_lazy_frames
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.kernels.cuda.device import gpu_in_use
-from pacboost.samples.overlap import Overlap
-from pacboost.samples.sketch import Sketch
+from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 
 

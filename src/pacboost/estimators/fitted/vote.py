@@ -16,26 +16,23 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import DataError
-from pacboost.estimators.fitted import compressing, margins
+from pacboost.estimators.decisions import abstaining, calibrated
+from pacboost.estimators.fitted import compressing, explaining, mistakes
 from pacboost.estimators.fitted.base import VoteBase
-from pacboost.estimators.fitted.decisions import abstaining, calibrated
 from pacboost.estimators.fitted.mistakes import judging, rank, staged_errors
-from pacboost.estimators.fitted.presentation import explaining
 from pacboost.estimators.inputs.examples import label_rows, training_weights
 from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.cuda.device import in_host_memory, labels_at
-from pacboost.kernels.threads import using
-from pacboost.models.answers import AnswerList, answers, confidence
-from pacboost.models.explain import explanation, permutation, proof, row_weights
-from pacboost.models.explain.proof import Proof
-from pacboost.models.explain.row_weights import RowWeights
+from pacboost.kernels.runtime.threads import using
+from pacboost.models.answers import AnswerList, Ranking, answers, confidence
+from pacboost.models.explain import explanation, permutation, row_weights
+from pacboost.models.explain.row_weights import Proof, RowWeights
 from pacboost.models.model import Model
-from pacboost.models.ranking import Ranking
 from pacboost.numerics.same_bits import total
 from pacboost.questions import selective
-from pacboost.reports import margins as pictures
 from pacboost.reports import plots
+from pacboost.reports import text as pictures
 from pacboost.samples.sample import Sample
 
 Doubles = NDArray[np.float64]
@@ -167,11 +164,11 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """Give the margin of every row, from -1 to 1; of every label, if a row has several."""
         sample = self._labelled(X, y)
         with using(self.n_jobs):
-            return margins.margins(self.model_, sample)
+            return mistakes.margins(self.model_, sample)
 
     def staged_margins(self, X: Any, y: Any) -> Iterator[Doubles]:
         """Give the margins after each round, by the votes of the rounds until then."""
-        yield from margins.staged_margins(self.model_, self._labelled(X, y))
+        yield from mistakes.staged_margins(self.model_, self._labelled(X, y))
 
     def weights(self, t: int, X: Any, y: Any, sample_weight: Any = None) -> RowWeights:
         """Give D_t, the weights of the training rows in round t, as AdaBoost's proof has them.
@@ -195,7 +192,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         self._fitted("proof")
         sample = self._weighted(X, y, sample_weight)
         with using(self.n_jobs):
-            return proof.proof_of(self.model_, sample)
+            return row_weights.proof_of(self.model_, sample)
 
     def plot_margins(
         self, X: Any, y: Any, rounds: Sequence[int] | None = None, ax: Any = None
@@ -330,4 +327,4 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     def _margins_after(self, X: Any, y: Any, rounds: Sequence[int] | None) -> dict[int, Doubles]:
         sample = self._labelled(X, y)
         with using(self.n_jobs):
-            return margins.margins_after(self.model_, sample, rounds)
+            return mistakes.margins_after(self.model_, sample, rounds)

@@ -15,34 +15,71 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bags import make_members, refuse_no_bags, rows_to_count, settling
 from pacboost.estimators.fitting.atomic import all_or_nothing
-from pacboost.estimators.forests.fitted import FittedForest
-from pacboost.estimators.forests.kept_trees import TreesBefore
-from pacboost.estimators.forests.limits import share_of_weight, tries
+from pacboost.estimators.forests.fitted import FittedForest, TreesBefore
 from pacboost.estimators.inputs.division import Division, number_of_rows
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import (
     draw_seed,
     integer,
     positive_integer,
+    real_number,
     share_or_count,
     threads,
 )
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.kernels.cuda.device import in_host_memory, use_gpu
-from pacboost.kernels.threads import using
+from pacboost.kernels.runtime.threads import using
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import SomeRows
-from pacboost.training.bags.bagging import TORN, Bagging, Made
+from pacboost.training.bags.bagging import (
+    TORN,
+    TREES_WORTH_A_GPU,
+    Bagging,
+    GpuTreeMaker,
+    Made,
+    too_heavy,
+)
 from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.forest import NO_LIMIT, TreeLimits, TreeMaker
-from pacboost.training.bags.forest_bags import ForestBags, content_order, whole_weights
-from pacboost.training.bags.gpu_forest import TREES_WORTH_A_GPU, GpuTreeMaker, too_heavy
+from pacboost.training.bags.forest import (
+    NO_LIMIT,
+    ForestBags,
+    TreeLimits,
+    TreeMaker,
+    content_order,
+    whole_weights,
+)
 from pacboost.training.bags.out_of_bag import Settling
+
+# Parameters of forests, as scikit-learn reads them.
+
+
+def share_of_weight(value: Any) -> float:
+    """Read the share of all weight that a leaf has at least."""
+    share = float(real_number("min_weight_fraction_leaf", value))
+    if not 0 <= share <= 0.5:
+        raise ParameterError(f"min_weight_fraction_leaf is {share}; it must lie in [0, 0.5]")
+    return share
+
+
+def tries(value: Any, columns: int) -> int:
+    """Read how many features are drawn at a split."""
+    if value is None:
+        return columns
+    if isinstance(value, str):
+        if value not in ("sqrt", "log2"):
+            raise ParameterError(
+                f"max_features is {value!r}; it may be 'sqrt', 'log2', a share, a number or None"
+            )
+        root = math.sqrt(columns) if value == "sqrt" else math.log2(columns)
+        return max(1, int(root))
+    words = "'sqrt', 'log2' or None"
+    return min(columns, share_or_count("max_features", value, columns, int, words))
+
 
 Callback = Callable[[Made], bool | None]
 MOST_BINS = 255

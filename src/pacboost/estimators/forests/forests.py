@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pacboost.estimators.forests.classifier import ForestClassifier
-from pacboost.estimators.forests.regressor import ForestRegressor
-from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import documented, documented_like
+from pacboost.estimators.forests.kinds import ForestClassifier, ForestRegressor
+from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 
 
 @accepts_aliases

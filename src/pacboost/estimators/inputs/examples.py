@@ -11,9 +11,13 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.inputs.division import draw
-from pacboost.estimators.inputs.labels import read_labels, read_targets, read_weights
+from pacboost.estimators.inputs.labels import (
+    number_classes,
+    read_labels,
+    read_targets,
+    read_weights,
+)
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.estimators.inputs.whole_labels import number_classes
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, Signs, signs_of

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import re
+import sys
 from collections.abc import Callable, Iterable
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -105,3 +109,101 @@ def callables(name: str, value: Any) -> list[Callable[..., Any]]:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+# Memory and time as people write them, and how much of a sample a limit leaves room for.
+
+SIZES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+SIZES |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+TIMES = {"": 1.0, "S": 1.0, "M": 60.0, "MIN": 60.0, "H": 3600.0}
+
+RESERVE = 60_000_000
+"""Compiled code, threads and what libraries take for themselves while they work."""
+USUAL = 350_000_000
+"""What a process with everything loaded takes; fewer bytes are not counted on, so that the same run
+has the same room in every process that holds little else."""
+
+LEAST_ROWS = 2_000
+"""A limit that leaves room for fewer rows is refused."""
+
+
+def read_size(name: str, given: Any) -> int | None:
+    """Read a number of bytes.
+
+    >>> read_size("memory", "1.5 GB"), read_size("memory", 2_000_000), read_size("memory", None)
+    (1500000000, 2000000, None)
+    """
+    if given is None:
+        return None
+    return int(_read(name, given, SIZES, "'2GB', '500MB' or a number of bytes"))
+
+
+def read_seconds(name: str, given: Any) -> float | None:
+    """Read a span of time.
+
+    >>> read_seconds("time_limit", "2m"), read_seconds("time_limit", 1.5)
+    (120.0, 1.5)
+    """
+    return None if given is None else _read(name, given, TIMES, "'60s', '2m' or seconds")
+
+
+def _read(name: str, given: Any, units: dict[str, Any], examples: str) -> float:
+    text = str(given).strip()
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*)", text, re.IGNORECASE)
+    number = float(match[1]) if match else 0.0
+    if match is None or match[2].upper() not in units or not 0 < number < math.inf:
+        raise ParameterError(f"{name} is {given!r}; it may be {examples}, above 0, or None")
+    return number * float(units[match[2].upper()])
+
+
+def resident() -> int:
+    """How many bytes of memory this process holds now."""
+    if sys.platform != "linux":
+        return USUAL
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * 4096
+
+
+def row_bytes(columns: int, outputs: int, *, codes: bool) -> int:
+    """What a row of the sample takes while it is boosted on.
+
+    Its codes twice (as they came, and in words of eight), or 8 bytes a cell; margins, weights,
+    pulls, sums of pairs, order and cells of every output; and everything that was kept stands
+    beside what is drawn next.
+    """
+    cells = 2 * columns + 16 if codes else 8 * columns
+    return 2 * cells + outputs * 72 + 96
+
+
+def rows_in(
+    limit: int,
+    columns: int,
+    outputs: int,
+    blocks: int,
+    *,
+    codes: bool,
+    held: int = 0,
+    work: int = 0,
+    place: str = "",
+) -> int:
+    """How many rows a sample may have under a memory limit.
+
+    ``blocks`` is what the source holds in memory while it is read, ``held`` what the process held
+    before it began to read, and ``work`` what it needs besides, whatever the size of the sample.
+    ``place`` says where the largest block is.
+    """
+    held = max(held, USUAL)
+    batch = 2**21 * 12  # one batch of candidates: raw, coded, and scored
+    taken = held + RESERVE + blocks + batch + work
+    each = row_bytes(columns, outputs, codes=codes)
+    rows = max(0, limit - taken) // each
+    if rows < LEAST_ROWS:
+        two = f" (two blocks are held at once; the largest is {place})" if place else ""
+        raise ParameterError(
+            f"memory is {limit / 1e6:,.0f} MB, but this process takes {held / 1e6:,.0f} MB "
+            f"by itself, reading takes {(blocks + batch) / 1e6:,.0f} MB{two} and work "
+            f"{(RESERVE + work) / 1e6:,.0f} MB: no room is left for a sample. Allow at least "
+            f"{math.ceil((taken + LEAST_ROWS * each) / 1e6):,} MB, or write the source in smaller "
+            "blocks."
+        )
+    return rows

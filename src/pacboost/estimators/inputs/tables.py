@@ -10,16 +10,45 @@ from scipy import sparse
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from pacboost.errors import DataError
-from pacboost.estimators.inputs.collecting.gpu_rows import open_gpu_array
 from pacboost.estimators.inputs.warn import warn_of_dense
-from pacboost.kernels.cuda.device import lies_on_gpu
-from pacboost.kernels.threads import each_rows
-from pacboost.sources.arrays import ArrayTable, CategorisedArray
+from pacboost.kernels.cuda.device import as_cupy, gpu_in_use, lies_on_gpu
+from pacboost.kernels.runtime.threads import each_rows
+from pacboost.sources.arrays import ArrayTable, CategorisedArray, GpuTable
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import FrameTable, is_frame, with_dates
 from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, Table, refuse_infinite
+
+# Rows that come in the memory of a GPU, as CuPy arrays or whatever shares its memory with them.
+
+
+def open_gpu_array(X: Any) -> Any:
+    """Give a table of rows on the GPU; or an array for the CPU, where that is what boosts.
+
+    Raises if the array is no table of numbers.
+    """
+    import cupy
+
+    array = as_cupy(X)
+    if not gpu_in_use():
+        return array.get()
+    if array.ndim != 2:
+        raise DataError(
+            f"X has shape {array.shape}; a table of rows and columns is needed: reshape it"
+        )
+    if array.dtype.kind not in "fiub":
+        raise DataError(f"X holds {array.dtype}; numbers are needed. Encode text as numbers first.")
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    if not bool(cupy.isfinite(array.sum())) and bool(cupy.isinf(array).any()):
+        row, column = (int(place[0]) for place in cupy.nonzero(cupy.isinf(array)))
+        raise DataError(
+            f"column {column} holds {float(array[row, column])} in row {row}; values have to be "
+            "finite, or NaN where they are missing. Clip the infinite ones or make them missing."
+        )
+    return GpuTable(array)
+
 
 CELLS_CHECKED_BY_THREADS = 1_000_000
 """So many numbers are looked at by several threads; scikit-learn uses one."""

@@ -14,7 +14,10 @@ from pacboost.errors import DenseWarning, OneClassWarning
 from pacboost.sources import explained_errors
 from pacboost.sources.table import Table
 
-OURS = (str(Path(__file__).parents[1]), explained_errors.__file__)
+OURS = (
+    *(str(Path(__file__).parents[2] / room) for room in ("estimators", "theory")),
+    explained_errors.__file__,
+)
 """Lines in these places are not the user's."""
 
 

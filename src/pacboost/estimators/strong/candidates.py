@@ -6,14 +6,23 @@ watch say how many rounds are best.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds import holdout
 from pacboost.estimators.boosting.automatic import FEWEST, LEAST, Settings
 from pacboost.estimators.boosting.boost import FEW_CLASSES, BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.fitting.stopping import many
+from pacboost.estimators.fitting.parameters import many
+from pacboost.kernels.same_bits import sigmoid, softmax
+from pacboost.ledgers.ledger import Round
+from pacboost.numerics.exact import wrong_classes, wrong_margins
+from pacboost.numerics.same_bits import log_sum_exp, mean, row_totals, softplus, total
 
 MOST_ROUNDS = 1000
 """Nothing is boosted longer; rows that watch mostly end it far earlier."""
@@ -87,3 +96,114 @@ def choose(
     most = rounds or MOST_ROUNDS
     candidate = Candidate(f"trees by {called}", make)
     return Choice(candidate, why, most, min(most, round(least)), patience)
+
+
+# Watching the rounds on rows that are not learned from: loss, error, edge, and when to look.
+#
+# After every round the watch sees the scores F of its rows. What the round added is h; under the
+# weights |r| that the vote before it gave, its edge is Σ r·h / Σ |r|·|h| (r is label minus
+# probability), the correlation that boosting by theory lives from, on rows that no rule was fitted
+# to. As long as it is above 0, the loss falls; when it has vanished, more rounds do not help.
+
+UNSURE = 0.2
+"""How often the true error may exceed what the watching rows are taken to say."""
+
+
+@dataclass
+class WatchedRounds:
+    """What the watching rows said after every round; also the metric by which a run stops."""
+
+    epsilon: float | None
+    """Suggest a look when the certificate will probably reach it; None: never."""
+    certifying: int = 0
+    delta: float = 0.05
+    looks: int = 2
+    weights: NDArray[np.float64] | None = None
+    """How much each row counts in the loss, as it would in training; None: all alike."""
+    losses: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    edges: list[float] = field(default_factory=list)
+    expected: list[float] = field(default_factory=list)
+    rows: int = 0
+    enough: bool = False
+    """Whether they suggested a look."""
+    _before: NDArray[np.float64] | None = None
+
+    __name__ = "log_loss"
+
+    def start_again(self) -> None:
+        """Forget what was seen, and suggest no look: a run that goes on shows all rounds again."""
+        self.epsilon, self._before = None, None
+        for seen in (self.losses, self.errors, self.edges, self.expected):
+            seen.clear()
+
+    def best_round(self, tolerance: float) -> int:
+        """Give the last round that improved the log loss by more than the tolerance.
+
+        >>> WatchedRounds(None, losses=[0.7, 0.6, 0.595, 0.61]).best_round(0.01)
+        2
+        """
+        least, number = math.inf, 0
+        for done, loss in enumerate(self.losses, start=1):
+            if loss < least - tolerance:
+                least, number = loss, done
+        return number
+
+    def __call__(self, known: NDArray[Any], scores: NDArray[np.float64]) -> float:
+        """Measure the log loss, as ``eval_metric`` asks; note the rest."""
+        self.rows = len(scores)
+        if self._before is None:
+            self._before = np.zeros_like(scores)
+        if known.shape == scores.shape:
+            loss = self._pairs(known, scores)
+        else:
+            loss = self._classes(known, scores)
+        self._before = scores.copy()
+        self.losses.append(loss)
+        return loss
+
+    def _pairs(self, signs: NDArray[Any], scores: NDArray[np.float64]) -> float:
+        """Two classes, or several labels a row."""
+        assert self._before is not None
+        wrong = wrong_margins(signs * scores)
+        self.errors.append(float(np.mean(wrong if wrong.ndim == 1 else wrong.any(axis=1))))
+        self.expected.append(mean(sigmoid(-2 * np.abs(scores))))
+        residual = signs * sigmoid(-2 * signs * self._before)
+        self._edge(residual, scores - self._before)
+        return self._mean(softplus(-2 * signs * scores))
+
+    def _classes(self, labels: NDArray[Any], scores: NDArray[np.float64]) -> float:
+        assert self._before is not None
+        rows = np.arange(labels.size)
+        own = scores[rows, labels]
+        self.errors.append(float(np.mean(wrong_classes(scores, labels))))
+        self.expected.append(mean(1 - softmax(scores).max(axis=1)))
+        residual = -softmax(self._before)
+        residual[rows, labels] += 1
+        self._edge(residual, scores - self._before)
+        return self._mean(log_sum_exp(scores) - own)
+
+    def _mean(self, losses: NDArray[np.float64]) -> float:
+        """Average losses of rows, or of rows and labels."""
+        if self.weights is None:
+            return mean(losses)
+        by_row = losses if losses.ndim == 1 else row_totals(losses) / losses.shape[1]
+        return total(by_row * self.weights) / total(self.weights)
+
+    def _edge(self, residual: NDArray[np.float64], added: NDArray[np.float64]) -> None:
+        whole = total(np.abs(residual * added))
+        self.edges.append(total(residual * added) / whole if whole else 0.0)
+
+    def worth_a_look(self, entry: Round | None = None) -> bool:
+        """Tell whether the certifying rows will probably show an error of at most epsilon.
+
+        Decided on watching rows alone, so it costs nothing to ask after every round.
+        """
+        if self.epsilon is None:
+            return False
+        wrong = round(self.errors[-1] * self.rows)
+        rate = holdout.clopper_pearson(wrong, self.rows, UNSURE)
+        likely = min(self.certifying, round(rate * self.certifying))
+        seen = holdout.clopper_pearson(likely, self.certifying, self.delta, self.looks)
+        self.enough = seen <= self.epsilon
+        return self.enough

@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.fitted.decisions.calibrated import keep_coverage
-from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
-from pacboost.estimators.fitted.presentation import display
-from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import documented
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.decisions.calibrated import keep_coverage
+from pacboost.estimators.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.fitted import explaining
+from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
-from pacboost.estimators.strong.passed_on import passed_on
 from pacboost.models.model import Model
 from pacboost.questions.certify_measures import by_column
+
+# Methods of the chosen estimator that StrongClassifier has as its own, so that Tab finds them.
+
+
+def passed_on(name: str) -> Any:
+    """Make a method that calls that of the chosen estimator; without one, there is no method."""
+
+    def has_it(model: Any) -> bool:
+        return "estimator_" in vars(model) and hasattr(model.estimator_, name)
+
+    method: Callable[..., Any] = getattr(BoostClassifier, name)
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **options: Any) -> Any:
+        return getattr(self.estimator_, name)(*args, **options)
+
+    return available_if(has_it)(call)
+
 
 OF_THE_VOTE = ("ledger_", "rules", "explain", "feature_importances_", "levels_")
 """What a chosen threshold does not change is asked of the vote itself."""
@@ -243,10 +263,10 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         return open_table(self, reading.without(X, self._dropped), reset=False)
 
     def _repr_html_inner(self) -> str:
-        return display.html(self, self.sentence_ if self.__sklearn_is_fitted__() else "")
+        return explaining.html(self, self.sentence_ if self.__sklearn_is_fitted__() else "")
 
     def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
-        return display.bundle(self)
+        return explaining.bundle(self)
 
     def __getattr__(self, name: str) -> Any:
         """Pass other attributes on to the chosen estimator."""

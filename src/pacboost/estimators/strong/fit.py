@@ -15,22 +15,22 @@ from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.boosting.filtering.filter_boost import FilterBoostClassifier
-from pacboost.estimators.boosting.text_input import fingerprints
-from pacboost.estimators.fitted.decisions.choosing import positive_class
+from pacboost.estimators.boosting.text import fingerprints
+from pacboost.estimators.decisions.choosing import positive_class
+from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.collecting.lazy_frames import collects_lazy_frames
+from pacboost.estimators.inputs.collecting import collects_lazy_frames
 from pacboost.estimators.inputs.examples import class_weights
 from pacboost.estimators.inputs.labels import read_labels, read_weights
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading, row_roles, wishes
 from pacboost.estimators.strong.candidates import choose
-from pacboost.estimators.strong.proper import is_proper
 from pacboost.estimators.strong.reading import Reading
 from pacboost.estimators.strong.row_roles import Parts, Rows
 from pacboost.estimators.strong.search import EpsilonSearch, Promise
+from pacboost.estimators.strong.wishes import is_proper
 from pacboost.numerics.checks import probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements, Verdict
@@ -38,10 +38,9 @@ from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import places_of_rows
 from pacboost.samples.sketch import Sketch
-from pacboost.sources.columns import Columns
+from pacboost.sources.columns import Columns, read_texts
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.table import Table
-from pacboost.sources.text_checks import read_texts
 
 ROUNDS_OF_FILTERING = 300
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
-from pacboost.estimators.inputs.aliases import guess
+from pacboost.estimators.inputs.documented import guess
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import read_csv
@@ -25,7 +25,6 @@ from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.levels import Levels
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
-from pacboost.sources.worlds import World
 
 WORDS_OF_A_TEXT, FEW_TEXTS = 3, 50
 """Cells of at least so many words on average, and of more than so many kinds, are texts."""
@@ -49,7 +48,12 @@ class Reading:
 
 def is_source(X: Any) -> bool:
     """Tell whether rows have to be drawn: they are too many, or come one after the other."""
-    if isinstance(X, AbstractOracle | World) or callable(X) or hasattr(X, "cursor"):
+    if (
+        isinstance(X, AbstractOracle)
+        or callable(X)
+        or hasattr(X, "cursor")
+        or hasattr(X, "as_oracle")
+    ):
         return True
     if _is_path(X):
         return not read_as_a_whole(Path(X))

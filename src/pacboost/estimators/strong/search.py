@@ -24,9 +24,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.estimators.boosting.fit import MORE_ROUNDS
 from pacboost.estimators.inputs import division
-from pacboost.estimators.strong.candidates import Choice
+from pacboost.estimators.strong.candidates import Choice, WatchedRounds
 from pacboost.estimators.strong.row_roles import LOOKS, Parts, Rows
-from pacboost.estimators.strong.validation_curve import WatchedRounds
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import calibrators
 from pacboost.models.calibration.calibrators import FEWEST_ROWS, TEMPERATURE

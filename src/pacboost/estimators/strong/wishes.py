@@ -6,6 +6,7 @@ of docs/proofs/thresholds.md hold. A fifth of the rows is set apart, whatever th
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +17,15 @@ from pacboost.bounds import wording
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.fitted.decisions.choosing import choice_of, positive_class
-from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.decisions.choosing import choice_of, positive_class
+from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.inputs.division import counted
 from pacboost.estimators.strong.search import Promise
+from pacboost.hypotheses.hypothesis import Hypothesis, Valued
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.word_list import WordList
 from pacboost.numerics.checks import probability
 from pacboost.questions.scored_rows import score_of
 from pacboost.questions.verdict import Verdict
@@ -84,3 +90,45 @@ def missed(wish: tuple[str, float], reason: NotCertified, delta: float) -> Verdi
 def with_threshold(estimator: Any, decision: ThresholdDecision) -> ThresholdClassifier:
     """Give the classifier that uses the threshold; it remembers the rows of the estimator."""
     return ThresholdClassifier.of(estimator, decision)
+
+
+# Proper or improper: does the vote lie in the class of rules that the weak learner answers with?
+#
+# A vote of many rules mostly does not. That is why boosting can be stronger than its learner, and
+# why its result is called improper in the PAC model. It does if at most one of its rules tells rows
+# apart, or if all that do ask one and the same question: a single rule then decides as the vote
+# does.
+
+
+def is_proper(vote: Vote) -> bool:
+    """Tell whether one rule of the learner decides as the vote does.
+
+    >>> import numpy as np
+    >>> stumps = [StumpRule(0, 2.5, 2, +1, -1), StumpRule(0, 2.5, 2, +1, -1)]
+    >>> is_proper(Vote(stumps, np.ones(2)))
+    True
+    >>> stumps[1] = StumpRule(0, 3.5, 3, -1, -1)
+    >>> is_proper(Vote(stumps, np.ones(2)))
+    False
+    """
+    asked = [questions for rule in vote.hypotheses if (questions := _questions(rule))]
+    return len(asked) <= 1 or len(frozenset().union(*asked)) == 1
+
+
+def _questions(rule: Hypothesis) -> frozenset[Hashable]:
+    """What a rule asks of a row; nothing if it is constant."""
+    if isinstance(rule, Valued):
+        return _questions(rule.rule)
+    if isinstance(rule, StumpRule):
+        return frozenset() if rule.is_constant else frozenset([(rule.feature, rule.threshold)])
+    if isinstance(rule, WordList):
+        return frozenset(rule.asked.tolist())
+    if isinstance(rule, TreeRule):
+        return frozenset(_splits(rule))
+    return frozenset([id(rule)])
+
+
+def _splits(tree: TreeRule) -> list[Hashable]:
+    subsets = [tree.members[k].tobytes() if k >= 0 else b"" for k in tree.member]
+    columns = (tree.feature.tolist(), tree.cut.tolist(), tree.missing_left.tolist(), subsets)
+    return list(zip(*columns, strict=True))

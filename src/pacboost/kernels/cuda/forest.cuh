@@ -160,7 +160,7 @@ __device__ __forceinline__ void best_of_lanes(double& score, uint& key) {
   }
 }
 
-// Draw one of 0 ... limit - 1: kernels/chance.py.
+// Draw one of 0 ... limit - 1: kernels/forest_split.py.
 __device__ __forceinline__ whole below(word& state, whole limit) {
   state += 0x9E3779B97F4A7C15ull;
   word x = state;

@@ -1,4 +1,4 @@
-"""Grow several trees of a forest at once on a GPU: the twin of kernels/forest_grow.py."""
+"""Grow several trees of a forest at once on a GPU: the twin of kernels/forest.py."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import limited_memory, to_gpu
-from pacboost.kernels.cuda.module import forest_kernel
-from pacboost.kernels.forest_grow import CLASSES
+from pacboost.kernels.cuda.device import forest_kernel, limited_memory, to_gpu
+from pacboost.kernels.forest import CLASSES
 
 CODES, WARPS = 256, 8
 """As in forest.cuh."""

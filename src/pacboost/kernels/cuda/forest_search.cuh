@@ -1,5 +1,5 @@
 // The best cut of one feature in one node: the twin of kernels/forest_split.py
-// and of kernels/forest_class_split.py.
+// and of kernels/forest_split.py.
 //
 // Sums are of whole numbers, so their order does not matter: where many classes have so much weight
 // that its square is not exact in a float, trees are not grown here.

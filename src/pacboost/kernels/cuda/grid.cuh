@@ -1,4 +1,4 @@
-// How the blocks of a grid work together: the twin of kernels/board.py.
+// How the blocks of a grid work together: the twin of kernels/runtime/board.py.
 // All blocks of a launch are resident at once (a cooperative launch), so that they may wait for
 // each other.
 #pragma once

@@ -209,7 +209,7 @@ __device__ __forceinline__ whole words_a_warp(const Tree& t) {
 }
 
 // Look at a category's cuts with its levels in one of three orders, that of their codes, of the root
-// or of this node: kernels/feature_scan.py, ``scan_category``. ``order`` is left behind.
+// or of this node: kernels/best_split.py, ``scan_category``. ``order`` is left behind.
 __device__ Cut look_at_levels(const Tree& t, whole feature, bool root, int kind, double rare,
                               Question& ask, whole* own, const whole* totals, double* ratio,
                               short* order) {
@@ -363,7 +363,7 @@ __device__ __noinline__ void narrow(const Tree& t, int j) {
   }
 }
 
-// Write which levels of a category go left: kernels/category_split.py, ``choose_members``.
+// Write which levels of a category go left: kernels/cuts.py, ``choose_members``.
 __device__ bool choose_members(const Tree& t, const whole* own, int bins, const short* order,
                                int cut, bool heavier_left, byte* members) {
   bool missing_left = heavier_left && own[bins] == 0;
@@ -427,7 +427,7 @@ __device__ void open_all(const Tree& t) {
   __syncthreads();
 }
 
-// Narrow what is open to a node that is split, and give it to both parts: kernels/interactions.py.
+// Narrow what is open to a node that is split, and give it to both parts: kernels/grow.py.
 // By the whole block.
 __device__ void hand_down(const Tree& t, whole node, whole left) {
   whole features = t.features_count, split = t.best[3 * node + FEATURE];
@@ -468,7 +468,7 @@ __device__ void shuffle(whole* deck, whole features, whole count, word seed) {
 }
 
 // Allow some features to a part, drawn as kernels/grow.py and, of those open to it,
-// kernels/interactions.py do.
+// kernels/grow.py do.
 __device__ void draw_features(const Tree& t, int side, whole node, word seed) {
   whole features = t.features_count, drawn = t.drawn;
   if (drawn >= features) return;

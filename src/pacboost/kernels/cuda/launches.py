@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.cuda import twins
-from pacboost.kernels.cuda.device import to_gpu
-from pacboost.kernels.cuda.module import row_kernel, tree_kernel
+from pacboost.kernels.cuda.device import row_kernel, to_gpu, tree_kernel
 from pacboost.kernels.cuda.weighing import NOTHING, Copied, Origin
-from pacboost.kernels.interactions import Interactions
+from pacboost.kernels.grow import Interactions
 
 CODES = 256
 PLAN_WORDS = 5

@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import on_gpu, pinned, to_gpu, zeros_on_gpu
+from pacboost.kernels.cuda.device import (
+    on_gpu,
+    pinned,
+    predict_kernel,
+    row_kernel,
+    to_gpu,
+    zeros_on_gpu,
+)
 from pacboost.kernels.cuda.encode import Encoder, Layout, Rows, pieces
-from pacboost.kernels.cuda.module import predict_kernel
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels.runtime.threads import each_rows
 from pacboost.kernels.walk import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
+from pacboost.numerics.same_bits import total
 
 SPLITS_AT_ONCE = 3_072
 """A larger tree is not walked on the GPU."""
@@ -137,3 +144,56 @@ def _add(part: NDArray[np.float64], scores: NDArray[np.float64]) -> None:
         scores[start:stop] += part[start:stop]
 
     each_rows(task, len(part), width=part.shape[1])
+
+
+# The scores of rows that a run is measured on, kept on the GPU and brought up to date there.
+
+
+class GpuScores:
+    """Scores (rows, outputs) of rows whose codes (rows, features) are on the GPU."""
+
+    def __init__(self, codes: Any, outputs: int) -> None:
+        self._codes = codes
+        self._scores = to_gpu(np.zeros((len(codes), outputs)))
+
+    def add(
+        self,
+        features: NDArray[np.int32],
+        goes_left: NDArray[np.uint8],
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        values: NDArray[np.float64],
+        vote: float,
+    ) -> NDArray[np.float64]:
+        """Add a tree with this vote, and give all scores; ``goes_left`` is (splits, codes)."""
+        rows, outputs = self._scores.shape
+        held = (to_gpu(array) for array in (features.astype(np.int64), goes_left, left, right))
+        row_kernel("add_tree")((2_048,), (256,), (
+            self._codes, whole(self._codes.shape[1]), *held, whole(features.size), to_gpu(values),
+            np.float64(vote), whole(rows), whole(outputs), self._scores,
+        ))  # fmt: skip
+        scores: NDArray[np.float64] = self._scores.get()
+        return scores
+
+
+# Sums of floats on the GPU that have the bits of ``total`` of numerics/same_bits.py.
+
+FEW = 4_096
+"""So many numbers are copied to the CPU, and added up there."""
+
+
+def total_anywhere(values: Any) -> float:
+    """Add numbers up where they are: halves are added to each other until few are left.
+
+    >>> import numpy as np
+    >>> total_anywhere(np.array([0.25, 0.5, 1.0]))
+    1.75
+    """
+    if not on_gpu(values):
+        return total(values)
+    left = values.reshape(-1)
+    while left.size > FEW:
+        half = (left.size + 1) // 2
+        rest, left = left[half:], left[:half].copy()
+        left[: rest.size] += rest
+    return total(left.get())

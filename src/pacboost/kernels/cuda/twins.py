@@ -1,6 +1,6 @@
 """Run the GPU twin of a kernel of a team, with the arguments of the original.
 
-The originals are in kernels/team_updates.py and kernels/team_measures.py.
+The originals are in kernels/team_steps.py and kernels/team_steps.py.
 
 Arrays of rows are on the GPU, or are brought there; sums are written to the arrays of the caller in
 the CPU's memory.
@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.kernels.cuda.device import on_gpu, to_gpu
-from pacboost.kernels.cuda.module import row_kernel
+from pacboost.kernels.cuda.device import on_gpu, row_kernel, to_gpu
 from pacboost.kernels.cuda.weighing import (
     COSTS,
     NOTHING,

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import found_so_far, pinned, to_gpu
-from pacboost.kernels.cuda.module import row_kernel
-from pacboost.kernels.threads import ROWS_PER_SPAN
+from pacboost.kernels.cuda.device import found_so_far, pinned, row_kernel, to_gpu
+from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
 
 THREADS = 256
 MOST_BLOCKS = 132 * 8
 TILE, PARTS = 1_024, 64
-"""Of so many rows, so many sums of costs and of squared pulls are left: kernels/tile_sums.py."""
+"""Of so many rows, so many sums of costs and of squared pulls are left: kernels/measure.py."""
 TO_GPU, TO_HOST = 1, 2
 """How CUDA numbers the directions of copies."""
 COSTS, SQUARES, SUMS, ORIGIN = "costs", "squares", "sums", "origin"

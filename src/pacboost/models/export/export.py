@@ -11,7 +11,7 @@ from pacboost.models.export.c import to_c
 from pacboost.models.export.onnx import to_onnx
 from pacboost.models.export.program import MOST_SPLITS, Program, program_of
 from pacboost.models.export.python import to_python
-from pacboost.sources.atomic_write import atomic_write
+from pacboost.sources.optional import atomic_write
 
 KINDS: dict[str, tuple[Callable[[Program, str], str | bytes], int]] = {
     "python": (lambda program, name: to_python(program), MOST_SPLITS),

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from pacboost.errors import FileError
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.ledgers.ledger import Round
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Refill, Round
 from pacboost.models.file import container, parts
-from pacboost.models.file.encoding import records
-from pacboost.models.file.encoding.fields import Fields
-from pacboost.models.file.encoding.rules import from_plain, to_plain
+from pacboost.models.file import fields as records
+from pacboost.models.file.fields import Fields
 from pacboost.models.file.meaning import check_numbers
+from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.samples.bins import Bins
 
 KIND = "checkpoint"

@@ -22,9 +22,9 @@ from pacboost.bounds.label_sets import SetRule
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
 from pacboost.hypotheses.hypothesis import Names
-from pacboost.kernels.forest_grow import LEAF
+from pacboost.kernels.forest import LEAF
 from pacboost.models.file import container, meaning, parts
-from pacboost.models.file.encoding.fields import LARGEST, Fields
+from pacboost.models.file.fields import LARGEST, Fields
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS, Levels
 

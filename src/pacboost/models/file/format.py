@@ -19,15 +19,13 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.interval_rule import coverage_rule
 from pacboost.errors import FileError
 from pacboost.hypotheses.vote import Vote
-from pacboost.ledgers.hard import HardRow
-from pacboost.ledgers.ledger import OUTSIDE, Ledger, Round
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import OUTSIDE, HardRow, Ledger, Refill, Round
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
 from pacboost.models.file import container, meaning, parts
-from pacboost.models.file.encoding import records
-from pacboost.models.file.encoding.fields import Fields
-from pacboost.models.file.encoding.rules import from_plain, to_plain
+from pacboost.models.file import fields as records
+from pacboost.models.file.fields import Fields
+from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.models.model import Model
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.mixed import read_features

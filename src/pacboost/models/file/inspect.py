@@ -12,10 +12,10 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file import container, seal
+from pacboost.models.file import container
+from pacboost.models.file import fields as records
 from pacboost.models.file.container import VERSION
-from pacboost.models.file.encoding import records
-from pacboost.models.file.encoding.fields import Fields
+from pacboost.models.file.fields import Fields
 
 MOST_NAMED = 5
 
@@ -157,7 +157,7 @@ def _certificate(whole: Fields, document: Mapping[str, Any]) -> Certificate | No
     if whole.peek("certificate") is None:
         return None
     found = Certificate.from_dict(records.checked(whole.part("certificate"), Certificate))
-    return replace(found, model_digest=seal.kept(document, "certificate"))
+    return replace(found, model_digest=container.kept(document, "certificate"))
 
 
 def _coverage(document: Mapping[str, Any]) -> str:

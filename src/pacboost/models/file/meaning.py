@@ -16,7 +16,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified
 from pacboost.ledgers.ledger import Ledger, Round
-from pacboost.models.file.encoding.fields import LARGEST
+from pacboost.models.file.fields import LARGEST
 
 if TYPE_CHECKING:
     from pacboost.bounds.interval_rule import IntervalRule

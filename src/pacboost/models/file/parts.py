@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError
-from pacboost.models.file import container
-from pacboost.models.file.encoding import records
-from pacboost.models.file.encoding.fields import Fields
-from pacboost.models.file.seal import CLAIMS, kept, sealed
+from pacboost.models.file import container, fields
+from pacboost.models.file.container import CLAIMS, kept, sealed
+from pacboost.models.file.fields import Fields
 from pacboost.samples.bins import MOST_BINS, Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import Levels
@@ -100,7 +99,7 @@ def certificate_read(part: Fields) -> Certificate | None:
         part.any("certificate")
         return None
     own = part.part("certificate")
-    found = records.checked(own, Certificate)
+    found = fields.checked(own, Certificate)
     own.end()
     return Certificate.from_dict(found)
 

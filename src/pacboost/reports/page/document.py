@@ -7,24 +7,17 @@ import hashlib
 from importlib.resources import files
 from pathlib import Path
 
-from pacboost.reports.page.calibration import calibration
-from pacboost.reports.page.confusion import confusion, held_out_confusion
-from pacboost.reports.page.evidence import Evidence, Numbers
-from pacboost.reports.page.facts import facts, tiles
-from pacboost.reports.page.figures import predicted
-from pacboost.reports.page.grounds import certificates
-from pacboost.reports.page.hardest import hardest
-from pacboost.reports.page.margins import margins
-from pacboost.reports.page.markup import Markup, tag, together
+from pacboost.reports.page.calibration import calibration, predicted
+from pacboost.reports.page.charts import Markup, Section, tag, together
+from pacboost.reports.page.confusion import confusion, held_out_confusion, held_out_ranking, ranking
+from pacboost.reports.page.grounds import certificates, facts, tiles
 from pacboost.reports.page.promises import promises
-from pacboost.reports.page.ranking import held_out_ranking, ranking
-from pacboost.reports.page.rounds import rounds
-from pacboost.reports.page.rules import rules
-from pacboost.reports.page.section import Section
+from pacboost.reports.page.rounds import margins, rounds
+from pacboost.reports.page.rules import hardest, rules
 from pacboost.reports.page.sentence import Sentence, line, sentence
 from pacboost.reports.page.shapes import shapes
-from pacboost.reports.page.subject import Subject
-from pacboost.sources.atomic_write import atomic_write
+from pacboost.reports.page.subject import Evidence, Numbers, Subject
+from pacboost.sources.optional import atomic_write
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"

@@ -10,11 +10,8 @@ from pacboost.bounds.held_out import named
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above, percent_digits
 from pacboost.numerics.same_bits import mean
-from pacboost.reports.page.drawing import Frame, figure
-from pacboost.reports.page.evidence import Evidence, Numbers
-from pacboost.reports.page.markup import Markup, tag, together
-from pacboost.reports.page.scales import round_numbers
-from pacboost.reports.page.subject import Subject
+from pacboost.reports.page.charts import Frame, Markup, figure, round_numbers, tag, together
+from pacboost.reports.page.subject import Evidence, Numbers, Subject
 
 UNSEEN = (
     'That takes rows that the model was not trained on: fit with certify="holdout", or pass such '

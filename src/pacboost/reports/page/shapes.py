@@ -12,16 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses import forest_shapes
-from pacboost.hypotheses.shapes import Shape, Shapes
+from pacboost.hypotheses import shapes as forest_shapes
+from pacboost.hypotheses.shapes import Shape, Shapes, partial_dependence
 from pacboost.hypotheses.shapes import shapes as shapes_of
-from pacboost.hypotheses.tree_shapes import partial_dependence
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.model import Model
-from pacboost.reports.page.drawing import Frame, key, meter
-from pacboost.reports.page.markup import Markup, numbers, table, tag, together
-from pacboost.reports.page.scales import Scale, number_words
-from pacboost.reports.page.section import Section, paragraphs
+from pacboost.reports.page.charts import (
+    Frame,
+    Markup,
+    Scale,
+    Section,
+    key,
+    meter,
+    number_words,
+    numbers,
+    paragraphs,
+    table,
+    tag,
+    together,
+)
 from pacboost.reports.page.subject import Subject
 
 PANELS = 12
@@ -107,7 +116,7 @@ def _of_forest(model: ForestModel, subject: Subject) -> tuple[Shapes | None, str
     if model.labels:
         return None, ""
     order = np.argsort(-subject.importances, kind="stable")[:PANELS].tolist()
-    found = forest_shapes.partial_dependence(model.forest, model.say(), order, subject.table)
+    found = forest_shapes.forest_partial_dependence(model.forest, model.say(), order, subject.table)
     return found, OF_BINS if subject.table is None else OF_ROWS
 
 

@@ -12,13 +12,21 @@ from numpy.typing import NDArray
 
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import log
+from pacboost.reports.page.charts import (
+    Frame,
+    Markup,
+    Section,
+    figure,
+    key,
+    paragraphs,
+    table,
+    tag,
+    together,
+)
 from pacboost.reports.page.document import shell
-from pacboost.reports.page.drawing import Frame, figure, key
-from pacboost.reports.page.markup import Markup, table, tag, together
-from pacboost.reports.page.section import Section, paragraphs
+from pacboost.reports.page.promises import filled
 from pacboost.reports.page.sentence import Sentence
-from pacboost.reports.page.threshold import filled
-from pacboost.sources.atomic_write import atomic_write
+from pacboost.sources.optional import atomic_write
 
 HEIGHT = 240
 LOG_10 = math.log(10)

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.sources.oracles.blocks import Shuffle, key
+from pacboost.sources.oracles.columns import distinct
 from pacboost.sources.oracles.held import BadCell, hold
-from pacboost.sources.oracles.labels import distinct
 from pacboost.sources.oracles.oracle import (
     REPLACED,
     SHUFFLED,
@@ -27,7 +28,6 @@ from pacboost.sources.oracles.oracle import (
     read_position,
     whole,
 )
-from pacboost.sources.oracles.shuffle import Shuffle, key
 
 ROWS_PER_KEY = 2**12
 LABELS_AT_ONCE = 2**18

@@ -8,7 +8,7 @@ from typing import Any
 
 from pacboost.errors import FileError, ParameterError
 from pacboost.sources.dataframe import is_frame
-from pacboost.sources.oracles import csv_blocks, parquet, svmlight
+from pacboost.sources.oracles import csv, parquet, svmlight
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.files import File, find_files
 from pacboost.sources.oracles.held import split_frame
@@ -16,15 +16,12 @@ from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote_files import RemoteFile
 from pacboost.sources.oracles.sql import sql
 from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.sources.oracles.worlds import WorldOracle
-from pacboost.sources.plane import Plane
-from pacboost.sources.worlds import World
 
 COMPRESSED = (".csv.gz", ".csv.bz2", ".csv.zst", ".csv.xz", ".csv.zip")
 DATABASES = (".duckdb", ".ddb")
 KINDS: dict[tuple[str, ...], Callable[..., AbstractOracle]] = {
     parquet.SUFFIXES: parquet.ParquetOracle,
-    csv_blocks.SUFFIXES: csv_blocks.CsvOracle,
+    csv.SUFFIXES: csv.CsvOracle,
     svmlight.SUFFIXES: svmlight.SvmlightOracle,
     DATABASES: sql,
 }
@@ -59,8 +56,9 @@ def _from_object(
 ) -> AbstractOracle:
     if hasattr(source, "cursor"):
         return sql(source, _named(target, "a database"), seed, **options)
-    if isinstance(source, World | Plane):
-        return WorldOracle(source, seed, **options)
+    if hasattr(source, "as_oracle"):  # a world
+        oracle: AbstractOracle = source.as_oracle(seed, **options)
+        return oracle
     if is_frame(source):
         X, y = split_frame(source, _named(target, "a data frame"), options.pop("drop", ()))
         return ArrayOracle(X, y, seed, **options)

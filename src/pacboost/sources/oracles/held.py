@@ -18,8 +18,7 @@ from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable, is_frame, open_frame
 from pacboost.sources.levels import NO_LEVELS, is_missing
-from pacboost.sources.oracles.columns import features
-from pacboost.sources.oracles.labels import NO_LABEL, first_missing
+from pacboost.sources.oracles.columns import NO_LABEL, features, first_missing
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table, Values, refuse_text
 

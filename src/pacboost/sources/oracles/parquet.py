@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
-from pacboost.parallel.batches import in_batches
-from pacboost.parallel.cluster import Cluster
+from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import (
     HeldArrow,
@@ -25,11 +24,17 @@ from pacboost.sources.oracles.arrow import (
     release_memory,
     row_bits,
 )
-from pacboost.sources.oracles.columns import refuse_other
-from pacboost.sources.oracles.files import File, Source, find_files, fingerprint, opened
-from pacboost.sources.oracles.labels import NO_LABEL, distinct, first_missing
+from pacboost.sources.oracles.columns import NO_LABEL, distinct, first_missing, refuse_other
+from pacboost.sources.oracles.files import (
+    File,
+    Source,
+    check_unchanged,
+    find_files,
+    fingerprint,
+    opened,
+    stamps_of,
+)
 from pacboost.sources.oracles.remote import BlockReading, SpreadOracle
-from pacboost.sources.oracles.unchanged import check_unchanged, stamps_of
 
 SUFFIXES = (".parquet", ".pq")
 BUFFER = 2**18

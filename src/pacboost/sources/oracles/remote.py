@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ClusterError
-from pacboost.parallel.batches import MOST_AT_ONCE, in_batches
-from pacboost.parallel.cluster import Cluster
-from pacboost.parallel.cluster_jobs import Shared
+from pacboost.parallel.cluster import MOST_AT_ONCE, Cluster, in_batches
+from pacboost.parallel.remote_task import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
+from pacboost.sources.oracles.columns import distinct
 from pacboost.sources.oracles.held import Held, Rows
-from pacboost.sources.oracles.labels import distinct
 from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Places, SettlingChooser, Unread
 from pacboost.sources.table import Table
 

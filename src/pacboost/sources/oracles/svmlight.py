@@ -13,11 +13,16 @@ import scipy.sparse as sp
 
 from pacboost.errors import DataError, FileError
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.files import Source, find_files, fingerprint
+from pacboost.sources.oracles.csv import Lines, cut, read_lines, rows_by_bytes
+from pacboost.sources.oracles.files import (
+    Source,
+    check_unchanged,
+    find_files,
+    fingerprint,
+    stamps_of,
+)
 from pacboost.sources.oracles.held import HeldSparse
-from pacboost.sources.oracles.lines import Lines, cut, read_lines, rows_by_bytes
 from pacboost.sources.oracles.oracle import whole
-from pacboost.sources.oracles.unchanged import check_unchanged, stamps_of
 
 SUFFIXES = (".svm", ".svmlight", ".libsvm")
 GROWTH = 10

@@ -15,13 +15,111 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW, ForestTree
-from pacboost.kernels import forest_grow, forest_walk
-from pacboost.kernels.forest_grow import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
+from pacboost.kernels import forest
+from pacboost.kernels.forest import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
+from pacboost.kernels.forest_rows import count_drawn
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
-from pacboost.training.bags.bags import Bag
-from pacboost.training.bags.forest_bags import whole_weights, words
+from pacboost.training.bags.bags import Bag, Bags
 from pacboost.training.bags.members import Answers, Maker, Member
+
+# Bags of a forest: the same whatever order rows come in, and a weight stands for copies of a row.
+#
+# Given the rows, every draw is uniform, as in any other order. So which rows are in a bag is
+# independent of what they hold, and certificates out of bag hold, with probability over the seed
+# too (docs/proofs/out_of_bag.md).
+
+WEIGHT_BITS = 16
+DRAWS_WORTH_A_KERNEL = 50_000
+
+
+class ForestBags(Bags):
+    """Bags that follow from what rows hold, whatever order they come in.
+
+    Draws go by place in ``order``, which content alone decides. A row of weight w has w places,
+    so it is drawn as w copies of it would be. Without replacement, ``drawn`` rows are taken.
+    """
+
+    def __init__(
+        self,
+        order: NDArray[np.intp],
+        columns: int,
+        seed: int,
+        drawn: int,
+        *,
+        replacement: bool,
+        weights: NDArray[np.int64] | None = None,
+    ) -> None:
+        super().__init__(order.size, drawn, columns, columns, seed, replacement)
+        ends = None if weights is None else np.cumsum(weights[order])
+        object.__setattr__(self, "_held", (order, ends))
+
+    def bag(self, number: int) -> Bag:
+        """Draw the bag of this number."""
+        order, ends = self._held  # type: ignore[attr-defined]
+        generator = np.random.default_rng((self.seed, number))
+        if not self.replacement:
+            counts = np.ones(self.rows, np.int64)
+            if self.drawn < self.rows:
+                counts[order[generator.permutation(self.rows)[self.drawn :]]] = 0
+        else:
+            total = self.rows if ends is None else int(ends[-1])
+            places = generator.integers(total, size=self.drawn)
+            places = places if ends is None else np.searchsorted(ends, places, side="right")
+            counts = _counted(order, places)
+        return Bag(counts, None, int(generator.integers(2**31)))
+
+
+def _counted(order: NDArray[np.intp], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count how often each row was drawn; NumPy counts under the interpreter's lock."""
+    if places.size < DRAWS_WORTH_A_KERNEL:
+        return np.bincount(order[places], minlength=order.size)
+    counts = np.zeros(order.size, np.int64)
+    count_drawn(order, places, counts)
+    return counts
+
+
+def content_order(codes: NDArray[np.uint8], targets: NDArray[Any]) -> NDArray[np.intp]:
+    """Sort rows by a hash of their codes (features, rows) and targets; equal rows stay together.
+
+    >>> codes = np.array([[1, 0, 1]], np.uint8)
+    >>> content_order(codes, np.array([1, 1, 1])).tolist() in ([0, 2, 1], [1, 0, 2])
+    True
+    """
+    total = np.ascontiguousarray(targets, np.float64).view(np.uint64).copy()
+    held = words(codes).view(np.uint64)
+    for j in range(held.shape[1]):
+        total += held[:, j]
+        total ^= total >> np.uint64(30)
+        total *= np.uint64(0xBF58476D1CE4E5B9)
+        total ^= total >> np.uint64(27)
+        total *= np.uint64(0x94D049BB133111EB)
+    return np.argsort(total, kind="stable")
+
+
+def words(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Give rows of codes, filled up to whole words of eight."""
+    features, rows = codes.shape
+    lines = np.zeros((rows, -(-features // 8) * 8), np.uint8)
+    lines[:, :features] = codes.T
+    return lines
+
+
+def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Turn weights into whole numbers: as they are if they have a common measure.
+
+    >>> whole_weights(np.array([0.2, 0.6, 1.0])).tolist(), whole_weights(np.array([1.0, 0.5**0.5]))
+    ([1, 3, 5], array([65536, 46341]))
+    """
+    least = float(weights.min())
+    for part in range(1, 7):
+        ratios = weights / least * part
+        whole = np.rint(ratios)
+        if whole.max() <= 2**WEIGHT_BITS and np.abs(ratios - whole).max() < 1e-9 * part:
+            return np.asarray(whole, np.int64)
+    scaled = np.rint(weights * (2**WEIGHT_BITS / float(weights.max())))
+    return np.asarray(np.maximum(1, scaled), np.int64)
+
 
 NO_LIMIT = 2**31
 SUM_BITS = 62
@@ -64,7 +162,7 @@ class TreeMember(Member):
     def said(self, lines: NDArray[np.uint8]) -> Answers:
         """Do the same for rows of codes."""
         places = np.empty(len(lines), np.int64)
-        forest_walk.descend(lines, self.inner.nodes, 0, self.bins.missing, places)
+        forest.descend(lines, self.inner.nodes, 0, self.bins.missing, places)
         payload = (self.inner.nodes[places] & LOW).astype(np.uint32)
         if self.classes <= 2:
             values = payload.view(np.float32).astype(np.float64)
@@ -143,10 +241,8 @@ class TreeMaker(Maker):
         many = self.classes > 2
         table = np.empty((size // 2 + 1 if many else 0, self.classes if many else 1), np.float32)
         gains = np.zeros(len(self._columns))
-        desk = forest_grow.desk(
-            size, gains.size, self._plan, bag.seed, weighted=self._weights.size > 0
-        )
-        written, lines = forest_grow.grow(
+        desk = forest.desk(size, gains.size, self._plan, bag.seed, weighted=self._weights.size > 0)
+        written, lines = forest.grow(
             self._columns, self._lines, self._parcels, self._weights, bag.counts, self._unit,
             self.limits.lightest, self._bins.middle, self._plan, desk, nodes, table, gains,
         )  # fmt: skip

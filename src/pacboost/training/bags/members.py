@@ -18,15 +18,14 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.learners.black_box import fit_bag
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Search
+from pacboost.learners.sklearn import fit_bag
 from pacboost.learners.stump import StumpSearch
 from pacboost.learners.tree import Tree
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.request import Request
-from pacboost.samples.sample import Sample, unlabelled
+from pacboost.samples.sample import Request, Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.bags.bags import Bag
 

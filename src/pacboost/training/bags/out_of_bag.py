@@ -18,8 +18,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.threads import each_rows
-from pacboost.ledgers.out_of_bag import OutOfBag as OutOfBag  # noqa: PLC0414 - known from here too
+from pacboost.kernels.runtime.threads import each_rows
+from pacboost.ledgers.validation import OutOfBag as OutOfBag  # noqa: PLC0414 - known from here too
 from pacboost.numerics.same_bits import mean
 
 Rows = NDArray[np.intp] | NDArray[np.bool_]

@@ -15,29 +15,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.filtering_booster import FilteringBooster
-from pacboost.kernels.threads import each_rows, threads
+from pacboost.boosters.bounded_weights import FilteringBooster
+from pacboost.kernels.runtime.threads import each_rows, threads
 from pacboost.learners.learner import Learner
-from pacboost.ledgers.ledger import Ledger, Round
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Ledger, Refill, Round
 from pacboost.numerics.same_bits import exp, mean, total
 from pacboost.parallel.cores import usable_cores
 from pacboost.parallel.tasks import tasks_on
 from pacboost.samples.sample import Sample
 from pacboost.sources.oracles.remote import RemoteOracle
-from pacboost.training.filtering.drawing.block_rows import BlockRows
-from pacboost.training.filtering.drawing.candidates import Candidates
-from pacboost.training.filtering.drawing.keys import key_of, numbers, row_numbers
-from pacboost.training.filtering.drawing.row_encoder import RowEncoder
+from pacboost.training.filtering.block_rows import BlockRows
+from pacboost.training.filtering.candidates import Candidates, key_of, numbers, row_numbers
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.mean_test import share_of
-from pacboost.training.filtering.plan import FilteringPlan
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.remote_refilling import RemoteRefilling
-from pacboost.training.filtering.vote_so_far import VoteSoFar
+from pacboost.training.filtering.remote import RemoteRefilling
+from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.vote_so_far import FilteringPlan, VoteSoFar
 from pacboost.training.run import resume
 from pacboost.training.run.loop import NO_EDGE, Run
-from pacboost.training.run.records.record import FinishedRound
+from pacboost.training.run.record import FinishedRound
 
 LEAST_ROWS = 10
 """A sample of fewer rows is not boosted on, unless it is the first: there are no more then."""

@@ -14,21 +14,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pacboost.boosters.base.booster import Measured
-from pacboost.boosters.base.bounded_weights import BoundedWeights
+from pacboost.boosters.booster import Measured
+from pacboost.boosters.bounded_weights import BoundedWeights
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.ledgers.ledger import Round
-from pacboost.samples.coded import CodedTable
+from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Sample
-from pacboost.training.filtering.drawing.keys import key_of
+from pacboost.training.filtering.candidates import key_of
 from pacboost.training.filtering.engine import ENDED, TIME_IS_UP, Event, Filtering
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.mean_test import EdgeTest, share_of
-from pacboost.training.filtering.plan import draws_for
 from pacboost.training.filtering.refilling import Refilling
+from pacboost.training.filtering.vote_so_far import draws_for
 from pacboost.training.run.loop import Run
-from pacboost.training.run.records.record import FinishedRound
+from pacboost.training.run.record import FinishedRound
 
 TRIES = 3
 """How often a learner without an edge is asked again, each time on a sample of its own."""

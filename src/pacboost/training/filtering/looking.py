@@ -13,7 +13,7 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels import hashing, sieve
+from pacboost.kernels import hashing
 from pacboost.numerics.same_bits import log_sum_exp, softplus, total
 from pacboost.samples.gathering import Gathering
 from pacboost.samples.row_hashes import Hashes
@@ -21,9 +21,8 @@ from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import AbstractOracle, Drawn, Unread
 from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.keys import numbers, row_numbers
-from pacboost.training.filtering.drawing.offer import Offer
-from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.candidates import Offer, numbers, row_numbers
+from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 
 Floats = NDArray[np.float64]
@@ -198,7 +197,7 @@ class Look:
         """Toss the coins of rows; give which of them are kept, and their odds."""
         odds, kept = np.empty(chances.size), np.empty(chances.size, dtype=np.int64)
         bounds = NO_BOUNDS if piece.bounds is None else piece.bounds
-        count = sieve.keep(piece.tickets, self.key, chances, bounds, self.scale, odds, kept)
+        count = hashing.keep(piece.tickets, self.key, chances, bounds, self.scale, odds, kept)
         return kept[:count], odds[:count]
 
     def _hashed(self, table: Table, rows: NDArray[np.uint64]) -> tuple[Table | None, Hashes | None]:

@@ -8,16 +8,14 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.same_bits import total
 from pacboost.parallel.tasks import Serial, Tasks
 from pacboost.samples.content_sample import joined
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.candidates import Candidates
-from pacboost.training.filtering.drawing.offer import Offer
-from pacboost.training.filtering.drawing.row_encoder import RowEncoder
+from pacboost.training.filtering.candidates import Candidates, Offer
 from pacboost.training.filtering.looking import (
     AGAIN,
     FRESH,
@@ -32,6 +30,7 @@ from pacboost.training.filtering.looking import (
     worth_compiling,
 )
 from pacboost.training.filtering.mean_test import MeanTest
+from pacboost.training.filtering.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 
 Floats = NDArray[np.float64]

@@ -14,8 +14,8 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.cuda.device import gpu_in_use
-from pacboost.kernels.cuda.scores import GpuScores
-from pacboost.kernels.threads import ROWS_PER_SPAN
+from pacboost.kernels.cuda.predict import GpuScores
+from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.gpu_codes import gpu_codes
 from pacboost.samples.sample import Sample

@@ -11,19 +11,17 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.booster import Booster
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.cuda.device import to_host
 from pacboost.learners.learner import Capacity, Learner
 from pacboost.ledgers.ledger import Ledger, Round
-from pacboost.samples.request import Wholes
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Sample, Wholes
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.quick import QuickRounds
-from pacboost.training.run.records.record import FinishedRound, Recorder
+from pacboost.training.run.record import FinishedRound, Recorder
 from pacboost.training.run.rehearsal import finish_compiling
-from pacboost.training.run.rounds import MeasuredRule, rounds_of
-from pacboost.training.run.rows_shown import RowsShown
+from pacboost.training.run.rounds import MeasuredRule, RowsShown, rounds_of
 from pacboost.training.run.scores import Floats
 
 NO_EDGE = "the learner found no rule better than guessing"

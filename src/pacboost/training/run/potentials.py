@@ -3,24 +3,119 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
-from pacboost.kernels import row_costs
+from pacboost.kernels import measure
 from pacboost.kernels.cuda.device import to_host
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.same_bits import log, log_sum_exp
-from pacboost.samples.request import Request, Sums, Wholes
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training import losses
-from pacboost.training.costs import mean_cost
-from pacboost.training.run import exact_sums
-from pacboost.training.run.potential import ROUNDING, MeasuredPotential, Potential, log_product
-from pacboost.training.run.scores import Floats, Margins, SoftmaxRows
+from pacboost.training.metrics import mean_cost
+from pacboost.training.run import scores as exact_sums
+from pacboost.training.run.scores import Margins, SoftmaxRows
+
+# The potentials: what a run measures to bound its training error.
+#
+# A potential is a function of the margin that is at least 1 where the margin is 0 or less, so its
+# mean over the rows is at least the training error. The mean before the first round is known, and
+# each round records the factor Z_t by which it changed the mean. The product of these factors is
+# all that bounds/training.py needs.
+
+Floats = NDArray[np.float64]
+
+LEAST_NORMALISER = 1e-300
+"""A regression may fit all targets, but a mean loss of 0 has no logarithm."""
+ROUNDING = 1e-9
+
+
+class Potential(ABC):
+    """The potential of a run on one sample; ``now`` is its mean after the rounds so far."""
+
+    name: ClassVar[str] = ""
+    convex: ClassVar[bool] = False
+    """Whether two wrong pairs of row and class cost at least as much as two margins of 0."""
+
+    def __init__(self, booster: Booster[Any], sample: Sample, first_total: int) -> None:
+        self._booster, self._sample, self._first_total = booster, sample, first_total
+        self.start = self.now = 1.0
+
+    def first_weights(self, first: Request) -> Wholes:
+        """Give D_1 in whole units, one for each row: the weights of the training error."""
+        return first.weights[:, 0].copy()
+
+    def factor(self, classes: int) -> float:
+        """Give the number by which ∏ Z_t has to be multiplied to bound the training error.
+
+        ``classes`` is the number K of classes if the margins are those of pairs of row and class,
+        else 1. The K pairs of a wrong row cost at least 2 together, or 1 if the potential is not
+        convex.
+        """
+        if classes == 1:
+            return self.start
+        return classes / 2 if self.convex else classes
+
+    def of_cells(self, sums: Sums, values: CellValues) -> float:
+        """Give Z_t of cells with these values if it follows from the sums, else 1."""
+        return 1.0
+
+    @abstractmethod
+    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+        """Give Z_t of the round that led to this state; ``by_sums`` is what the sums say."""
+
+    def on_other_rows(self) -> Potential:
+        """Give the potential of a run that continues on rows of which ∏ Z_t bounds nothing."""
+        return self
+
+    @abstractmethod
+    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+        """Continue after earlier rounds; say whether their record agrees with the state."""
+
+
+class MeasuredPotential(Potential):
+    """A potential whose mean is measured after every round, and divided by the one before."""
+
+    @abstractmethod
+    def mean(self, state: Any, rounds: int) -> float:
+        """Measure the mean over all rows."""
+
+    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+        """Give the mean after the round as a multiple of the mean before it."""
+        before, self.now = self.now, self.mean(state, rounds)
+        return max(self.now / before if before > 0 else 1.0, LEAST_NORMALISER)
+
+    def on_other_rows(self) -> Potential:
+        """Stop measuring."""
+        return Unmeasured(self._booster, self._sample, self._first_total)
+
+    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+        """Compare the mean with the product of the recorded factors."""
+        self.now = self.mean(state, len(entries))
+        return abs(math.log(self.now / self.start) - log_product(entries)) <= ROUNDING
+
+
+class Unmeasured(Potential):
+    """No potential at all: a product over rounds on changing rows would bound nothing."""
+
+    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+        """Record a factor of 1."""
+        return 1.0
+
+    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+        """Refuse: there is no record to agree with."""
+        return False
+
+
+def log_product(entries: Sequence[Round]) -> float:
+    """Give ln ∏ Z_t."""
+    return math.fsum(math.log(entry.normaliser) for entry in entries)
 
 
 class Exponential(Potential):
@@ -67,7 +162,7 @@ class Projected(Exponential):
         """Check that the mean weight is what it always is."""
         for entry in entries:
             self.now *= entry.normaliser
-        mean = exact_sums.total(self._booster.request(state)) / self._first_total
+        mean = exact_sums.exact_total(self._booster.request(state)) / self._first_total
         return abs(math.log(mean)) <= ROUNDING
 
 
@@ -78,7 +173,7 @@ class MeanWeight(MeasuredPotential):
 
     def mean(self, state: Any, rounds: int) -> float:
         """Divide the sum of all weights by the first one."""
-        return exact_sums.total(self._booster.request(state)) / self._first_total
+        return exact_sums.exact_total(self._booster.request(state)) / self._first_total
 
 
 class MarginCost(MeasuredPotential):
@@ -97,13 +192,13 @@ class MarginCost(MeasuredPotential):
 class Logistic(MarginCost):
     """log₂(1 + exp(-2·margin))."""
 
-    name, kernel, unit = "logistic", row_costs.LOGISTIC, math.log(2)
+    name, kernel, unit = "logistic", measure.LOGISTIC, math.log(2)
 
 
 class Clipped(MarginCost):
     """exp(-margin), or 1 - margin where the margin is negative."""
 
-    name, kernel = "clipped", row_costs.CLIPPED
+    name, kernel = "clipped", measure.CLIPPED
 
 
 class Softmax(MeasuredPotential):
@@ -162,13 +257,13 @@ class Loss(MeasuredPotential):
 class SquareLoss(Loss):
     """The square of the residual."""
 
-    name, kernel = "square", row_costs.SQUARE
+    name, kernel = "square", measure.SQUARE
 
 
 class AbsoluteLoss(Loss):
     """The absolute residual."""
 
-    name, kernel = "absolute", row_costs.ABSOLUTE
+    name, kernel = "absolute", measure.ABSOLUTE
 
 
 class UnknownLoss(SquareLoss):

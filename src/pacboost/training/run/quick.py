@@ -13,27 +13,27 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.boosters.base.booster import Measured
+from pacboost.boosters.booster import Measured
 from pacboost.boosters.logit import MOST_STEP, Logit, LogitState
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import compile_helper, grow_team, quick_work, team_measures, team_updates
+from pacboost.kernels import grow_team, quick_rounds, team_steps
 from pacboost.kernels import quick_rounds as quick
 from pacboost.kernels.cuda.device import gpu_in_use
-from pacboost.kernels.entry import Bundle, is_compiled
+from pacboost.kernels.cuts import MISSING_LEFT
 from pacboost.kernels.numpy_draw import divide_rows
-from pacboost.kernels.split_layout import MISSING_LEFT
-from pacboost.kernels.team import Steps, in_turn
-from pacboost.kernels.threads import ROWS_PER_SPAN, span_count
+from pacboost.kernels.runtime import compile_helper
+from pacboost.kernels.runtime.entry import Bundle, is_compiled
+from pacboost.kernels.runtime.team import Steps, in_turn
+from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, span_count
 from pacboost.learners.dense_growing import DenseTreeSearch, ManyTrees
 from pacboost.learners.growing import MOST_SUM
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
 from pacboost.numerics.same_bits import total
-from pacboost.training.run import exact_sums
+from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.early_stopping import EarlyStopping, QuickWatch
-from pacboost.training.run.potential import LEAST_NORMALISER
-from pacboost.training.run.potentials import Logistic
-from pacboost.training.run.records.record import FinishedRound, Recorder
+from pacboost.training.run.potentials import LEAST_NORMALISER, Logistic
+from pacboost.training.run.record import FinishedRound, Recorder
 from pacboost.training.run.rounds import LEAST_EDGE, CellRounds, Rounds
 from pacboost.training.run.scores import Margins
 
@@ -109,14 +109,14 @@ class QuickRounds:
             self.trees.team,
             course,
         )
-        count = int(course[quick_work.ROUND])
+        count = int(course[quick_rounds.ROUND])
         state.cast.extend([1.0] * count)
         weight, pull = sums.now.tolist()
         seconds = (time.perf_counter() - started) / max(1, count)
         found = self._read(records, done, count, seconds)
         return replace(state, weight=weight, pull=pull), found
 
-    def _drawn(self, first: int, wanted: int) -> quick_work.DrawnRows:
+    def _drawn(self, first: int, wanted: int) -> quick_rounds.DrawnRows:
         """Draw the rows and the features of some rounds."""
         shown = self.rounds.shown
         size = 0 if shown.all_rows else self.trees.work.rows.size
@@ -124,15 +124,15 @@ class QuickRounds:
         keys = np.empty(wanted, dtype=np.int64)
         chosen, aside = (np.empty((wanted, own), dtype=np.uint32) for own in (size, others))
         divide_rows(shown.entropy(first), keys, chosen, aside)
-        return quick_work.DrawnRows(keys, chosen, aside)
+        return quick_rounds.DrawnRows(keys, chosen, aside)
 
     def _room(
         self, wanted: int, state: LogitState
-    ) -> tuple[quick_work.Records, quick_work.RoundSums]:
+    ) -> tuple[quick_rounds.Records, quick_rounds.RoundSums]:
         """Reserve what kernels write to."""
         leaves, team = self.trees.leaves, self.trees.team
         spans = span_count(self.rounds.sample.n_rows)
-        records = quick_work.Records(
+        records = quick_rounds.Records(
             np.zeros((wanted, 5, leaves), dtype=np.int32), np.zeros((wanted, leaves)),
             np.zeros((wanted, leaves)), np.zeros((wanted, 2 * leaves)),
             np.zeros((wanted, 4), dtype=np.int64), np.zeros((wanted, 2)),
@@ -141,7 +141,7 @@ class QuickRounds:
         now = np.array([state.weight, state.pull], dtype=np.int64)
         parts = np.zeros((team, 2, leaves), dtype=np.int64)
         totals, wrong = (np.zeros((team, size), dtype=np.int64) for size in (2, 1))
-        return records, quick_work.RoundSums(
+        return records, quick_rounds.RoundSums(
             now, parts, np.zeros(spans), totals, wrong, np.zeros(spans), np.zeros(1)
         )
 
@@ -158,8 +158,8 @@ class QuickRounds:
         return course, np.array([*fixed, *limits], dtype=np.float64)
 
     def _steps(
-        self, state: LogitState, course: Any, settings: Any, drawn: quick_work.DrawnRows,
-        records: quick_work.Records, sums: quick_work.RoundSums, watched: QuickWatch | None,
+        self, state: LogitState, course: Any, settings: Any, drawn: quick_rounds.DrawnRows,
+        records: quick_rounds.Records, sums: quick_rounds.RoundSums, watched: QuickWatch | None,
     ) -> Steps:  # fmt: skip
         """Give the kernels of a round in their order, with their arguments."""
         columns = state.signs, state.margins, state.weights, state.pulls
@@ -172,13 +172,13 @@ class QuickRounds:
             (quick.begin, (course, settings, drawn_, weights, pulls, tree, sums_)),
             (grow_team.grow_tree, self.trees.given),
             (quick.settle, (course, drawn_, tree, cells)),
-            (team_measures.cell_sums_of_one,
+            (team_steps.cell_sums_of_one,
              (cells, weights, pulls, False, size, sums.parts, sums.squares)),
             (quick.give_values, (course, settings, tree, sums_, values, records_)),
-            (team_updates.logistic,
+            (team_steps.logistic,
              (cells, values, signs, state.base, most, margins, weights, pulls, sums.totals)),
-            (team_measures.log_costs, (margins, size, sums.cost)),
-            (team_measures.mistakes, (margins, ones, sums.wrong)),
+            (team_steps.log_costs, (margins, size, sums.cost)),
+            (team_steps.mistakes, (margins, ones, sums.wrong)),
         ]  # fmt: skip
         held = 0
         if watched is not None:
@@ -187,12 +187,12 @@ class QuickRounds:
             shown = watched.codes, watched.signs, tree, values, scores, own
             steps += [
                 (quick.validate, shown),
-                (team_measures.log_costs, (own, size, sums.held_cost)),
+                (team_steps.log_costs, (own, size, sums.held_cost)),
             ]
         return [*steps, (quick.finish, (course, settings, sums_, held, records_))]
 
     def _read(
-        self, records: quick_work.Records, done: int, count: int, seconds: float
+        self, records: quick_rounds.Records, done: int, count: int, seconds: float
     ) -> list[FinishedRound]:
         """Turn records into rules and entries of the ledger; measure what follows from them."""
         rounds, names, potential = self.rounds, self.recorder.names, self.rounds.potential

@@ -1,8 +1,8 @@
 """Compile the kernels of boosting on two cores, by using each of them once on a tiny sample.
 
 Run as a program, this module compiles what grows a tree, or finds a stump, and then what scores
-rows. kernels/compile_helper.py starts it on the first fit of an installation. The process that fits
-compiles the rest meanwhile.
+rows. kernels/runtime/compile_helper.py starts it on the first fit of an installation. The process
+that fits compiles the rest meanwhile.
 """
 
 from __future__ import annotations
@@ -15,28 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.base.booster import Booster, Moved
+from pacboost.boosters.booster import Booster, Moved
 from pacboost.boosters.logit import Logit
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import compile_helper, grow_team, lookup, plain_split, routing, team_measures
-from pacboost.kernels.board import board_for, take_turns
-from pacboost.kernels.by_address import address_of
-from pacboost.kernels.entry import entry_of
-from pacboost.kernels.row_costs import LOGISTIC
-from pacboost.kernels.team import Steps, Team
+from pacboost.kernels import grow_team, lookup, plain_split, routing, team_steps
+from pacboost.kernels.measure import LOGISTIC
+from pacboost.kernels.runtime import compile_helper
+from pacboost.kernels.runtime.board import board_for, take_turns
+from pacboost.kernels.runtime.entry import address_of, entry_of
+from pacboost.kernels.runtime.team import Steps, Team
 from pacboost.learners import dense_growing, growing
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.request import Request
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.costs import mean_cost
-from pacboost.training.metrics import metric
-from pacboost.training.run import exact_sums
+from pacboost.training.metrics import mean_cost, metric
+from pacboost.training.run import scores
 from pacboost.training.run.early_stopping import EarlyStopping
 
 ROWS = 600
@@ -141,11 +139,11 @@ def weigh_and_measure() -> None:
     sample, booster = tiny_sample(), Logit()
     state = booster.init(sample.signs, sample.base)
     cells = np.zeros(ROWS, dtype=np.uint8)
-    sums, _ = exact_sums.cell_sums(booster.request(state), cells, 1)
+    sums, _ = scores.cell_sums(booster.request(state), cells, 1)
     values = booster.values(state, sums, cells)
     state = booster.move(state, Moved(cells, values, 1.0, None))
     mean_cost(LOGISTIC, state.margins, sample.base)
-    exact_sums.training_error(state.margins, sample, np.ones(1, dtype=np.int64))
+    scores.training_error(state.margins, sample, np.ones(1, dtype=np.int64))
 
 
 def vote_and_measure() -> None:
@@ -153,16 +151,16 @@ def vote_and_measure() -> None:
     sample, booster = tiny_sample(), AdaBoost()
     state = booster.init(sample.signs, sample.base)
     agree = StumpRule(0, 0.0, 0, 1, 1).agreement(sample)
-    measured, _ = exact_sums.masses(booster.request(state).weights[:, 0], agree)
+    measured, _ = scores.masses(booster.request(state).weights[:, 0], agree)
     booster.step(state, agree[:, None], measured)
-    exact_sums.training_error(state.margins, sample, np.ones(1, dtype=np.int64))
+    scores.training_error(state.margins, sample, np.ones(1, dtype=np.int64))
 
 
 def call_a_team() -> None:
     """Have a team of two do nothing."""
     team = Team()
     totals = np.zeros((2, 1), dtype=np.int64)
-    team.run(team_measures.mistakes, 2, np.ones(2), np.ones(1, dtype=np.int64), totals)
+    team.run(team_steps.mistakes, 2, np.ones(2), np.ones(1, dtype=np.int64), totals)
     team.close()
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.base.capabilities import RevisingBooster
-from pacboost.boosters.base.filtering_booster import FilteringBooster
+from pacboost.boosters.booster import Booster, RevisingBooster
+from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis
 from pacboost.hypotheses.tree import TreeRule

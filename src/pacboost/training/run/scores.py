@@ -16,18 +16,136 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.booster import Booster, State
-from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Rule
+from pacboost.boosters.booster import Booster, Measured, State
+from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import team_measures
-from pacboost.kernels.cuda.device import on_gpu, to_gpu, to_host
-from pacboost.kernels.cuda.totals import total_anywhere
-from pacboost.kernels.team import team_for, together
-from pacboost.numerics.same_bits import total
-from pacboost.samples.request import Request, Sums, Wholes
-from pacboost.samples.sample import Sample, Signs
-from pacboost.training.run import exact_sums
-from pacboost.training.run.records.margins import NAMING
+from pacboost.kernels import team_steps
+from pacboost.kernels.cuda.device import flat, on_gpu, to_gpu, to_host
+from pacboost.kernels.cuda.predict import total_anywhere
+from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.runtime.threads import (
+    ROWS_FOR_CHEAP_KERNELS,
+    ROWS_PER_SPAN,
+    each_rows,
+    span_count,
+    span_size,
+)
+from pacboost.numerics.exact import FRESH_TOTAL, wrong_margins
+from pacboost.numerics.same_bits import exp, row_totals, total
+from pacboost.numerics.same_bits import mean as mean_of
+from pacboost.numerics.same_bits import total as sum_of
+from pacboost.samples.sample import Request, Sample, Signs, Sums, Wholes
+from pacboost.training.run.margins import NAMING
+
+# The sums over all rows by which a run measures rules, errors and costs.
+#
+# The run measures them itself: learners and boosters never report their own success. Sums of whole
+# numbers are exact. Sums of floats are made span by span, so they do not depend on the number of
+# threads either.
+
+LEAST_COST = 2.0**-60
+"""The least mean cost: the logarithm of a mean that was rounded to 0 would be infinite."""
+
+
+def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
+    """Measure a rule that is right (+1) or wrong (-1) on each row; also give the effective size.
+
+    The effective size is the number of equally weighted rows that the weights are worth.
+    """
+    sums = np.zeros((span_count(weights.size), 2), dtype=np.int64)
+    squares = np.zeros(sums.shape[0])
+    team = min(team_for(weights.size), max(1, squares.size))
+    together(team_steps.masses, weights, agree, ROWS_PER_SPAN, sums, squares, at_most=team)
+    total, wrong = (int(number) for number in sums.sum(axis=0))
+    return Measured(total, wrong), total**2 / sum_of(squares)
+
+
+def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
+    """Add up pulls and weights in every cell; also give the effective size of the pulls."""
+    rows, outputs = request.weights.shape
+    size = span_size(outputs)
+    squares = np.zeros(span_count(rows, outputs))
+    team = min(team_for(rows * outputs), max(1, squares.size))
+    parts = np.zeros((team, 2, count, outputs), dtype=np.int64)
+    given = cells, request.weights, request.pulls, request.signed, size, parts, squares
+    if outputs == 1:
+        own = flat(request.weights), flat(request.pulls)
+        given = cells, *own, request.signed, size, parts[..., 0], squares
+    kernel = team_steps.cell_sums_of_one if outputs == 1 else team_steps.cell_sums
+    together(kernel, *given, at_most=team)
+    pulls, weights = parts.sum(axis=0)
+    square = sum_of(squares)
+    worth = request.pull**2 / square if square > 0 else 0.0
+    return Sums(pulls, weights, int(weights.sum()), request.pull, rows), worth
+
+
+def exact_total(request: Request) -> int:
+    """Add up all weights."""
+    parts: list[int] = []
+    each_rows(
+        lambda start, stop: parts.append(int(request.weights[start:stop].sum())),
+        request.weights.shape[0],
+        at_least=ROWS_FOR_CHEAP_KERNELS,
+    )
+    return sum(parts)
+
+
+def edge_of(sums: Sums, values: CellValues) -> float:
+    """Give the correlation of the signs of the values with the pulls of the rows."""
+    return float((np.sign(values) * sums.pulls).sum()) / sums.pull
+
+
+def exponential_normaliser(sums: Sums, values: CellValues) -> float:
+    """Give Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
+    plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
+    return math.fsum((plus * exp(-values) + minus * exp(values)).ravel()) / sums.weight
+
+
+def mean_of_costs(
+    costs: NDArray[np.float64], margins: NDArray[np.float64], base: NDArray[np.float64]
+) -> float:
+    """Give the mean of costs that a booster computed, after checking that they bound the error.
+
+    They do if no cost is negative, and none is below 1 where the margin is 0 or less.
+    """
+    if (costs < wrong_margins(margins)).any():
+        raise ArithmeticError("a margin of 0 or less costs less than 1, so costs bound nothing")
+    rows = row_totals(costs) / costs.shape[1]
+    mean = mean_of(rows) if base.size == 1 else sum_of(base * rows) / sum_of(base)
+    return max(mean, LEAST_COST)
+
+
+def base_weights(sample: Sample) -> Wholes:
+    """Give the base weights in whole units, one for each row."""
+    shares = np.broadcast_to(sample.base / sum_of(sample.base), (sample.n_rows,))
+    units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
+    return units
+
+
+def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: Wholes) -> float:
+    """Give the share of the sample, under D_1, on which the vote is wrong or tied.
+
+    With several labels per row it is the share of pairs of row and label: the Hamming loss.
+    """
+    rows, outputs = margins.shape
+    weighted = first_weights.size > 1
+    total = int(first_weights.sum()) if weighted else rows
+    if outputs == 1 or sample.labels is None:
+        each = np.repeat(first_weights, outputs) if weighted and outputs > 1 else first_weights
+        totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
+        together(team_steps.mistakes, flat(margins), each, totals, at_most=len(totals))
+        return int(totals.sum()) / int(total * outputs)
+    totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
+    together(
+        team_steps.wrong_classes,
+        margins,
+        sample.signs,
+        first_weights,
+        totals,
+        at_most=len(totals),
+    )
+    return int(totals.sum()) / total
+
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -68,7 +186,7 @@ class Margins:
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
         """Give the share of the sample, under D_1, on which the vote is wrong or tied."""
-        return exact_sums.training_error(margins, self._sample, first_weights)
+        return training_error(margins, self._sample, first_weights)
 
     def cell_sums(
         self, request: Request, rule: Hypothesis, cells: Cells
@@ -77,7 +195,7 @@ class Margins:
 
         The last is the effective size of the pulls: how many equal pulls they are worth.
         """
-        return None, *exact_sums.cell_sums(request, cells, len(rule.values))
+        return None, *cell_sums(request, cells, len(rule.values))
 
 
 class NamedClasses(Margins):
@@ -147,7 +265,7 @@ class SoftmaxRows(Margins):
             self._wrong, self._signs = to_gpu(self._wrong), to_gpu(signs)
         known = np.empty((0, 2)) if sums is None else sums
         together(
-            team_measures.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
+            team_steps.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
             self._wrong, self._squares, at_most=team_for(chosen.size * signs.shape[1]),
         )  # fmt: skip
 
@@ -158,7 +276,7 @@ class SoftmaxRows(Margins):
             mean = total_anywhere(costs) / max(1, costs.size)
         else:
             mean = total(base * to_host(costs)) / total(base)
-        return max(mean / math.log(2), exact_sums.LEAST_COST)
+        return max(mean / math.log(2), LEAST_COST)
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
         """Give the share of the sample, under D_1, on which the vote is wrong or tied."""
@@ -175,7 +293,7 @@ class SoftmaxRows(Margins):
         shape, whole_pulls = (2, len(rule.values), request.weights.shape[1]), _whole_pulls(request)
         parts = np.zeros((team_for(chosen.size * shape[2]), *shape), dtype=np.int64)
         together(
-            team_measures.class_sums, chosen, cells, request.weights, whole_pulls, parts,
+            team_steps.class_sums, chosen, cells, request.weights, whole_pulls, parts,
             at_most=len(parts),
         )  # fmt: skip
         pulls, weights = parts.sum(axis=0)

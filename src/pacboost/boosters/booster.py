@@ -1,0 +1,311 @@
+"""The interface of a booster.
+
+In every round the boosting loop (in ``pacboost.training``) calls these methods in this order:
+
+    request = booster.request(state)              weights (and pulls) of the rows for the learner
+    values = booster.values(state, sums, cells)   what each cell of the rule adds to the scores
+    state = booster.move(state, moved)            the state after these values were added
+    reason = booster.stop(state)                  a reason to stop, or None
+
+A rule that answers -1 or +1 gets one vote, and ``step`` takes the place of ``values`` and ``move``.
+Arrays have the shape (rows, outputs); two classes need one output. Whatever is summed over rows is
+an integer, so that an error of one unit in 2^52 keeps all its digits. A state belongs to one run:
+``step`` and ``move`` may reuse its arrays, and the state passed in must not be used afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.hypotheses.vote import Vote
+from pacboost.numerics.exact import VOTE_UNIT
+from pacboost.samples.sample import Request, Sample, Signs, Sums
+
+Agreement = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The total weight of the rows, and the weight of those on which the rule was wrong.
+
+    >>> Measured(total=10, wrong=3).edge
+    0.4
+    """
+
+    total: int
+    wrong: int
+
+    @property
+    def error(self) -> float:
+        """The weighted error."""
+        return self.wrong / self.total
+
+    @property
+    def edge(self) -> float:
+        """1 - 2·error, rounded once."""
+        return (self.total - 2 * self.wrong) / self.total
+
+    @property
+    def best_vote(self) -> float:
+        """½ ln((1 - error)/error), infinite for a rule without mistakes."""
+        if self.wrong == 0:
+            return math.inf
+        return 0.5 * math.log((self.total - self.wrong) / self.wrong)
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """What a round added to the scores: its value in each cell, and the cell of each row."""
+
+    cells: Cells
+    values: CellValues
+    normaliser: float
+    """The factor by which the mean potential changes, where the sums determine it; else 1."""
+    rows: NDArray[np.intp] | None = None
+    """The rows whose cell has a value other than 0, where only those change; None for all rows."""
+
+
+class State(Protocol):
+    """The part of a booster's state that the loop reads."""
+
+    @property
+    def margins(self) -> NDArray[np.float64]:
+        """y·F(x) of every row under the votes so far, (rows, outputs); F(x) in regression."""
+
+    @property
+    def cast(self) -> Sequence[Any]:
+        """The votes in order; 1 for each round in which cells have values of their own."""
+
+
+S = TypeVar("S", bound=State)
+
+
+class Booster(ABC, Generic[S]):
+    """The rules of a boosting algorithm: a small frozen object without state.
+
+    A subclass whose file lies in ``pacboost/boosters`` is found by its name. What only some
+    boosters can do is declared by a capability: ``RevisingBooster``, ``FilteringBooster`` or
+    ``FinalTable``.
+    """
+
+    name: ClassVar[str]
+    """The name by which users and ledgers know the booster; it is also the name of its file."""
+    title: ClassVar[str] = ""
+    """The name of the algorithm in reports; empty to derive it from ``name``."""
+    potential: ClassVar[str]
+    """The function of the margin whose slope gives the weights; bounds depend on it."""
+    revises: ClassVar[bool] = False
+    """Whether a round may change the votes of earlier rounds: true of every RevisingBooster."""
+    error_factor: ClassVar[float] = 0.0
+    """error ≤ error_factor · mean weight, for any rules; 0 for boosters without such a bound."""
+    on_gpu: ClassVar[bool] = False
+    """Whether the arrays of its state may be in a GPU's memory, so that no row has to travel."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether a rule gets one vote, the same in all its cells except for the sign."""
+        return False
+
+    @property
+    def prior(self) -> bool:
+        """Whether the first round is a constant that is fitted before any feature is looked at."""
+        return False
+
+    @property
+    def multiclass(self) -> str:
+        """How the booster treats more than two classes.
+
+        "pairs": every pair of row and class is a binary problem; "m1" and "samme": a rule names a
+        class and is right or wrong; "softmax": all classes at once; "two": it takes two classes
+        only. AdaBoost calls its pairs "mh".
+        """
+        return "pairs"
+
+    @property
+    def last_round(self) -> float:
+        """The number of rounds, if it is fixed in advance; otherwise infinite."""
+        return math.inf
+
+    @property
+    def floor(self) -> float:
+        """∏ Z_t bounds the error only if the error is above this."""
+        return 0.0
+
+    @property
+    def plain_votes(self) -> bool:
+        """Whether every vote is ½ ln((1 - error)/error), so that Z_t = √(1 - edge²)."""
+        return False
+
+    def for_classes(self, count: int) -> Booster[S]:
+        """Give the booster for so many classes; most do not depend on their number."""
+        return self
+
+    @abstractmethod
+    def init(
+        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
+    ) -> S:
+        """Start on signs (rows, outputs) with base weights: one per row, or one for all.
+
+        ``targets`` are the numbers to predict, in regression.
+        """
+
+    def check_targets(self, targets: NDArray[np.float64], name: str) -> None:
+        """Raise if the numbers to predict, called ``name``, are not what the loss is for."""
+
+    def unit(self, state: S) -> float:
+        """Give the unit that all values are multiples of, so that scores add up exactly."""
+        return VOTE_UNIT
+
+    @abstractmethod
+    def request(self, state: S) -> Request:
+        """Give integer weights, and pulls where they are not the signs themselves."""
+
+    @abstractmethod
+    def values(self, state: S, sums: Sums, cells: Cells) -> CellValues:
+        """Give the value that each cell adds to the scores, (cells, outputs)."""
+
+    @abstractmethod
+    def move(self, state: S, moved: Moved) -> S:
+        """Give the state after the cells added their values."""
+
+    def step(self, state: S, agree: Agreement, found: Measured) -> S:
+        """Give the state after a rule that answers -1 or +1; ``agree`` holds y·h(x)."""
+        raise ParameterError(f"{self.name} gives values to cells, not votes to rules")
+
+    def memory(self, state: S) -> list[float]:
+        """Give what ``resume`` needs besides votes and margins; the ledger keeps it."""
+        return []
+
+    @abstractmethod
+    def resume(
+        self, state: S, margins: NDArray[np.float64], votes: Sequence[float], memory: list[float]
+    ) -> S:
+        """Turn a fresh state into the last state of an earlier run, to continue exactly.
+
+        Given are the votes and the last memory of that run, and the margins of its vote.
+        """
+
+    def votes(self, state: S) -> NDArray[np.float64]:
+        """Give the current votes of all rounds."""
+        return np.array(state.cast)
+
+    def votes_after(self, state: S, rounds: int) -> NDArray[np.float64]:
+        """Give the votes as they were after so many rounds."""
+        return self.votes(state)[:rounds]
+
+    def share_of(self, state: S) -> float | None:
+        """Give the share of the worst rows whose mean margin is maximised; 0 for the worst row.
+
+        None for boosters that do not maximise a margin. Otherwise the loop records that margin, and
+        how far it can be from the largest one.
+        """
+        return None
+
+    def costs(self, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
+        """Give the cost of each margin after so many rounds: at least 1 where it is 0 or less.
+
+        The loop calls this only for boosters with a potential that has no kernel.
+        """
+        raise ParameterError(f"{self.name} defines no costs: its potential is measured by a kernel")
+
+    def costs_now(self, state: S, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
+        """Give the costs, where they depend on more of the state than margins and rounds."""
+        return self.costs(margins, rounds)
+
+    def joined(self, state: S, vote: Vote, sample: Sample) -> Vote:
+        """Give the final classifier made of the rules and their votes: by default, the vote."""
+        return vote
+
+    def parted(self, vote: Vote) -> Vote:
+        """Give the rules and votes from which ``joined`` made the final classifier."""
+        return vote
+
+    def last_vote(self, state: S) -> float:
+        """Give the vote of the newest round."""
+        return float(state.cast[-1])
+
+    def stop(self, state: S) -> str | None:
+        """Give a reason to stop, or None to go on."""
+        return None
+
+
+def whole_values(values: NDArray[np.float64], unit: float = VOTE_UNIT) -> CellValues:
+    """Round values to multiples of a unit, so that scores add up exactly."""
+    rounded: CellValues = np.rint(values / unit) * unit
+    return rounded
+
+
+def edge_of(request: Request, moved: Moved) -> float:
+    """Give the edge of cells under the weights for which they were found."""
+    right = request.pulls * np.sign(moved.values).astype(np.int8)[moved.cells]
+    return int((request.weights * right).sum()) / request.weight
+
+
+# Checks of the parameters that boosters share.
+
+
+def check_rate(name: str, value: float) -> None:
+    """Raise unless a number is finite and above 0."""
+    if not (math.isfinite(value) and value > 0):
+        raise ParameterError(f"{name} is {value}; it must be above 0")
+
+
+def check_not_negative(name: str, value: float) -> None:
+    """Raise unless a number is finite, and 0 or more."""
+    if not (math.isfinite(value) and value >= 0):
+        raise ParameterError(f"{name} is {value}; it must be 0 or more")
+
+
+def check_shrinkage(name: str, value: float) -> None:
+    """Raise unless a number lies in (0, 1]: what the loss needs to fall in every round."""
+    if not 0 < value <= 1:
+        raise ParameterError(
+            f"{name} is {value}; it must lie in (0, 1]: a longer step than the best one can make "
+            "the loss rise"
+        )
+
+
+def same_setting(name: str, value: float, memory: Sequence[float]) -> None:
+    """Raise unless the earlier rounds of a run that goes on were made with the same setting."""
+    if memory and memory[0] != value:
+        raise ParameterError(
+            f"{name} is {value}, but it was {memory[0]} in the last fit, and one model cannot hold "
+            "both; keep it, or set warm_start=False to start afresh"
+        )
+
+
+# Capabilities that only some boosters have; boosters/bounded_weights.py holds a third.
+
+
+class RevisingBooster(Booster[S]):
+    """A booster that may change the votes of earlier rounds, as totally corrective boosters do.
+
+    A run that is resumed shows it all earlier rounds again, one by one.
+    """
+
+    revises: ClassVar[bool] = True
+
+    @abstractmethod
+    def recall(self, state: S, agree: Agreement, memory: list[float]) -> S:
+        """Take in one round of an earlier run; ``resume`` is called after the last of them."""
+
+
+class FinalTable(Booster[S]):
+    """A booster whose final classifier is not the vote but a table made from its rules."""
+
+    @abstractmethod
+    def joined(self, state: S, vote: Vote, sample: Sample) -> Vote:
+        """Give a vote that consists of the table alone."""
+
+    @abstractmethod
+    def parted(self, vote: Vote) -> Vote:
+        """Give the rules and votes from which ``joined`` made the table."""

@@ -1,0 +1,244 @@
+"""Boosters whose weights are probabilities, so that they need no stored sample.
+
+Draw an example, and keep it with a probability equal to its weight: the examples that are kept are
+a sample of D_t (the ``Filter`` of lecture 003). This needs weights that lie in [0, 1] for any rules
+and that follow from the example and the vote alone. Then the mean weight μ is the share of examples
+that are kept, and if every row on which the vote is wrong or tied weighs at least 1/k,
+
+    error ≤ k·μ,       D_t ≤ D/μ.
+
+Both hold for any learner; only the number of rounds that it takes to lower μ depends on its edge.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.booster import Agreement, Booster, Measured, Moved, S, whole_values
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.kernels import update
+from pacboost.kernels.runtime.threads import each_rows
+from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.numerics.same_bits import exp, log, total
+from pacboost.samples.sample import Request, Signs, Sums
+
+Floats = NDArray[np.float64]
+
+
+class FilteringBooster(Booster[S]):
+    """A booster whose weights are probabilities, so that examples can be drawn by them."""
+
+    error_factor: ClassVar[float] = 1.0
+    by_path: ClassVar[bool] = False
+    """Whether weights depend on the whole path of a row's margin, not only on its last value."""
+    rows_worth_a_thread: ClassVar[int] = 1
+    """For fewer rows of two classes, ``chances`` takes less time than waking another thread."""
+
+    @property
+    def rate(self) -> float:
+        """The vote of every rule, if ``by_path``: the value of a cell divided by it is h(x)."""
+        return 1.0
+
+    @abstractmethod
+    def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
+        """Give each row's probability to be kept, from its margins y·F(x) after so many rounds.
+
+        Margins are (rows,) or (rows, outputs). Of several outputs the one that weighs most
+        decides, so that none of a row's weights exceeds the chance that the row is there. ``signs``
+        are those in the margins; only a softmax over more than two classes needs them.
+        """
+
+    def first_chance(self, outputs: int) -> float:
+        """Give the weight of every row before the first round."""
+        signs = np.ones((1, outputs), dtype=np.int8)
+        signs[0, 1:] = -1
+        if self.by_path:
+            return float(exp(self.start((1, outputs)).max(keepdims=True)).item())
+        return float(self.chances(np.zeros((1, outputs)), 0, signs).max())
+
+    def coin_below(self, rounds: int) -> float:
+        """Give the mean weight below which any rule will do for the next round; 0 for never."""
+        return 0.0
+
+    def start(self, shape: tuple[int, ...]) -> Floats:
+        """Give the log weights of rows before the first round, where ``follow`` starts."""
+        return np.zeros(shape)
+
+    def follow(
+        self, log_weights: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
+    ) -> Floats:
+        """Give the log weights after one more round from those before it, if ``by_path``.
+
+        ``agree`` holds y·h(x), for cells y·value/rate; ``memory`` is what the booster's ``memory``
+        said after that round, and stands in the ledger.
+        """
+        raise ParameterError(f"{self.name} weighs rows by their margins: call chances")
+
+    def continue_on_other_rows(
+        self, state: S, margins: Floats, votes: Sequence[float], log_weights: Floats | None = None
+    ) -> S:
+        """Turn a fresh state into one for rows that earlier rounds were not trained on.
+
+        Their margins are known, and if ``by_path`` their log weights ``log_weights``: ``resume``
+        without a record of these rows.
+        """
+        return self.resume(state, margins, votes, [])
+
+    def most_rounds(self, edge: float, epsilon: float) -> float:
+        """Bound the rounds of edge ``edge`` or more until the error must be below ``epsilon``.
+
+        Infinite where no theorem says so. For two classes.
+        """
+        return math.inf
+
+
+def heaviest(chances: Floats) -> Floats:
+    """Give one probability for each row: the largest of its outputs."""
+    return chances if chances.ndim == 1 else chances.max(axis=1)
+
+
+# Weights between 0 and 1, relative to the first weight of a row: what such boosters share.
+#
+# A subclass defines two things: the vote of a rule, and the weight of a row as a function of its
+# margin. The rest is the same for all: a rule gets one vote, a cell gets the sign of the weighted
+# majority of its rows, and weights are integers of at least 1, so that a weighted error of 0 means
+# that the rule made no mistake.
+
+Weights = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedState:
+    """Margins and weights of every row."""
+
+    signs: Signs
+    margins: Floats
+    weights: Weights
+    base: Floats
+    """The first weights as ``_fill`` takes them: one for each row and output, or one for all."""
+    total: int = 0
+    """The exact sum of the weights."""
+    first: int = 0
+    """The sum of the weights before the first round."""
+    cast: list[float] = field(default_factory=list)
+    log_weights: Floats | None = None
+    """Log weights, where these depend on the path of the margin."""
+    shift: float = 0.0
+    """The number that the last round added to all log weights."""
+    extra: tuple[float, ...] = ()
+    """Further numbers that a booster needs."""
+
+
+class OneVotePerRule(Booster[BoundedState]):
+    """A booster that asks for a rule with a large edge and gives it one vote, never revised."""
+
+    @property
+    def plain(self) -> bool:
+        """A rule gets one vote."""
+        return True
+
+    def request(self, state: BoundedState) -> Request:
+        """Ask for a rule under the weights."""
+        return Request(state.weights, state.signs, state.total, state.total, "error")
+
+
+class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
+    """What boosters with bounded weights share; a subclass defines votes and weights."""
+
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
+        """Start with every row at its first weight."""
+        rows, outputs = signs.shape
+        own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
+        mass = total(own) if own.size > 1 else float(own[0]) * rows * outputs
+        state = BoundedState(
+            signs=signs,
+            margins=np.zeros(signs.shape),
+            weights=np.empty(signs.shape, dtype=np.int64),
+            base=self._based(np.maximum(own / mass * FRESH_TOTAL, 1.0)),
+            log_weights=self.start(signs.shape) if self.by_path else None,
+        )
+        state = self._weigh(state)
+        return replace(state, first=state.total)
+
+    @abstractmethod
+    def vote(self, found: Measured) -> float:
+        """Give the vote of a rule."""
+
+    def _based(self, units: Floats) -> Floats:
+        """Turn the first weights, in whole units, into the base that ``_fill`` takes."""
+        return np.asarray(log(units))
+
+    @abstractmethod
+    def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
+        """Set the weights of some rows by their margins (or log weights); give their sum."""
+
+    def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell the sign of the weighted majority of its rows."""
+        agreed = int(np.abs(sums.pulls).sum())
+        found = Measured(sums.weight, (sums.weight - agreed) // 2)
+        return whole_values(np.sign(sums.pulls) * self.vote(found))
+
+    def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
+        """Add the vote to the margins, and compute the new weights."""
+        vote = self.vote(found)
+        state.cast.append(vote)
+        state.margins[:] += vote * agree
+        return self._weigh(state)
+
+    def move(self, state: BoundedState, moved: Moved) -> BoundedState:
+        """Add the values of the cells to the margins, and compute the new weights."""
+        state.cast.append(1.0)
+        state.margins[:] += state.signs * moved.values[moved.cells]
+        return self._weigh(state)
+
+    def resume(
+        self,
+        state: BoundedState,
+        margins: Floats,
+        votes: Sequence[float],
+        memory: list[float],
+    ) -> BoundedState:
+        """Compute the weights of all rows from their margins."""
+        state.margins[:] = margins
+        state.cast.extend(votes)
+        return self._weigh(state)
+
+    def _weigh(self, state: BoundedState) -> BoundedState:
+        known = state.margins if state.log_weights is None else state.log_weights
+        margins, weights, base = known.reshape(-1), state.weights.reshape(-1), state.base
+        sums: list[int] = []
+
+        def task(start: int, stop: int) -> None:
+            own = base if base.size == 1 else base[start:stop]
+            part = weights[start:stop]
+            sums.append(self._fill(margins[start:stop], own, len(state.cast), part))
+
+        each_rows(task, weights.size)
+        return replace(state, total=sum(sums))
+
+
+def clipped_exponential(heights: Floats, log_base: Floats, weights: Weights) -> int:
+    """Set weights to base·min(1, exp(-height)), no less than one unit, and give their sum."""
+    return int(update.clipped(heights, log_base, weights))
+
+
+def mean_weight_below(state: BoundedState, epsilon: float) -> str | None:
+    """Give the reason to stop once the mean weight, from 1 at the start, is below epsilon."""
+    if state.total < epsilon * state.first:
+        return f"the mean weight is below {epsilon:g}, so the training error is"
+    return None
+
+
+def check_promise(edge: float, epsilon: float) -> None:
+    """Raise unless an edge and an error to be met lie strictly between 0 and 1."""
+    for name, value in (("edge", edge), ("epsilon", epsilon)):
+        if not 0 < value < 1:
+            raise ParameterError(f"{name} is {value}; it must lie between 0 and 1")

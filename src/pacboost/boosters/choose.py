@@ -1,0 +1,78 @@
+"""Make a booster of what users name as one."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.objective import CustomLoss, CustomObjective
+from pacboost.boosters.registry import BOOSTERS, LOSS_NAMES, LOSSES, loss_names
+from pacboost.errors import ParameterError
+
+FORGOTTEN = (
+    "this model was trained by an objective that is a function, and model files hold no functions; "
+    "to fit again, set {} to that function"
+)
+
+
+def as_loss(choice: Any) -> Booster[Any]:
+    """Give the booster of regression for the name of a loss, or for a function of its slopes.
+
+    >>> as_loss("absolute"), as_loss("squared_error")
+    (Absolute(learning_rate=1.0), Square(learning_rate=1.0, l2=0.0))
+    """
+    if callable(choice) and not isinstance(choice, type):
+        return CustomLoss(choice)
+    if choice == CustomLoss.name:
+        raise ParameterError(FORGOTTEN.format("loss"))
+    name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
+    if name in LOSSES:
+        return LOSSES[name]()
+    raise ParameterError(
+        f"loss is {choice!r}; it may be {', '.join(map(repr, loss_names()))}, or a "
+        "function of (y, score) that returns gradient and curvature"
+    )
+
+
+def as_booster(choice: Any) -> Booster[Any]:
+    """Give the booster for a name, ``"module:Class"``, a booster itself, or a function of slopes.
+
+    >>> as_booster("gentle")
+    Gentle(learning_rate=1.0)
+    >>> as_booster("pacboost.boosters.newton:Gentle")
+    Gentle(learning_rate=1.0)
+    """
+    if isinstance(choice, Booster):
+        return choice
+    if callable(choice) and not isinstance(choice, type):
+        return CustomObjective(choice)
+    if choice == CustomObjective.name:
+        raise ParameterError(FORGOTTEN.format("booster"))
+    if isinstance(choice, str) and ":" in choice:
+        return _imported(choice)()
+    if isinstance(choice, str) and choice in BOOSTERS:
+        return BOOSTERS[choice]()
+    close = get_close_matches(str(choice), list(BOOSTERS), n=1)
+    guess = f"did you mean {close[0]!r}? It" if close else "it"
+    raise ParameterError(
+        f"booster is {choice!r}; {guess} may be {', '.join(map(repr, BOOSTERS))}, 'module:Class' "
+        "for a class of your own, a booster itself (an object, not a class), or a function of "
+        "(y, score) that returns gradient and curvature"
+    )
+
+
+def _imported(path: str) -> type[Booster[Any]]:
+    """Import a booster class that is not one of ours."""
+    module, _, name = path.partition(":")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as problem:
+        raise ParameterError(
+            f"booster is {path!r}, which cannot be imported: {problem}. It must be 'module:Class', "
+            "and Python must find the module: install it, or name its folder in PYTHONPATH"
+        ) from problem
+    if not (isinstance(found, type) and issubclass(found, Booster)):
+        raise ParameterError(f"booster is {path!r}, which is not a subclass of pacboost's Booster")
+    return found

@@ -1,0 +1,161 @@
+"""FilterBoost (Bradley and Schapire 2007): logistic weights, made for examples drawn on the fly.
+
+A row weighs q = 1/(1 + exp(margin)), and a rule of edge r gets ½ ln((1 + r)/(1 - r)). The mean of
+ln(1 + exp(-margin)) starts at ln 2, and falls by at least p(1 - √(1 - r²)) in a round whose mean
+weight is p. A row on which the vote is wrong or tied weighs at least ½, so
+
+    Σ_t p_t (1 - √(1 - r_t²)) ≤ ln 2,      training error ≤ 2 p_t,
+
+and the error is below ε after T ≤ 2 ln 2/(ε(1 - √(1 - r²))) rounds (docs/proofs/filtering.md).
+Unlike the other filtering boosters, it needs neither an edge nor an error as a parameter.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pacboost.boosters.booster import Measured, check_rate
+from pacboost.boosters.bounded_weights import (
+    BoundedState,
+    BoundedWeights,
+    Floats,
+    Weights,
+    check_promise,
+    heaviest,
+    mean_weight_below,
+)
+from pacboost.errors import ParameterError
+from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.numerics.same_bits import sigmoid
+from pacboost.samples.sample import Signs
+
+
+@dataclass(frozen=True)
+class FilterBoost(BoundedWeights):
+    """The rules of FilterBoost.
+
+    >>> rules = FilterBoost()
+    >>> round(rules.vote(Measured(total=10, wrong=3)), 4)          # ½ ln(7/3)
+    0.4236
+    >>> round(rules.most_rounds(edge=0.2, epsilon=0.1), 1)         # 2 ln 2/(0.1·(1 - √0.96))
+    686.1
+    """
+
+    name: ClassVar[str] = "filter_boost"
+    title: ClassVar[str] = "FilterBoost"
+    potential: ClassVar[str] = "weight"
+    error_factor: ClassVar[float] = 2.0
+
+    learning_rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_rate("learning_rate", self.learning_rate)
+
+    def vote(self, found: Measured) -> float:
+        """Give the vote ½ ln((1 - error)/error)."""
+        return round_vote(min(self.learning_rate * found.best_vote, MOST_VOTE))
+
+    def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
+        """Give 1/(1 + exp(margin))."""
+        return heaviest(sigmoid(-margins))
+
+    def most_rounds(self, edge: float, epsilon: float) -> float:
+        """Give 2 ln 2/(ε(1 - √(1 - r²))), and 1/ν times as much for a learning rate ν up to 1.
+
+        The normaliser is convex in the vote and 1 where that is 0, so a part ν of the vote lowers
+        the potential by no less than the same part.
+        """
+        if self.learning_rate > 1 or edge <= 0:
+            return math.inf
+        fall = 1 - math.sqrt((1 - edge) * (1 + edge))
+        return 2 * math.log(2) / (epsilon * fall * self.learning_rate)
+
+    def _based(self, units: Floats) -> Floats:
+        return 2 * units  # where the margin is 0, a row has half of it
+
+    def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
+        np.maximum(np.rint(base * sigmoid(-margins)), 1, out=weights, casting="unsafe")
+        return int(weights.sum())
+
+
+# The booster of lecture 003: a measure that falls linearly with the majority, and equal votes.
+#
+# N counts how many more rules are right on a row than wrong. It weighs M = 1 where N ≤ 0, falls by
+# a slope θ with every rule in favour, and weighs nothing from N = 1/θ on. All rules have the same
+# vote: θ, which leaves the majority what it is and makes M = clip(1 - margin, 0, 1).
+#
+# While the mean weight μ is at least cε and rules have an edge r, θ = c·ε·r bounds the rounds by
+#
+#     T ≤ 1/(c·ε·r)²,       training error ≤ μ,       D_t ≤ D_1/μ.
+#
+# The lecture, with c = 1, says 2/(εr)²: it replaces a term by twice as much on the way. The slope
+# is the best there is (docs/proofs/filtering.md). ``share`` is c, the part of ε that a test on
+# draws can distinguish from ε itself; for a mean that is known exactly, 1 suffices.
+
+
+@dataclass(frozen=True)
+class Measure(BoundedWeights):
+    """The rules of lecture 003, for a promised ``edge`` and an error of ``epsilon``.
+
+    >>> rules = Measure(edge=0.2, epsilon=0.1)
+    >>> round(rules.slope, 6), round(rules.most_rounds(edge=0.2, epsilon=0.1))    # 1/0.015²
+    (0.015, 4444)
+    >>> round(Measure(edge=0.2, epsilon=0.1, share=1).most_rounds(0.2, 0.1))      # not 5000
+    2500
+    """
+
+    name: ClassVar[str] = "measure"
+    potential: ClassVar[str] = "weight"
+
+    edge: float = 0.1
+    epsilon: float = 0.05
+    share: float = 0.75
+
+    def __post_init__(self) -> None:
+        check_promise(self.edge, self.epsilon)
+        if not 0 < self.share <= 1:
+            raise ParameterError(f"share is {self.share}; it must be above 0 and at most 1")
+        if self.slope == 0:
+            raise ParameterError(
+                f"share·epsilon·edge is {self.share * self.epsilon * self.edge:g}, less than any "
+                "vote can be; ask for a larger epsilon or edge"
+            )
+
+    @property
+    def slope(self) -> float:
+        """θ, the vote of every rule."""
+        return round_vote(self.share * self.epsilon * self.edge)
+
+    def vote(self, found: Measured) -> float:
+        """Give every rule the same vote."""
+        return self.slope
+
+    def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
+        """Give the measure M of each row."""
+        return heaviest(np.clip(1.0 - margins, 0.0, 1.0))
+
+    def most_rounds(self, edge: float, epsilon: float) -> float:
+        """Give 1/(θ(2cεr - θ)), which is 1/θ² for the edge and epsilon that θ was made for.
+
+        So many rounds of edge r have a mean weight of cε or more, or fewer; the error is below ε
+        long before, since the mean weight is no less.
+        """
+        rest = 2 * self.share * epsilon * edge - self.slope
+        return 1 / (self.slope * rest) if rest > 0 else math.inf
+
+    def stop(self, state: BoundedState) -> str | None:
+        """Stop once the mean weight is below epsilon."""
+        return mean_weight_below(state, self.epsilon)
+
+    def _based(self, units: Floats) -> Floats:
+        return units
+
+    def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
+        np.maximum(
+            np.rint(base * np.clip(1.0 - margins, 0.0, 1.0)), 1, out=weights, casting="unsafe"
+        )
+        return int(weights.sum())

@@ -1,0 +1,215 @@
+"""Objectives that are functions: the user gives the gradient and the curvature of a loss.
+
+The function is called as ``f(y, score)``, with one number for each row in both, and returns two
+arrays of that shape: the first and the second derivative of the loss of each row in its score. Rows
+are weighted afterwards, unless the function takes a third argument: ``f(y, score, weight)`` returns
+both times the weight. In regression, ``y`` are the targets and scores are predictions. For two
+classes, ``y`` is 0 or 1 and a score is the logarithm of the odds of class 1, so that its
+probability is 1/(1 + exp(-score)).
+
+The loss itself is not known. For two classes that does not matter: the mean of log₂(1 + exp(-2yF))
+is at least the training error whatever the scores, and is measured as for LogitBoost. In regression
+the mean squared error is recorded in its place.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pacboost.boosters.booster import check_not_negative, check_rate, check_shrinkage
+from pacboost.boosters.newton import Floats, Newton, NewtonState
+from pacboost.boosters.residual import unit_of
+from pacboost.errors import ParameterError
+from pacboost.numerics.same_bits import total
+from pacboost.samples.sample import Signs, Sums
+
+Objective = Callable[..., Any]
+MOST_STEP = 8.0
+"""A cell of two classes steps no farther than this, in logarithms of odds, before it is shrunk."""
+STEPS = 60
+"""So many steps, shortened ones included, are tried to find the first constant."""
+
+
+@dataclass(frozen=True)
+class CustomObjective(Newton):
+    """A booster of two classes by the slopes of any loss.
+
+    >>> def logistic(y, score):
+    ...     p = 1 / (1 + np.exp(-score))
+    ...     return p - y, p * (1 - p)
+    >>> rules = CustomObjective(logistic)
+    >>> state = rules.init(np.array([[1], [1], [-1]], dtype=np.int8), np.ones(1))
+    >>> (state.pulls / state.weights * state.step_unit)[:, 0].tolist()    # as in LogitBoost
+    [2.0, 2.0, -2.0]
+    """
+
+    name: ClassVar[str] = "custom_objective"
+    potential: ClassVar[str] = "logistic"
+    multiclass: ClassVar[str] = "two"
+    per_score: ClassVar[float] = 0.5
+    """What F(x) is, in units of the score that the function sees."""
+
+    function: Objective
+    learning_rate: float = 1.0
+    l2: float = 0.0
+    prior: bool = True
+
+    def __post_init__(self) -> None:
+        check_rate("learning_rate", self.learning_rate)
+        check_not_negative("l2", self.l2)
+
+    def for_classes(self, count: int) -> CustomObjective:
+        """Refuse more than two classes: each would need a score, and slopes, of its own."""
+        if count > 2:
+            raise ParameterError(
+                "Only binary classification is supported. The type of the target is multiclass: y "
+                f"holds {count} classes, and booster is a function of one score, where each class "
+                "would need a score. Take booster='logit', or one classifier for each class "
+                "(sklearn.multiclass.OneVsRestClassifier)"
+            )
+        return self
+
+    def known(self, signs: Signs, targets: Floats | None) -> Floats:
+        """Give 1 for the second class and 0 for the first."""
+        self.for_classes(signs.shape[1])
+        return (signs[:, 0] > 0).astype(np.float64)
+
+    def weight_of_a_row(self, state: NewtonState) -> float:
+        """Give the largest weight of a row, in which LogitBoost's l2 counts, too."""
+        return float(state.base.max())
+
+    def steps(self, means: Floats) -> Floats:
+        """Give the step of F(x), half of that of the score."""
+        return self.per_score * np.clip(means, -MOST_STEP, MOST_STEP)
+
+    def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
+        """Ask the function."""
+        return self._slopes(state, state.scores / self.per_score)
+
+    def _slopes(self, state: NewtonState, scores: Floats) -> tuple[Floats, Floats]:
+        known = state.targets.view()
+        known.flags.writeable = False
+        if not takes_weights(self.function):
+            gradients, curvatures = checked(self.function(known, scores), known.size)
+            return -gradients, curvatures
+        weights = np.array(np.broadcast_to(state.given, known.shape))
+        gradients, curvatures = checked(self.function(known, scores, weights), known.size)
+        return -gradients / state.given, curvatures / state.given
+
+    def constant(self, state: NewtonState, sums: Sums) -> Floats:
+        """Find the constant whose gradient is 0, by Newton steps that are halved if they fail."""
+
+        def at(score: float) -> tuple[float, float]:
+            pulls, curvatures = self._slopes(state, np.full(state.targets.shape, score))
+            return total(state.base * pulls), total(state.base * curvatures)
+
+        score = 0.0
+        pull, curvature = at(score)
+        step = pull / curvature if curvature > 0 else 0.0
+        for _ in range(STEPS):
+            if abs(step) * self.per_score < state.unit:
+                break
+            tried = at(score + step)
+            if not abs(tried[0]) < abs(pull):
+                step /= 2
+                continue
+            score, (pull, curvature) = score + step, tried
+            step = pull / curvature if curvature > 0 else 0.0
+        return np.full((1, 1), self.per_score * score)
+
+
+@dataclass(frozen=True)
+class CustomLoss(CustomObjective):
+    """A booster of regression by the slopes of any loss."""
+
+    name: ClassVar[str] = "custom_loss"
+    potential: ClassVar[str] = "custom_loss"
+    per_score: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_shrinkage("learning_rate", self.learning_rate)
+
+    def known(self, signs: Signs, targets: Floats | None) -> Floats:
+        """Give the targets."""
+        return Newton.known(self, signs, targets)
+
+    def unit_for(self, targets: Floats) -> float:
+        """Give the unit of squared error: scores may be as large as targets."""
+        return unit_of(targets)
+
+    def weight_of_a_row(self, state: NewtonState) -> float:
+        """Give the mean weight of a row."""
+        return Newton.weight_of_a_row(self, state)
+
+    def steps(self, means: Floats) -> Floats:
+        """Give Newton's step."""
+        return means
+
+
+def takes_weights(function: Objective) -> bool:
+    """Tell whether a function asks for weights: by a third argument that has no default.
+
+    >>> takes_weights(lambda y, score: None), takes_weights(lambda y, score, weight: None)
+    (False, True)
+    """
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    asked = [p for p in found if p.kind in places and p.default is inspect.Parameter.empty]
+    return len(asked) > 2
+
+
+def checked(returned: Any, rows: int) -> tuple[Floats, Floats]:
+    """Read what the function returned; refuse what are not a gradient and a curvature."""
+    if not (isinstance(returned, tuple | list) and len(returned) == 2):
+        raise ParameterError(
+            f"the objective returned {_kind(returned)}; it must return two arrays, the gradient "
+            "and the curvature of every row: return gradient, curvature"
+        )
+    gradient, curvature = (
+        _numbers(name, own, rows)
+        for name, own in zip(("gradient", "curvature"), returned, strict=True)
+    )
+    if (curvature < 0).any():
+        row = int(curvature.argmin())
+        raise ParameterError(
+            f"the objective returned the curvature {curvature[row]:g} for row {row}; it must be 0 "
+            "or more. Where a loss is not convex, return a positive bound instead, such as 1"
+        )
+    return gradient, curvature
+
+
+def _numbers(name: str, values: Any, rows: int) -> Floats:
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise ParameterError(
+            f"the {name} that the objective returned does not hold numbers: {problem}"
+        ) from problem
+    if found.shape != (rows,):
+        raise ParameterError(
+            f"the objective returned a {name} of shape {found.shape}; it must hold one number for "
+            f"each row: shape ({rows},)"
+        )
+    if not np.isfinite(found).all():
+        row = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise ParameterError(
+            f"the objective returned the {name} {found[row]} for row {row}; it must be finite. "
+            "Keep exponentials and divisions in the function within the range of numbers"
+        )
+    return found
+
+
+def _kind(returned: Any) -> str:
+    if isinstance(returned, tuple | list):
+        return f"{len(returned)} values"
+    shape = getattr(returned, "shape", None)
+    return type(returned).__name__ if shape is None else f"one array of shape {shape}"

@@ -1,0 +1,297 @@
+"""Regression by squared loss: every round fits the residuals (Friedman 2001, LS_Boost).
+
+A row asks for its residual r = y - F(x), and a cell adds its weighted mean m_c, times the learning
+rate η. With W_c for the weight of a cell, a round changes the mean loss exactly by
+
+    mean (y - F)² falls by η(2 - η) Σ_c W_c m_c² / Σ W
+
+(if no l2 and no monotone constraint holds values back): it never rises, and the tree that makes
+Σ_c W_c m_c² largest is the one that brings it down most. That sum is Newton's criterion of splits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.booster import check_not_negative
+from pacboost.boosters.newton import Floats, LogLink, exponential
+from pacboost.boosters.residual import Residual, ResidualState, sum_of_pulls
+from pacboost.errors import DataError, ParameterError
+from pacboost.hypotheses.hypothesis import Cells
+from pacboost.kernels import residual
+from pacboost.numerics.quantiles import quantile_of
+from pacboost.samples.sample import Sums
+
+
+@dataclass(frozen=True)
+class Square(Residual):
+    """The rules of least squares; ``learning_rate`` scales what cells add, ``l2`` holds it down.
+
+    >>> rules = Square(learning_rate=0.5)
+    >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 6.0]))
+    >>> request = rules.request(state)
+    >>> sums = Sums(request.pulls.sum(axis=0)[None], request.weights.sum(axis=0)[None], 4, 12, 4)
+    >>> rules.values(state, sums, np.zeros(4, dtype=np.uint8)).tolist()   # the mean comes first
+    [[3.0]]
+    """
+
+    name: ClassVar[str] = "square"
+    title: ClassVar[str] = "Boosted regression"
+    potential: ClassVar[str] = "square"
+
+    learning_rate: float = 1.0
+    l2: float = 0.0
+    """Added to the weight of every cell, in rows of mean weight."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_not_negative("l2", self.l2)
+
+    def best(
+        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
+    ) -> NDArray[np.float64]:
+        """Give the mean residual of every cell."""
+        return sums.means(self.penalty(state) if shrunk else 0.0) / state.scale
+
+    def weigh(self, state: ResidualState) -> int:
+        """Set pulls to the weighted residuals."""
+        return sum_of_pulls(residual.pulls, state, state.cut, state.scale)
+
+    def penalty(self, state: ResidualState) -> float:
+        """Give what is added to the weight of every cell."""
+        return self.l2 * state.weight / state.targets.size
+
+
+# Regression by absolute loss: every round fits the signs of the residuals (Friedman 2001, LAD).
+#
+# A row asks for the sign of its residual, whatever its size: outliers pull no harder than others. A
+# cell adds the weighted median of its residuals, times the learning rate. The median is the middle
+# of all numbers that minimise Σ w|r - v|: where half of the weight lies on either side of a gap,
+# the midpoint of the gap. Mean |y - F| is convex along the way there, so no round lets it rise.
+
+
+@dataclass(frozen=True)
+class Absolute(Residual):
+    """The rules of least absolute deviations; ``learning_rate`` scales what cells add.
+
+    >>> rules = Absolute()
+    >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 60.0]))
+    >>> request = rules.request(state)
+    >>> sums = Sums(np.array([[4]]), np.array([[4]]), 4, 4, 4)
+    >>> rules.values(state, sums, np.zeros(4, dtype=np.uint8)).tolist()
+    [[2.5]]
+    """
+
+    name: ClassVar[str] = "absolute"
+    title: ClassVar[str] = "Boosted regression of medians"
+    potential: ClassVar[str] = "absolute"
+    pull_type: ClassVar[type[np.int64 | np.int8]] = np.int8
+
+    learning_rate: float = 1.0
+
+    def best(
+        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
+    ) -> NDArray[np.float64]:
+        """Give the median residual of every cell, 0 where there are no rows."""
+        return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
+
+    def weigh(self, state: ResidualState) -> int:
+        """Set pulls to the signs of the residuals."""
+        return sum_of_pulls(residual.sides, state, state.unit)
+
+
+# Gamma regression: positive numbers whose mean is exp(F(x)), and whose spread grows with it.
+#
+# The loss is the deviance 2(ln(μ/y) + y/μ - 1) of μ = exp(F), for targets above 0. Half of it has
+# the gradient 1 - y/μ; its expected curvature is 1, which stands in for the curvature y/μ of single
+# rows, so that a cell asks for the mean of y/μ as a factor.
+
+
+@dataclass(frozen=True)
+class Gamma(LogLink):
+    """The rules of gamma regression; ``learning_rate`` scales what cells add.
+
+    >>> rules = Gamma()
+    >>> state = rules.init(np.ones((3, 1), np.int8), np.ones(1), np.array([0.5, 1.0, 5.0]))
+    >>> (state.pulls / state.pull_unit)[:, 0].tolist()       # y - 1, since exp(0) = 1
+    [-0.5, 0.0, 4.0]
+    """
+
+    name: ClassVar[str] = "gamma"
+    title: ClassVar[str] = "Boosted gamma regression"
+    potential: ClassVar[str] = "gamma"
+
+    learning_rate: float = 1.0
+    l2: float = 0.0
+    """Added to the number of rows of every cell."""
+
+    def row_slopes(self, targets: Floats, scores: Floats) -> tuple[Floats, Floats]:
+        """Give y/μ - 1 and 1."""
+        return targets * exponential(scores, -1.0) - 1.0, np.ones(targets.size)
+
+    def check_targets(self, targets: Floats, name: str) -> None:
+        """Refuse targets that are not above 0."""
+        if (targets <= 0).any():
+            raise DataError(
+                f"{name} holds {targets.min():g}, but loss='gamma' predicts numbers above 0. Use "
+                "another loss, such as 'poisson' (0 or more) or 'squared_error', or leave such "
+                "rows out"
+            )
+
+
+# Regression by Huber's loss: squares of small residuals, and the size of large ones.
+#
+# With a cut δ the loss of a residual r is r²/2 up to δ and δ(|r| - δ/2) beyond, so that outliers
+# pull no harder than rows at the cut. As in Friedman (2001, M_TreeBoost), δ is the quantile
+# ``alpha`` of the absolute residuals, found anew in every round: it shrinks as the fit gets better.
+# A row asks for its residual, cut off at ±δ. A cell adds the median of its residuals plus the mean
+# of what they differ from it, cut off at ±δ, times the learning rate.
+
+
+@dataclass(frozen=True)
+class Huber(Residual):
+    """The rules of Huber's loss; ``alpha`` is the share of rows whose squares count.
+
+    >>> rules = Huber(alpha=0.75)
+    >>> state = rules.init(np.ones((5, 1), np.int8), np.ones(1), np.array([1.0, 2, 3, 4, 90]))
+    >>> state.cut
+    4.0
+    >>> sums = Sums(np.array([[5]]), np.array([[5]]), 5, 5, 5)
+    >>> rules.values(state, sums, np.zeros(5, dtype=np.uint8)).round(3).tolist()  # 3 + 2/5
+    [[3.4]]
+    """
+
+    name: ClassVar[str] = "huber"
+    title: ClassVar[str] = "Boosted regression by Huber's loss"
+    potential: ClassVar[str] = "huber"
+    setting: ClassVar[str] = "alpha"
+
+    learning_rate: float = 1.0
+    alpha: float = 0.9
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.alpha < 1:
+            raise ParameterError(
+                f"alpha is {self.alpha}; it must lie between 0 and 1: the share of rows that are "
+                "no outliers"
+            )
+
+    def prepared(self, state: ResidualState) -> ResidualState:
+        """Find the cut for the new residuals."""
+        cut = quantile_of(np.abs(state.residuals), state.row_weights, self.alpha)
+        cut = max(cut, state.unit)
+        return replace(state, cut=cut, scale=math.ldexp(1.0, -math.frexp(cut)[1]))
+
+    def best(
+        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
+    ) -> NDArray[np.float64]:
+        """Give the median of every cell, and the mean of what its rows differ from it, cut off."""
+        count = len(sums.pulls)
+        medians = state.quantiles(cells, count, 0.5)
+        off = np.clip(state.residuals - medians[cells], -state.cut, state.cut)
+        weights = np.broadcast_to(state.weights[:, 0], off.shape).astype(np.float64)
+        mass = np.bincount(cells, weights, count)
+        steps = np.bincount(cells, weights * off, count) / np.maximum(mass, 1.0)
+        return np.asarray(medians + steps)[:, None]
+
+    def weigh(self, state: ResidualState) -> int:
+        """Set pulls to the weighted residuals, cut off."""
+        return sum_of_pulls(residual.pulls, state, state.cut, state.scale)
+
+
+# Poisson regression: counts whose mean is exp(F(x)).
+#
+# The loss is the deviance 2(y·ln(y/μ) - y + μ) of μ = exp(F), for targets of 0 or more. Half of it
+# has the gradient μ - y and the curvature μ, so a cell asks for the factor Σ y / Σ μ.
+
+
+@dataclass(frozen=True)
+class Poisson(LogLink):
+    """The rules of Poisson regression; ``learning_rate`` scales what cells add.
+
+    >>> import numpy as np
+    >>> rules = Poisson()
+    >>> state = rules.init(np.ones((3, 1), np.int8), np.ones(1), np.array([0.0, 1.0, 5.0]))
+    >>> (state.pulls / state.pull_unit)[:, 0].tolist()       # y - 1, since exp(0) = 1
+    [-1.0, 0.0, 4.0]
+    """
+
+    name: ClassVar[str] = "poisson"
+    title: ClassVar[str] = "Boosted Poisson regression"
+    potential: ClassVar[str] = "poisson"
+
+    learning_rate: float = 1.0
+    l2: float = 0.0
+    """Added to the curvature Σ exp(F) of every cell."""
+
+    def row_slopes(self, targets: Floats, scores: Floats) -> tuple[Floats, Floats]:
+        """Give y - μ and μ."""
+        means = exponential(scores)
+        return targets - means, means
+
+    def check_targets(self, targets: Floats, name: str) -> None:
+        """Refuse negative targets, and targets that are all 0."""
+        if (targets < 0).any():
+            raise DataError(
+                f"{name} holds {targets.min():g}, but loss='poisson' predicts counts: numbers of 0 "
+                "or more. Use another loss, such as 'squared_error', or leave such rows out"
+            )
+        if name == "y" and not targets.any():
+            raise DataError(
+                "all targets are 0, and the logarithm of their mean, which loss='poisson' starts "
+                "from, does not exist; give rows with larger targets, or use another loss"
+            )
+
+
+# Regression of quantiles: every round fits on which side of the prediction the targets lie.
+#
+# The pinball loss of a share q costs q·r where the residual r is positive, and (1 - q)·|r| where it
+# is negative; the q-quantile minimises its mean. A row asks for q if its target lies above the
+# prediction and for -(1 - q) if it lies below, whatever the distance. A cell adds the weighted
+# q-quantile of its residuals, times the learning rate: the exact minimum of the loss in that cell.
+# The loss is convex along the way there, so no round lets it rise.
+
+
+@dataclass(frozen=True)
+class Quantile(Residual):
+    """The rules of quantile regression; ``quantile`` says which, ``learning_rate`` scales cells.
+
+    >>> rules = Quantile(quantile=0.75)
+    >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 60.0]))
+    >>> request = rules.request(state)
+    >>> sums = Sums(request.pulls.sum(axis=0)[None], request.weights.sum(axis=0)[None], 4, 12, 4)
+    >>> rules.values(state, sums, np.zeros(4, dtype=np.uint8)).tolist()
+    [[31.5]]
+    """
+
+    name: ClassVar[str] = "quantile"
+    title: ClassVar[str] = "Boosted regression of quantiles"
+    potential: ClassVar[str] = "quantile"
+    setting: ClassVar[str] = "quantile"
+
+    learning_rate: float = 1.0
+    quantile: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.quantile < 1:
+            raise ParameterError(
+                f"quantile is {self.quantile}; it must lie between 0 and 1: 0.5 predicts medians, "
+                "0.9 numbers that nine of ten targets lie below"
+            )
+
+    def best(
+        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
+    ) -> NDArray[np.float64]:
+        """Give the quantile of the residuals of every cell, 0 where there are no rows."""
+        return state.quantiles(cells, len(sums.pulls), self.quantile)[:, None]
+
+    def weigh(self, state: ResidualState) -> int:
+        """Set pulls to q or -(1 - q) times the weight, and to 0 where a target is met."""
+        return sum_of_pulls(residual.tilted, state, float(self.quantile), state.unit)

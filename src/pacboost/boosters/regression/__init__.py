@@ -1,1 +1,0 @@
-"""Boosters of numbers, one file each, named by the loss that they lower."""

@@ -1,0 +1,210 @@
+"""What boosters of regression share: scores that follow targets, in steps of one exact unit.
+
+The state holds the scores F(x) as ``margins``; a row's residual is target - F(x). Every value is a
+multiple of one unit, 2^-48 of the power of two above the largest target, so that scores up to 32
+times that target add up exactly in any order: the targets themselves are neither shifted nor
+divided. What is summed over rows is whole: weights, fixed for the run, and pulls, weight times
+residual in a scale that follows from the largest residual alone. So nothing has to be remembered
+besides the scores to go on exactly from where a run ended.
+
+The first round is a constant, the best there is, and not shrunk.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.booster import Booster, Moved, check_shrinkage, same_setting, whole_values
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.kernels import residual
+from pacboost.kernels.runtime.entry import Body
+from pacboost.kernels.runtime.team import team_for, together
+from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
+from pacboost.numerics.quantiles import quantiles_of_cells
+from pacboost.numerics.same_bits import total
+from pacboost.samples.sample import Request, Signs, Sums
+
+UNITS = 48
+"""The largest target is below 2**48 units."""
+
+ALL_MET = "every target is met"
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualState:
+    """Scores of every row, their targets, and the pulls of the rows."""
+
+    targets: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    """The scores F, (rows, 1)."""
+    weights: NDArray[np.int64]
+    pulls: NDArray[Any]
+    """Integers, or signs that are multiplied by the weights."""
+    unit: float
+    weighted: bool
+    """Whether rows have different weights."""
+    weight: int
+    pull: int = 0
+    largest: float = 0.0
+    """The largest absolute residual."""
+    scale: float = 1.0
+    """Power of two by which residuals were multiplied to give pulls."""
+    cut: float = math.inf
+    """The size at which pulls are cut off, where they are."""
+    cast: list[float] = field(default_factory=list)
+
+    @property
+    def residuals(self) -> NDArray[np.float64]:
+        """Target minus score of every row."""
+        return self.targets - self.margins[:, 0]
+
+    @property
+    def row_weights(self) -> NDArray[np.int64] | None:
+        """The whole weight of every row, None if all are equal."""
+        return self.weights[:, 0] if self.weighted else None
+
+    def quantiles(self, cells: Cells, count: int, share: float) -> NDArray[np.float64]:
+        """Give a quantile of the residuals in every cell."""
+        return quantiles_of_cells(self.residuals, self.row_weights, share, cells, count)
+
+
+class Residual(Booster[ResidualState]):
+    """A booster of regression; a subclass defines pulls and the best value of a cell."""
+
+    prior: ClassVar[bool] = True
+    pull_type: ClassVar[type[np.int64 | np.int8]] = np.int64
+    setting: ClassVar[str] = ""
+    """The parameter, if there is one, that all rounds of a model have to share."""
+
+    learning_rate: float
+
+    def __post_init__(self) -> None:
+        check_shrinkage("learning_rate", self.learning_rate)
+
+    def init(
+        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
+    ) -> ResidualState:
+        """Start with all scores at 0; a row weighs at least one unit."""
+        if targets is None:
+            raise ParameterError(
+                f"{self.name} is for regression and needs numbers to predict; for classes take "
+                "another booster, such as logit"
+            )
+        rows = targets.size
+        own = base / base.max()
+        mass = total(own) if own.size > 1 else float(rows)
+        whole = np.maximum(np.rint(own * (FRESH_TOTAL / mass)), 1.0).astype(np.int64)
+        weights = np.ascontiguousarray(np.broadcast_to(whole, (rows,)))[:, None]
+        state = ResidualState(
+            targets=targets,
+            margins=np.zeros((rows, 1)),
+            weights=weights,
+            pulls=np.zeros((rows, 1), dtype=self.pull_type),
+            unit=unit_of(targets),
+            weighted=base.size > 1,
+            weight=int(weights.sum()),
+        )
+        return self._advance(state, None)
+
+    def unit(self, state: ResidualState) -> float:
+        """Give the unit of values, which depends on the largest target."""
+        return state.unit
+
+    def values(self, state: ResidualState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell the best value for its rows, shrunk unless it is the first constant."""
+        first = not state.cast and len(sums.pulls) == 1
+        rate = 1.0 if first else self.learning_rate
+        return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
+
+    def request(self, state: ResidualState) -> Request:
+        """Ask for cells in which pulls are similar."""
+        penalty = self.penalty(state)
+        return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
+
+    def penalty(self, state: ResidualState) -> float:
+        """Give what is added to the weight of every cell."""
+        return 0.0
+
+    @abstractmethod
+    def best(
+        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
+    ) -> NDArray[np.float64]:
+        """Give the value that is best for each cell, (cells, 1)."""
+
+    @abstractmethod
+    def weigh(self, state: ResidualState) -> int:
+        """Write the pulls of all rows, and give the sum of their absolute values."""
+
+    def prepared(self, state: ResidualState) -> ResidualState:
+        """Set what pulls depend on besides residuals and weights, given the new scores."""
+        return state
+
+    def move(self, state: ResidualState, moved: Moved) -> ResidualState:
+        """Add the values of the cells to the scores, and compute the new pulls."""
+        state.cast.append(1.0)
+        return self._advance(state, moved)
+
+    def memory(self, state: ResidualState) -> list[float]:
+        """Remember the setting that all rounds share."""
+        return [getattr(self, self.setting)] if self.setting else []
+
+    def resume(
+        self,
+        state: ResidualState,
+        margins: NDArray[np.float64],
+        votes: Sequence[float],
+        memory: list[float],
+    ) -> ResidualState:
+        """Restore the scores, and compute the pulls; refuse those of another setting."""
+        if self.setting:
+            same_setting(self.setting, getattr(self, self.setting), memory)
+        state.margins[:] = margins
+        state.cast.extend(votes)
+        return self._advance(state, None)
+
+    def stop(self, state: ResidualState) -> str | None:
+        """Stop when no residual is as large as a unit."""
+        return ALL_MET if state.largest < state.unit else None
+
+    def _advance(self, state: ResidualState, moved: Moved | None) -> ResidualState:
+        rows = state.targets.size
+        cells = np.zeros(rows, dtype=np.uint8) if moved is None else moved.cells
+        values = np.zeros((1, 1)) if moved is None else moved.values
+        found = np.zeros(team_for(rows))
+        scores = state.margins.reshape(-1)
+        given = cells, values.reshape(-1), state.targets, scores, found
+        together(residual.advance, *given, at_most=found.size)
+        most = float(found.max())
+        scale = math.ldexp(1.0, -math.frexp(max(most, state.unit))[1])
+        state = self.prepared(replace(state, largest=most, scale=scale))
+        return replace(state, pull=max(1, self.weigh(state)))
+
+
+def sum_of_pulls(body: Body, state: ResidualState, *settings: float) -> int:
+    """Have a kernel of kernels/residual.py write the pulls; give the sum of their sizes."""
+    found = np.zeros(team_for(state.targets.size), dtype=np.int64)
+    columns = (state.margins, state.weights, state.pulls)
+    scores, weights, pulls = (column.reshape(-1) for column in columns)
+    given = state.targets, scores, weights, *settings, pulls, found
+    together(body, *given, at_most=found.size)
+    return int(found.sum())
+
+
+def unit_of(targets: NDArray[np.float64]) -> float:
+    """Give the unit of values: a power of two, 2**-48 of the one above the largest target.
+
+    >>> unit_of(np.array([3.0, -1000.0])) == 2.0 ** (10 - 48)
+    True
+    """
+    largest = float(np.abs(targets).max())
+    if largest == 0:
+        return VOTE_UNIT
+    return math.ldexp(1.0, math.frexp(largest)[1] - UNITS)

@@ -1,0 +1,289 @@
+"""LPBoost (Demiriz, Bennett and Shawe-Taylor 2002): the largest soft margin, by linear programs.
+
+After every rule the votes are those with the largest soft margin that the rules so far allow, and D
+the weights under which no rule so far has an edge above that margin γ (numerics/sifting.py). The
+next rule has an edge above γ, or γ is the best there is:
+
+    soft margin = γ  ≤  best soft margin of any vote  ≤  least edge so far.
+
+Usually few rounds, and few rules with a vote; but no bound on rounds better than the number of
+rows (Warmuth, Glocer and Rätsch 2007), for D jumps from one corner to another.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import brentq
+
+from pacboost.boosters.corrective import ACCURACY, Corrective
+from pacboost.boosters.kinds import CorrectiveState
+from pacboost.numerics.entropic import evenest
+from pacboost.numerics.same_bits import total
+from pacboost.numerics.sifting import Balance, balance
+from pacboost.numerics.whole_products import Floats, margins_of, whole_votes
+
+
+@dataclass(frozen=True)
+class LP(Corrective):
+    """The rules of LPBoost for the worst ``share`` of the rows.
+
+    >>> import numpy as np
+    >>> rules = LP(share=0.0)
+    >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
+    >>> for wrong in range(3):                          # each rule is wrong on another row
+    ...     agree = np.where(np.arange(3) == wrong, -1, 1).astype(np.int8)[:, None]
+    ...     state = rules.step(state, agree, None)
+    >>> rules.votes(state).round(6).tolist(), round(state.gap, 6)        # a margin of 1/3: 1 each
+    ([1.0, 1.0, 1.0], 0.0)
+    """
+
+    name: ClassVar[str] = "lp"
+    title: ClassVar[str] = "LPBoost"
+
+    share: float | None = None
+    tolerance: float = 0.01
+
+    def corrected(self, state: CorrectiveState) -> CorrectiveState:
+        """Solve the linear program for the votes."""
+        state = self.replayed(state)
+        assert state.balanced is not None
+        return replace(state, votes=state.balanced.votes)
+
+    def replayed(self, state: CorrectiveState) -> CorrectiveState:
+        """Solve the program, starting from the last weights: they decide which corner is found."""
+        return solved(state, ACCURACY * self.tolerance)
+
+    def row_weights(self, state: CorrectiveState) -> Floats:
+        """Give the weights that solve the dual program."""
+        assert state.balanced is not None
+        return state.balanced.weights
+
+
+def solved(state: CorrectiveState, accuracy: float) -> CorrectiveState:
+    """Solve the linear program, starting from the solution of the last round."""
+    start = state.balanced or Balance(state.votes, state.shares, 2.0)
+    found = balance(state.columns, state.base, state.share, start, accuracy)
+    return replace(state, balanced=found)
+
+
+# ERLPBoost (Warmuth, Glocer and Vishwanathan 2008): LPBoost with even weights, and a bound.
+#
+#     D_t = argmin over D ≤ D_1/share of   largest edge of a rule so far + KL(D ‖ D_1)/η,
+#
+# whose dual is the soft margin of votes, smoothed (numerics/ascent.py). With ρ_t the smoothed
+# margin and δ_t the least over rounds of edge + KL/η, less ρ_t, a round gains δ_t²/(8η) at least.
+# So, with
+#
+#     η = max(1/2, 2 ln(1/share)/ε),       T ≤ max(8/ε, 32 ln(1/share)/ε²)
+#
+# rounds bring δ_t to ε/2, and smoothing hides at most ln(1/share)/η ≤ ε/2 of the margin.
+
+
+@dataclass(frozen=True)
+class ERLP(Corrective):
+    """The rules of ERLPBoost for the worst ``share`` of the rows, to within ``tolerance``.
+
+    >>> import math
+    >>> rules = ERLP(share=0.1, tolerance=0.1)
+    >>> round(rules.eta(math.log(10)), 2), round(rules.most_rounds(math.log(10)))
+    (46.05, 7368)
+    """
+
+    name: ClassVar[str] = "erlp"
+    title: ClassVar[str] = "ERLPBoost"
+
+    share: float | None = None
+    tolerance: float = 0.01
+
+    def eta(self, largest_entropy: float) -> float:
+        """Give η for the largest possible relative entropy."""
+        return max(0.5, 2 * largest_entropy / self.tolerance)
+
+    def most_rounds(self, largest_entropy: float) -> float:
+        """Give the bound T of the module docstring."""
+        return 16 * self.eta(largest_entropy) / self.tolerance
+
+    def corrected(self, state: CorrectiveState) -> CorrectiveState:
+        """Find the votes with the largest smoothed margin."""
+        strength = self.eta(self.largest_entropy(state))
+        return replace(state, votes=self.climb(state).regularised(state.votes, strength))
+
+    def row_weights(self, state: CorrectiveState) -> Floats:
+        """Give D_t, which the votes determine."""
+        return self.climb(state).at(state.votes, self.eta(self.largest_entropy(state))).weights
+
+
+# Corrective ERLPBoost (Shalev-Shwartz and Singer 2010): one vote is changed in a round.
+#
+# The weights are those of ERLPBoost, and the votes a step of Frank and Wolfe on the way to its
+# votes:
+#
+#     w  ←  (1 - a)·w + a·(all to the newest rule),      a where the smoothed margin is largest.
+#
+# The curvature of the smoothed margin between two votes is at most 4η, so a step gains δ_t²/(8η)
+# like one of ERLPBoost: the same bound on rounds, T ≤ max(8/ε, 32 ln(1/share)/ε²), each next to
+# free.
+
+
+@dataclass(frozen=True)
+class CorrectiveERLP(ERLP):
+    """The rules of the corrective ERLPBoost.
+
+    >>> import numpy as np
+    >>> rules = CorrectiveERLP(share=0.0)
+    >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
+    >>> for wrong in range(3):                          # each rule is wrong on another row
+    ...     agree = np.where(np.arange(3) == wrong, -1, 1).astype(np.int8)[:, None]
+    ...     state = rules.step(state, agree, None)
+    >>> state.votes.round(3).tolist()
+    [0.333, 0.333, 0.333]
+    """
+
+    name: ClassVar[str] = "corrective_erlp"
+    title: ClassVar[str] = "Corrective ERLPBoost"
+
+    def corrected(self, state: CorrectiveState) -> CorrectiveState:
+        """Make a Frank-Wolfe step."""
+        return replace(state, votes=self.stepped(state))
+
+    def stepped(self, state: CorrectiveState) -> Floats:
+        """Give the votes after a step towards the newest rule."""
+        newest, strength = np.eye(state.votes.size)[-1], self.eta(self.largest_entropy(state))
+        before = margins_of(state.columns, state.votes)
+        way = state.columns[-1] - before
+
+        def slope(part: float) -> float:
+            heights = strength * (before + part * way)
+            return total(way * evenest(heights, state.base, state.share).weights)
+
+        if slope(0.0) <= 0:
+            return state.votes
+        part = 1.0 if slope(1.0) >= 0 else float(brentq(slope, 0.0, 1.0, xtol=1e-12))
+        return whole_votes((1 - part) * state.votes + part * newest)
+
+
+# SoftBoost (Warmuth, Glocer and Rätsch 2007): weights as near to D_1 as small edges allow.
+#
+#    D_{t+1} = argmin KL(D ‖ D_1) over D ≤ D_1/share that give no rule so far an edge above γ_t - g,
+#
+# γ_t being the least edge so far. Its multipliers are votes (numerics/ascent.py). The new rule has
+# an edge of γ_t or more under D_t, and g less under D_{t+1}, so KL(D_{t+1} ‖ D_t) ≥ g²/2, by which
+# KL(D_t ‖ D_1) ≤ ln(1/share) grows in every round: after at most 2 ln(1/share)/g² rounds there is
+# no such D. The multipliers prove it, for they are a vote with a soft margin of γ_t - g at least.
+#
+# With g = ε from the start, as in the paper, edges fall by ε a round for long. So g starts at 1 or
+# less and falls to a quarter whenever such a vote is found, to end with ε:
+#
+#     T ≤ 1 + 2 ln(1/share)/ε² · (1 + 1/16 + 1/256 + ...) rounds (ln n for share 0 and n equal rows)
+
+
+class Projecting(Corrective):
+    """SoftBoost and TotalBoost, which differ only in the share."""
+
+    def most_rounds(self, largest_entropy: float) -> float:
+        """Give the bound T of the module docstring, for the largest possible relative entropy."""
+        return 1 + 32 * largest_entropy / (15 * self.tolerance**2)
+
+    def corrected(self, state: CorrectiveState) -> CorrectiveState:
+        """Project; where no projection exists, lower the reach and try again."""
+        climb, reach = self.climb(state), state.reach or self._first_reach
+        votes, strength = state.votes, state.strength
+        while True:
+            votes, strength = climb.projected(votes, strength, state.least - reach)
+            if reach == self.tolerance or climb.soft_margin(votes) < state.least - reach:
+                return replace(state, votes=votes, strength=strength, reach=reach)
+            reach = max(reach / 4, self.tolerance)
+
+    @property
+    def _first_reach(self) -> float:
+        """Give the largest ε·4^k that is not above 1, or ε."""
+        steps = max(0, math.floor(math.log(1 / self.tolerance, 4)))
+        return float(self.tolerance * 4.0**steps)
+
+    def row_weights(self, state: CorrectiveState) -> Floats:
+        """Give the projected weights."""
+        return self.climb(state).at(state.votes, state.strength).weights
+
+
+@dataclass(frozen=True)
+class Soft(Projecting):
+    """The rules of SoftBoost for the worst ``share`` of the rows, to within ``tolerance``.
+
+    >>> import math
+    >>> round(Soft(share=0.1, tolerance=0.1).most_rounds(math.log(10)), 1)
+    492.2
+    """
+
+    name: ClassVar[str] = "soft"
+    title: ClassVar[str] = "SoftBoost"
+
+    share: float | None = None
+    tolerance: float = 0.01
+
+
+# MLPBoost (Mitsuboshi, Hatano and Takimoto 2022): as few rounds as LPBoost, with a bound.
+#
+# Two candidates for the votes in every round: a step of Frank and Wolfe, as in the corrective
+# ERLPBoost, and the votes of LPBoost. The one with the larger smoothed margin is taken, so a round
+# gains what the step alone would, and the bound of the step holds whatever the other candidate
+# does:
+#
+#     T ≤ max(8/ε, 32 ln(1/share)/ε²).
+
+
+@dataclass(frozen=True)
+class MLP(CorrectiveERLP):
+    """The rules of MLPBoost.
+
+    >>> import numpy as np
+    >>> rules = MLP(share=0.0)
+    >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
+    >>> for wrong in range(3):                          # each rule is wrong on another row
+    ...     agree = np.where(np.arange(3) == wrong, -1, 1).astype(np.int8)[:, None]
+    ...     state = rules.step(state, agree, None)
+    >>> state.votes.round(6).tolist()
+    [0.333333, 0.333333, 0.333333]
+    """
+
+    name: ClassVar[str] = "mlp"
+    title: ClassVar[str] = "MLPBoost"
+
+    def corrected(self, state: CorrectiveState) -> CorrectiveState:
+        """Take the candidate with the larger smoothed margin."""
+        state = self.replayed(state)
+        assert state.balanced is not None
+        climb, strength = self.climb(state), self.eta(self.largest_entropy(state))
+        candidates = (self.stepped(state), state.balanced.votes)
+        values = [climb.at(votes, strength).value for votes in candidates]
+        return replace(state, votes=candidates[values[1] > values[0]])
+
+    def replayed(self, state: CorrectiveState) -> CorrectiveState:
+        """Solve LPBoost's program, starting from the solution of the last round."""
+        return solved(state, ACCURACY * self.tolerance)
+
+
+# TotalBoost (Warmuth, Liao and Rätsch 2006): the largest margin, by entropy projections.
+#
+# SoftBoost without a cap on the weights: the margin of the worst row counts. With n equal rows,
+#
+#     T ≤ 1 + 2 ln(n)/ε² · 16/15      rounds to a margin within ε of the largest.
+
+
+@dataclass(frozen=True)
+class Total(Projecting):
+    """The rules of TotalBoost, to within ``tolerance``.
+
+    >>> import math
+    >>> round(Total(tolerance=0.1).most_rounds(math.log(1000)), 1)
+    1474.7
+    """
+
+    name: ClassVar[str] = "total"
+    title: ClassVar[str] = "TotalBoost"
+
+    share: ClassVar[float] = 0.0  # type: ignore[misc]
+    tolerance: float = 0.01

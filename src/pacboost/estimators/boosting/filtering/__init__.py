@@ -1,1 +1,0 @@
-"""The estimator that boosts by filtering, from arrays, files and streams."""

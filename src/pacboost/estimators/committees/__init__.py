@@ -1,1 +1,0 @@
-"""Estimators that combine several boosters or hypotheses."""

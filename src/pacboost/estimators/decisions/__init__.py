@@ -1,0 +1,1 @@
+"""What a fitted model decides: thresholds, sets, intervals, abstention."""

@@ -1,0 +1,175 @@
+"""choose_threshold: a classifier whose recall, precision or false alarms are guaranteed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.decision import ThresholdDecision
+from pacboost.bounds.family import Family
+from pacboost.bounds.thresholds import Borders
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.decisions.answering import AnsweringClassifier
+from pacboost.estimators.decisions.threshold import ThresholdClassifier
+from pacboost.numerics.checks import positive_whole, probability
+from pacboost.questions.deciding import ThresholdChoice, read_wish
+from pacboost.questions.mistakes import fresh_labels
+from pacboost.questions.new_rows import NewRows
+from pacboost.questions.scored_rows import ScoredRows, class_place
+from pacboost.questions.selective import certify_answers
+from pacboost.sources.explained_errors import explains_input
+from pacboost.sources.optional import collected
+
+
+@overload
+def choose_threshold(
+    model: Any, X: Any, y: Any, *, target_error: float, delta: float = 0.05, models: int = 1,
+    copies: str = "auto",
+) -> AnsweringClassifier: ...  # fmt: skip
+
+
+@overload
+def choose_threshold(
+    model: Any, X: Any, y: Any, *, recall: float | None = None, precision: float | None = None,
+    false_positive_rate: float | None = None, cost: tuple[float, ...] | None = None,
+    positive: Any = None, delta: float = 0.05, models: int = 1, copies: str = "auto",
+) -> ThresholdClassifier: ...  # fmt: skip
+
+
+@explains_input
+def choose_threshold(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    recall: float | None = None,
+    precision: float | None = None,
+    false_positive_rate: float | None = None,
+    cost: tuple[float, ...] | None = None,
+    target_error: float | None = None,
+    positive: Any = None,
+    delta: float = 0.05,
+    models: int = 1,
+    copies: str = "auto",
+) -> Any:
+    """Choose the threshold of a fitted classifier so that a promise holds, and certify it.
+
+    Parameters
+    ----------
+    model : any fitted classifier with ``predict_proba`` or ``decision_function``
+    X, y : rows and labels that had no part in fitting or choosing the model
+    recall : float, default=None
+        At least this share of the positive class is found, at as few false alarms as that allows.
+    precision : float, default=None
+        At least this share of what is said to be positive is, with as many found as that allows.
+    false_positive_rate : float, default=None
+        At most this share of the other classes is said to be positive.
+    cost : pair of floats, default=None
+        The cost of a missed example and that of a false alarm: the threshold with the smallest
+        certified mean cost is chosen.
+    target_error : float, default=None
+        At most this share of the answers is wrong: rows whose confidence is below the threshold get
+        no answer. The result is then an ``AnsweringClassifier``, and there is no positive class.
+    positive : label, default=None
+        The class to be found; None: the second of two classes.
+    delta : float, default=0.05
+        The probability with which the guarantee may fail; what is certified on the other side
+        (``others_``) and the bounds of the curve have the same probability, each of the three.
+    models : int, default=1
+        How many models are tried on these rows and may be kept: each pays its share of delta.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.normal(size=(3000, 1))
+    >>> y = X[:, 0] + generator.normal(size=3000) > 1.5
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> careful = choose_threshold(model, X[1000:], y[1000:], recall=0.9)
+    >>> round(careful.threshold_, 4), round(careful.certificate_.value, 4)
+    (0.0779, 0.9003)
+    """
+    name, wish = read_wish({
+        "recall": recall, "precision": precision, "false_positive_rate": false_positive_rate,
+        "cost": cost, "target_error": target_error,
+    })  # fmt: skip
+    probability("delta", delta)
+    positive_whole("models", models)
+    if name == "target_error":
+        return _answering(model, X, y, wish, positive, delta=delta, models=models, copies=copies)
+    labels = _labels(model, y)
+    rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
+    label = positive_class(rows.classes, positive)
+    score = rows.score(label)
+    new = NewRows.of([model], X, labels, copies)
+    kept, none = new.kept, np.zeros(new.kept.size, dtype=np.bool_)
+    choice = choice_of(score[kept], (labels == label)[kept], none, label, delta, name)
+    decision = replace(choice, sample=new.sample(), models=models).decide(name, wish)
+    return ThresholdClassifier.of(model, _marked(decision, new), X)
+
+
+def _answering(
+    model: Any, X: Any, y: Any, wish: float, positive: Any, **options: Any
+) -> AnsweringClassifier:
+    """Choose the confidence from which on rows are answered."""
+    if positive is not None:
+        raise ParameterError(
+            "positive was given with target_error, which speaks of all classes; leave it out"
+        )
+    X, labels = collected(X), _labels(model, y)
+    found = certify_answers(model, X, labels, target_error=wish, **options)
+    return AnsweringClassifier.of(model, found, X)
+
+
+def choice_of(
+    score: NDArray[Any],
+    own: NDArray[np.bool_],
+    doubtful: NDArray[np.bool_],
+    label: Any,
+    delta: float,
+    name: str,
+) -> ThresholdChoice:
+    """Give rows that are not surely new the scores that are worst for the promise."""
+    borders = Borders.of(score)
+    settled = borders.below(score)
+    positives = np.where(doubtful, -np.inf, settled)[own]
+    negatives = np.where(doubtful, np.inf, settled)[~own]
+    if name == "precision":  # such rows also count as said to be positive, and wrongly
+        negatives = np.concatenate([negatives, np.full(int((own & doubtful).sum()), np.inf)])
+    return ThresholdChoice(positives, negatives, label, delta, borders)
+
+
+def _labels(model: Any, y: Any) -> NDArray[Any]:
+    if not hasattr(model, "classes_"):
+        raise NotCertified(f"{type(model).__name__} has no classes, so no class has a threshold")
+    if not hasattr(model, "predict_proba") and not hasattr(model, "decision_function"):
+        raise NotCertified(
+            f"{type(model).__name__} has neither predict_proba nor decision_function, so there is "
+            "no score to put a threshold on"
+        )
+    return fresh_labels(y, model.classes_)
+
+
+def positive_class(known: NDArray[Any], positive: Any) -> Any:
+    """Give the class to be found: the one that is named, or the second of two."""
+    classes = known.tolist()
+    if positive is None and len(classes) != 2:
+        raise NotCertified(
+            f"there are {len(classes)} classes; say which is to be found by positive="
+        )
+    label = classes[1] if positive is None else positive
+    return classes[class_place(known, label)]
+
+
+def _marked(decision: ThresholdDecision, new: NewRows) -> ThresholdDecision:
+    others = tuple(map(new.marked, decision.others))
+    return replace(
+        decision,
+        certificate=new.marked(decision.certificate),
+        others=Family(others, decision.others.delta),
+    )

@@ -1,0 +1,244 @@
+"""intervals: prediction intervals that hold the true number as often as was asked for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.interval_rule import METHODS, Forecast, IntervalRule
+from pacboost.bounds.wording import sentence
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.numerics.checks import probability
+from pacboost.numerics.same_bits import mean
+from pacboost.questions.calibration_rows import CalibrationRows
+from pacboost.questions.wrappers import snapshot
+from pacboost.sources.optional import collected
+
+Doubles = NDArray[np.float64]
+
+
+def intervals(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    coverage: float = 0.9,
+    method: str | None = None,
+    scale: Any = None,
+    floor: float = 1e-9,
+    delta: float = 0.05,
+    models: int = 1,
+    groups: Any = None,
+    copies: str = "auto",
+) -> PredictionIntervals:
+    """Calibrate prediction intervals of a fitted regressor: they hold the number, with confidence.
+
+    Except with probability ``delta`` over the calibration rows, at least ``coverage`` of new
+    examples get an interval that holds their number. What is called conformal prediction elsewhere
+    mostly makes a weaker promise: coverage on average over calibration rows and new examples, which
+    about half of all calibration samples miss.
+
+    Parameters
+    ----------
+    model : any fitted regressor, or a pair of them
+        A pair predicts a low and a high quantile, such as two ``BoostRegressor("quantile")``.
+    X, y : rows and numbers that had no part in fitting or choosing the models
+    coverage : float, default=0.9
+        The share of new examples whose interval has to hold their number.
+    method : "residual", "scaled", "quantiles" or None, default=None
+        "residual": the prediction, and the same width for all. "scaled": widths are multiples of
+        ``scale``. "quantiles": both quantiles of a pair, moved by the same number. None:
+        "quantiles" for a pair, "scaled" if ``scale`` is given, else "residual". Choose it before
+        the rows are looked at, or give each of several tries its share of delta.
+    scale : fitted regressor, default=None
+        For "scaled": a model of how large errors are, fitted on other rows than these. None: the
+        standard deviation of what the members of a forest or bag predict.
+    floor : float, default=1e-9
+        For "scaled": the least scale, in units of y; to be fixed before the rows are looked at.
+    delta : float, default=0.05
+        The probability with which the promise may fail.
+    models : int, default=1
+        How many models are tried on these rows and may be kept: each pays its share of delta.
+    groups : array of group labels, default=None
+        Give it when rows of one group depend on each other. One row is then drawn from every group,
+        and the claim is about the examples of a new group. Rows that depend on each other in the
+        order of time are not covered by any theorem here.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
+
+    Examples
+    --------
+    >>> from pacboost import BoostRegressor
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.random((600, 1))
+    >>> y = X[:, 0] + generator.normal(size=600) / 10
+    >>> model = BoostRegressor(n_rounds=20).fit(X[:300], y[:300])
+    >>> found = intervals(model, X[300:], y[300:], coverage=0.9)
+    >>> round(found.certificate_.value, 3)
+    0.901
+    >>> bool(found.predict_interval(X[:1]).shape == (1, 2))
+    True
+    """
+    rule = interval_rule(
+        model, X, y, coverage=coverage, method=method, scale=scale, floor=floor, delta=delta,
+        models=models, groups=groups, copies=copies,
+    )  # fmt: skip
+    return PredictionIntervals(model, rule, scale)
+
+
+def interval_rule(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    coverage: float,
+    method: str | None,
+    scale: Any,
+    floor: float,
+    delta: float,
+    models: int,
+    groups: Any,
+    copies: str,
+) -> IntervalRule:
+    """Calibrate how wide intervals are."""
+    probability("coverage", coverage)
+    probability("delta", delta)
+    way = _method(model, method, scale)
+    if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor < math.inf:
+        raise ParameterError(f"floor is {floor!r}; it is a finite number above 0")
+    X = collected(X)
+    asked = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
+    targets = _targets(asked, y)
+    said = forecast(model, X, way, scale, floor)
+    if said.low.size != targets.size:
+        raise DataError(f"there are {said.low.size} rows and {targets.size} numbers in y")
+    rows = CalibrationRows.of(asked, X, targets, groups, copies, models)
+    scores = said.score(targets)[rows.kept]
+    cutoff, made = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
+    width = mean(np.diff(said.interval(cutoff), axis=1))
+    return IntervalRule(way, coverage, cutoff, float(floor), made, width)
+
+
+class PredictionIntervals:
+    """A fitted regressor with prediction intervals; ``pacboost.intervals`` makes it.
+
+    Attributes
+    ----------
+    estimator_ : the regressor, or the pair of them
+    scale_ : the model of how large errors are, or None
+    certificate_ : what is certified
+    cutoff_ : how far intervals reach beyond the prediction, in units of the scale if there is one
+    mean_width_ : how wide the intervals of the calibration rows are on average: an estimate
+    sentence_ : what is certified, in words
+    """
+
+    def __init__(self, estimator: Any, rule: IntervalRule, scale: Any = None) -> None:
+        self.estimator_, self.rule, self.scale_ = snapshot(estimator), rule, snapshot(scale)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is certified."""
+        return self.rule.certificate
+
+    @property
+    def cutoff_(self) -> float:
+        """How far intervals reach beyond the prediction."""
+        return self.rule.cutoff
+
+    @property
+    def mean_width_(self) -> float:
+        """How wide the intervals of the calibration rows are on average: an estimate."""
+        return self.rule.mean_width
+
+    @property
+    def sentence_(self) -> str:
+        """What is certified, in words."""
+        return str(sentence(self.rule.certificate))
+
+    def predict_interval(self, X: Any) -> Doubles:
+        """Give the two ends of the interval of every row: (rows, 2)."""
+        return predicted_interval(self.estimator_, self.rule, self.scale_, X)
+
+    def predict(self, X: Any) -> Doubles:
+        """Give the prediction of the regressor; of two quantiles, their middle."""
+        said = forecast(self.estimator_, collected(X), self.rule.method, None, self.rule.floor)
+        return (said.low + said.high) / 2
+
+    def __repr__(self) -> str:
+        return f"<prediction intervals: {self.sentence_}>"
+
+
+def predicted_interval(model: Any, rule: IntervalRule, scale: Any, X: Any) -> Doubles:
+    """Apply a rule to new rows."""
+    return forecast(model, collected(X), rule.method, scale, rule.floor).interval(rule.cutoff)
+
+
+def forecast(model: Any, X: Any, method: str, scale: Any, floor: float) -> Forecast:
+    """Ask the models for the ends of an interval and its scale."""
+    if method == "quantiles":
+        low, high = (numbers(own.predict(X), "predict") for own in model)
+        return Forecast.of(low, high)
+    middle = numbers(model.predict(X), "predict")
+    if method == "residual":
+        return Forecast.of(middle, middle)
+    sizes = model.spread(X) if scale is None else scale.predict(X)
+    return Forecast.of(middle, middle, np.maximum(numbers(sizes, "the scale"), floor))
+
+
+def numbers(values: Any, what: str) -> Doubles:
+    """Give finite numbers, one a row, or raise."""
+    found = np.asarray(in_host_memory(values), dtype=np.float64)
+    if found.ndim != 1 or not np.isfinite(found).all():
+        raise DataError(
+            f"{what} gave shape {found.shape}, or numbers that are missing or not finite; one "
+            "finite number a row is needed"
+        )
+    return found
+
+
+def _method(model: Any, method: str | None, scale: Any) -> str:
+    """Give the method; refuse what does not fit the models."""
+    pair = isinstance(model, list | tuple)
+    way = method or ("quantiles" if pair else "residual" if scale is None else "scaled")
+    if way not in METHODS:
+        allowed = ", ".join(map(repr, METHODS))
+        raise ParameterError(f"method is {method!r}; it may be {allowed}, or None")
+    if pair != (way == "quantiles") or (pair and len(model) != 2):
+        raise ParameterError(
+            f"method is {way!r} and model is {type(model).__name__}; 'quantiles' needs a pair of "
+            "regressors, of a low and a high quantile, and other methods need one regressor"
+        )
+    if scale is not None and way != "scaled":
+        raise ParameterError(f"scale was given, and method is {way!r}; scale is for 'scaled'")
+    if way == "scaled" and scale is None and not hasattr(model, "spread"):
+        raise ParameterError(
+            f"method='scaled' needs scale= for {type(model).__name__}: a fitted regressor that "
+            "predicts how large errors are. Forests of pacboost have a spread of their own"
+        )
+    return way
+
+
+def _targets(models: list[Any], y: Any) -> Doubles:
+    for model in models:
+        if hasattr(model, "classes_"):
+            raise NotCertified(
+                f"{type(model).__name__} predicts classes; intervals are for numbers, and for "
+                "classes there is pacboost.sets"
+            )
+    try:
+        found = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            "y does not hold numbers; intervals are for models that predict numbers"
+        ) from None
+    if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all():
+        raise DataError(
+            f"y has shape {found.shape}, or holds missing or infinite numbers; one finite number a "
+            "row is needed, and at least one"
+        )
+    return found

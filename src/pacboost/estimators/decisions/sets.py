@@ -1,0 +1,322 @@
+"""sets: prediction sets that hold the true class as often as was asked for, with confidence."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.family import Family
+from pacboost.bounds.label_sets import LabelScore, SetRule, coverage_words
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.numerics.checks import probability
+from pacboost.questions.calibration_rows import CalibrationRows
+from pacboost.questions.certify_measures import by_column, groups_of_rows
+from pacboost.questions.mistakes import fresh_labels, share_of_row
+from pacboost.questions.scored_rows import ScoredRows
+from pacboost.questions.wrappers import remembers, snapshot
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.columns import Columns
+from pacboost.sources.dataframe import is_frame
+from pacboost.sources.optional import collected
+
+# Rows of any kind as numbers that can be hashed, for models of other libraries.
+
+
+def plain_rows(X: Any) -> ArrayTable:
+    """Give numbers as they are, and a number made from every text.
+
+    >>> plain_rows([["a", 1], ["b", 2]]).n_rows
+    2
+    """
+    if isinstance(X, ArrayTable):
+        return X
+    if is_frame(X):
+        cells = [np.asarray(own.to_numpy()) for own in Columns.of(X).cells.values()]
+        return ArrayTable(np.column_stack([_numbers(own) for own in cells]))
+    if sparse.issparse(X):
+        matrix: Any = X
+        rows = matrix.tocsr(copy=True)
+        rows.sum_duplicates()
+        ends = zip(rows.indptr, rows.indptr[1:], strict=False)
+        keys = [rows.indices[a:b].tobytes() + rows.data[a:b].tobytes() for a, b in ends]
+        return ArrayTable(np.array([[_number(key)] for key in keys]))
+    values = np.asarray(X, None if hasattr(X, "__array__") else object)
+    if values.ndim == 1:
+        return ArrayTable(_numbers(values)[:, None])
+    lines = values.reshape(len(values), -1)
+    return ArrayTable(np.column_stack([_numbers(lines[:, j]) for j in range(lines.shape[1])]))
+
+
+def _numbers(cells: NDArray[Any]) -> NDArray[np.float64]:
+    if cells.dtype.kind in "fiub":
+        return cells.astype(np.float64)
+    return np.array([_number(str(cell).encode()) for cell in cells.tolist()])
+
+
+def _number(key: bytes) -> float:
+    return float(int.from_bytes(hashlib.blake2b(key, digest_size=6).digest(), "big"))
+
+
+Doubles = NDArray[np.float64]
+
+
+def sets(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    coverage: float = 0.9,
+    method: str = "lac",
+    by_class: bool = False,
+    by: Any = None,
+    delta: float = 0.05,
+    models: int = 1,
+    groups: Any = None,
+    copies: str = "auto",
+    penalty: float = 0.05,
+    free_labels: int = 2,
+) -> PredictionSets:
+    """Calibrate prediction sets of a fitted classifier: they hold the true class, with confidence.
+
+    Except with probability ``delta`` over the calibration rows, at least ``coverage`` of new
+    examples get a set that holds their class. What is called conformal prediction elsewhere mostly
+    makes a weaker promise: coverage on average over calibration rows and new examples, which about
+    half of all calibration samples miss.
+
+    Parameters
+    ----------
+    model : any fitted classifier with ``predict_proba``
+    X, y : rows and labels that had no part in fitting or choosing the model
+    coverage : float, default=0.9
+        The share of new examples whose set has to hold their class.
+    method : "lac", "aps" or "raps", default="lac"
+        "lac": labels of at least some probability; sets are small on average. "aps": the most
+        probable labels up to some sum of probabilities; sets are larger where the model is unsure.
+        "raps": the same with a penalty on labels beyond the first few. Choose it before the rows
+        are looked at, or give each of several tries its share of delta.
+    by_class : bool, default=False
+        Cover the examples of every class to this extent, each with rows and a share of delta of
+        its own.
+    by : str or array, default=None
+        Cover the examples of every group to this extent: a column of a data frame, or the group of
+        every row, known beforehand. Each has a cutoff by its rows and a share of delta;
+        ``predict_set`` then needs the groups of new rows.
+    delta : float, default=0.05
+        The probability with which the promise, or any of several, may fail.
+    models : int, default=1
+        How many models are tried on these rows and may be kept: each pays its share of delta.
+    groups : array of group labels, default=None
+        Give it when rows of one group depend on each other. One row is then drawn from every group,
+        and the claim is about the examples of a new group. Rows that depend on each other in the
+        order of time are not covered by any theorem here.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
+    penalty, free_labels : float, default=0.05, and int, default=2
+        For "raps": what each label beyond the first ``free_labels`` adds to the score. They have to
+        be fixed before the calibration rows are looked at.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X[::3], y[::3])
+    >>> found = sets(model, X[1::3], y[1::3], coverage=0.85, copies="draws")
+    >>> found.label_sets(X[[2, 101]])
+    [[0], [2]]
+    >>> round(found.certificate_.value, 4)
+    0.8522
+    """
+    return PredictionSets(
+        model,
+        set_rule(
+            model, X, y, coverage=coverage, score=LabelScore(method, penalty, free_labels),
+            by_class=by_class, by=by, delta=delta, models=models, groups=groups, copies=copies,
+        ),
+    )  # fmt: skip
+
+
+def set_rule(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    coverage: float,
+    score: LabelScore,
+    by_class: bool,
+    by: Any,
+    delta: float,
+    models: int,
+    groups: Any,
+    copies: str,
+) -> SetRule:
+    """Calibrate the rule by which labels belong to a set."""
+    probability("coverage", coverage)
+    probability("delta", delta)
+    if by_class + (by is not None) + (groups is not None) > 1:
+        raise ParameterError(
+            "of by_class, by and groups only one may be given; sets cover every class or every "
+            "group of by, by rows that are independent, or all together where rows depend on each "
+            "other within groups"
+        )
+    X, named = by_column(model, collected(X), by)
+    labels = _labels(model, y)
+    every = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
+    chances, places = every.chances, every.places
+    rows = CalibrationRows.of([model], X, labels, groups, copies, models)
+    u = row_shares(model, X, score)
+    scores = score(chances, u)[np.arange(labels.size), np.maximum(places, 0)]
+    scores = np.where(places < 0, np.inf, scores)[rows.kept]
+    found: Certificate | Family
+    parted: tuple[str, ...] = ()
+    group: NDArray[np.intp] | None = None
+    if by_class:
+        parts = "class", every.classes.tolist(), places[rows.kept]
+        cutoffs, found = _cutoffs(rows, scores, parts, coverage, delta)
+    elif by is not None:
+        known, group = np.unique(groups_of_rows(named, labels.size), return_inverse=True)
+        parted = tuple(known.tolist())
+        cutoffs, found = _cutoffs(
+            rows, scores, ("group", list(parted), group[rows.kept]), coverage, delta
+        )
+    else:
+        cutoff, found = rows.cutoff("set_coverage", scores, coverage, delta, method=score.method)
+        cutoffs = (cutoff,)
+    column = by if isinstance(by, str) else ""
+    rule = SetRule(score, coverage, cutoffs, found, groups=parted, by=column)
+    return replace(rule, mean_size=float(rule.holds(chances, u, group).sum(axis=1).mean()))
+
+
+def _cutoffs(
+    rows: CalibrationRows,
+    scores: Doubles,
+    parts: tuple[str, list[Any], NDArray[np.intp]],
+    coverage: float,
+    delta: float,
+) -> tuple[tuple[float, ...], Family]:
+    """Give every class or group a cutoff by its own rows, with its share of delta."""
+    kind, names, own = parts
+    found = [
+        rows.cutoff(
+            "class_coverage" if kind == "class" else "set_coverage", scores[own == place],
+            coverage, delta, len(names), **{kind: str(name)},
+        )
+        for place, name in enumerate(names)
+    ]  # fmt: skip
+    return tuple(cutoff for cutoff, _ in found), Family(tuple(made for _, made in found), delta)
+
+
+class PredictionSets:
+    """A fitted classifier with prediction sets; ``pacboost.sets`` makes it.
+
+    Attributes
+    ----------
+    estimator_ : the classifier
+    classes_ : its classes
+    certificate_ : what is certified; with ``by_class`` or ``by`` a ``Family``, one for each
+    cutoffs_ : the largest score of a label in a set; with ``by_class`` or ``by`` one for each
+    mean_size_ : how many labels the sets of the calibration rows hold on average: an estimate
+    sentence_ : what is certified, in words
+    """
+
+    def __init__(self, estimator: Any, rule: SetRule) -> None:
+        self.estimator_, self.rule = snapshot(estimator), rule
+        self.classes_: NDArray[Any] = np.asarray(estimator.classes_)
+
+    @property
+    def certificate_(self) -> Certificate | Family:
+        """What is certified."""
+        return self.rule.certificate
+
+    @property
+    def cutoffs_(self) -> tuple[float, ...]:
+        """The largest score of a label in a set."""
+        return self.rule.cutoffs
+
+    @property
+    def mean_size_(self) -> float:
+        """How many labels the sets of the calibration rows hold on average: an estimate."""
+        return self.rule.mean_size
+
+    @property
+    def sentence_(self) -> str:
+        """What is certified, in words."""
+        return coverage_words(self.rule.certificate)
+
+    def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
+        """Tell for every row and class, in the order of ``classes_``, whether the set holds it.
+
+        No set is empty: the most probable class is in every set. ``by`` holds the group of every
+        row, where groups have cutoffs of their own; a column that was named is found in X.
+        """
+        return predicted_set(self.estimator_, self.rule, X, by)
+
+    def label_sets(self, X: Any, by: Any = None) -> list[list[Any]]:
+        """Give the labels of every row's set, in the order of ``classes_``."""
+        return [self.classes_[own].tolist() for own in self.predict_set(X, by)]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the prediction of the classifier."""
+        return np.asarray(in_host_memory(self.estimator_.predict(X)))
+
+    def predict_proba(self, X: Any) -> Doubles:
+        """Give the probabilities of the classifier."""
+        return np.asarray(in_host_memory(self.estimator_.predict_proba(X)))
+
+    def __repr__(self) -> str:
+        return f"<prediction sets of {type(self.estimator_).__name__}: {self.sentence_}>"
+
+
+def predicted_set(model: Any, rule: SetRule, X: Any, by: Any = None) -> NDArray[np.bool_]:
+    """Apply a rule to new rows."""
+    X, place = collected(X), None
+    if rule.groups:
+        X, place = _groups(model, rule, X, by)
+    elif by is not None:
+        raise ParameterError("by was given, and these sets have one cutoff for all groups")
+    chances = in_host_memory(model.predict_proba(X))
+    return rule.holds(chances, row_shares(model, X, rule.score), place)
+
+
+def _groups(model: Any, rule: SetRule, X: Any, by: Any) -> tuple[Any, NDArray[np.intp]]:
+    """Find the groups of new rows among those that were calibrated."""
+    asked = rule.by or None if by is None else by
+    if asked is None:
+        raise ParameterError(
+            f"these sets have a cutoff for each of {len(rule.groups)} groups; give the group of "
+            "every row as by="
+        )
+    X, named = by_column(model, X, asked)
+    values = named if hasattr(named, "__len__") else list(named)
+    names = groups_of_rows(values, len(values))
+    unknown = sorted(set(names.tolist()) - set(rule.groups))
+    if unknown:
+        raise DataError(
+            f"group {unknown[0]!r} had no calibration rows, so nothing is known of its sets; the "
+            f"groups are {', '.join(map(repr, rule.groups[:20]))}"
+        )
+    numbers = {name: number for number, name in enumerate(rule.groups)}
+    return X, np.array([numbers[name] for name in names.tolist()], dtype=np.intp)
+
+
+def row_shares(model: Any, X: Any, score: LabelScore) -> Doubles | None:
+    """Make a number from every row, where the score needs one."""
+    if not score.by_row:
+        return None
+    return share_of_row(model._rows_to_compare(X) if remembers(model) else plain_rows(X))
+
+
+def _labels(model: Any, y: Any) -> NDArray[Any]:
+    if not hasattr(model, "classes_"):
+        raise NotCertified(
+            f"{type(model).__name__} has no classes, so there are no sets of them; for models that "
+            "predict numbers there is pacboost.intervals"
+        )
+    return fresh_labels(y, model.classes_)

@@ -1,0 +1,268 @@
+"""A classifier that says a class where its score reaches a threshold, with what is guaranteed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.bounds import wording
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
+from pacboost.bounds.family import Family
+from pacboost.errors import FileError, NotCertified
+from pacboost.estimators.decisions.calibrated import covering_model
+from pacboost.estimators.decisions.sets import plain_rows
+from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.models.file import forest_format
+from pacboost.models.file import format as model_file
+from pacboost.models.model import Model
+from pacboost.questions.scored_rows import class_place, score_of
+from pacboost.questions.wrappers import inner_models, remembers, snapshot
+from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.sources.table import Table
+
+# What classifiers share that decide in a way of their own by what a fitted classifier says.
+
+
+class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A fitted classifier in ``estimator_``, and a rule that some rows have chosen.
+
+    Rows of the fit, and those by which the rule was chosen, are remembered.
+    """
+
+    estimator: Any
+    threshold: float
+    remembers_rows: ClassVar[bool] = True
+    _sketches: tuple[Sketch, ...] = ()
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit a clone of the estimator; the threshold stays, and nothing is certified."""
+        self.__dict__.pop("decision_", None)
+        self._start(clone(self.estimator).fit(X, y))
+        known = tuple(getattr(self.estimator_, "_sketches", ()))
+        self._sketches = known or (Sketch.of(self._rows_to_compare(X)),)
+        return self
+
+    def _start(self, fitted: Any) -> None:
+        self.estimator_, self.classes_ = fitted, np.asarray(fitted.classes_)
+        for name in ("n_features_in_", "feature_names_in_", "levels_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+    def _decide(self, estimator: Any, decision: Any, rows: Any) -> Self:
+        """Take over a fitted classifier, what is known of the threshold, and what rows chose it."""
+        self._start(snapshot(estimator))
+        self.decision_ = decision
+        self._remember(rows)
+        return self
+
+    @property
+    def decision(self) -> Any:
+        """Everything that is known of the threshold."""
+        if "decision_" not in self.__dict__:
+            raise NotCertified(
+                "nothing is certified for this threshold; choose it by pacboost.choose_threshold"
+            )
+        if not self._as_decided():
+            raise NotCertified(
+                f"the parameters have changed (threshold={self.threshold!r}) since the threshold "
+                "was chosen, and nothing is certified of these; choose it by "
+                "pacboost.choose_threshold with rows that it has not seen"
+            )
+        return self.decision_
+
+    def _as_decided(self) -> bool:
+        """Whether the threshold is the one that was chosen."""
+        return bool(self.threshold == self.decision_.threshold)
+
+    @property
+    def threshold_(self) -> float:
+        """The threshold."""
+        return float(self.threshold)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is guaranteed."""
+        found: Certificate = self.decision.certificate
+        return found
+
+    def _remember(self, rows: Any) -> None:
+        """Remember the rows of the fit, and those by which the rule was chosen."""
+        own: tuple[Sketch, ...] = tuple(getattr(self.estimator_, "_sketches", ()))
+        if rows is not None:
+            sketch = Sketch.of(self._rows_to_compare(rows))
+            own = (*own, sketch if own else replace(sketch, complete=False))
+        self._sketches = own
+
+    @property
+    def model_(self) -> Any:
+        """The model of the estimator, if it is one of ours."""
+        return self.estimator_.model_
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give the probabilities of the estimator."""
+        found: NDArray[np.float64] = in_host_memory(self.estimator_.predict_proba(X))
+        return found
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Give the scores of the estimator."""
+        found: NDArray[np.float64] = in_host_memory(self.estimator_.decision_function(X))
+        return found
+
+    def certify_sets(self, X: Any, y: Any, **options: Any) -> Any:
+        """Calibrate prediction sets of the estimator by fresh rows, as ``pacboost.sets`` does."""
+        return self.estimator_.certify_sets(X, y, **options)
+
+    def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
+        """Tell which classes the set of every row holds; sets do not depend on a threshold."""
+        found: NDArray[np.bool_] = self.estimator_.predict_set(X, by)
+        return found
+
+    @property
+    def sets_(self) -> Any:
+        """How sets are made, and what is certified of them; there after ``certify_sets``."""
+        return self.estimator_.sets_
+
+    def overlap(self, X: Any) -> Overlap | None:
+        """Compare rows with those of the fit, and with those that chose the threshold."""
+        table = self._rows_to_compare(X)
+        found = [own.overlap(table) for own in self._sketches]
+        for inner in inner_models(self.estimator_, X):
+            seen = inner.model.overlap(inner.X)
+            found += [] if seen is None else [seen]
+        return min(found, key=lambda own: (not own.suspicious, own.chances.one), default=None)
+
+    def forget_rows(self) -> None:
+        """Drop the sketches of all rows."""
+        self._sketches = ()
+        if hasattr(self.estimator_, "forget_rows"):
+            self.estimator_.forget_rows()
+
+    def _rows_to_compare(self, X: Any) -> Table:
+        if remembers(self.estimator_):
+            found: Table = self.estimator_._rows_to_compare(X)
+            return found
+        return plain_rows(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "estimator_" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class ThresholdClassifier(WrappedClassifier):
+    """Say the positive class where its score is at least ``threshold``.
+
+    ``pacboost.choose_threshold`` makes it, with a certificate. The score is the probability of the
+    positive class, or for two classes without probabilities the decision. Other rows get the most
+    probable of the other classes. ``fit`` fits a clone again; then nothing is certified.
+
+    Attributes
+    ----------
+    threshold_ : the threshold
+    certificate_ : what is guaranteed
+    others_ : what is certified on the other side
+    curve_ : recall, false alarms and precision at many thresholds, with bounds for all of them
+    sentence_ : all of it in words
+    """
+
+    def __init__(self, estimator: Any, threshold: float = 0.5, positive: Any = None) -> None:
+        self.estimator, self.threshold, self.positive = estimator, threshold, positive
+
+    @classmethod
+    def of(
+        cls, estimator: Any, decision: ThresholdDecision, rows: Any = None
+    ) -> ThresholdClassifier:
+        """Make it of a fitted classifier; ``rows`` are those by which the threshold was chosen."""
+        made = cls(estimator, decision.threshold, decision.positive)
+        return made._decide(estimator, decision, rows)
+
+    @property
+    def decision(self) -> ThresholdDecision:
+        """Everything that is known of the threshold."""
+        found: ThresholdDecision = super().decision
+        return found
+
+    def _as_decided(self) -> bool:
+        return super()._as_decided() and bool(self.positive == self.decision_.positive)
+
+    @property
+    def others_(self) -> Family:
+        """What is certified on the other side."""
+        return self.decision.others
+
+    @property
+    def curve_(self) -> ThresholdCurve:
+        """What was seen and what is certified at many thresholds."""
+        return self.decision.curve
+
+    @property
+    def sentence_(self) -> str:
+        """What is guaranteed and what it costs, in words."""
+        return self.decision.sentence
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Say the positive class from the threshold on, else the most probable other class."""
+        check_is_fitted(self, "estimator_")
+        label = self.classes_[-1] if self.positive is None else self.positive
+        place = class_place(self.classes_, label)
+        score = score_of(self.estimator_, X, place).astype(np.float64)
+        return np.asarray(np.where(score >= self.threshold, label, self._others(X, place)))
+
+    def _others(self, X: Any, place: int) -> Any:
+        rest = np.delete(self.classes_, place)
+        if rest.size == 1:
+            return rest[0]
+        chances = np.delete(self.predict_proba(X), place, axis=1)
+        return rest[chances.argmax(axis=1)]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve: what was seen and what is guaranteed at every threshold; give the axes.
+
+        Two axes may be given: shares by threshold, and recall by false alarms.
+        """
+        from pacboost.reports.text import threshold_curves
+
+        return threshold_curves(self.decision, ax)
+
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Tell which rows are wrong with this threshold."""
+        return np.asarray(self.predict(X) != np.asarray(y))
+
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write model, threshold and certificate to a file that ``pacboost.load`` reads."""
+        inner = getattr(self.estimator_, "estimator_", self.estimator_)
+        model = covering_model(inner) if hasattr(inner, "model_") else None
+        seen = self._sketches if remember_rows else ()
+        if isinstance(model, Model):
+            whole = replace(model, certificate=None, answering=None, held_out=None)
+            model_file.save(replace(whole, decision=self.decision), path, seen)
+        elif isinstance(model, forest_format.ForestModel):
+            forest = replace(model, certificate=None, held_out=None, decision=self.decision)
+            forest_format.save(forest, path, seen)
+        else:
+            raise FileError(
+                f"{path}: is not written, for {type(inner).__name__} has no model file. Pickle it, "
+                "if you trust who reads it"
+            )
+
+    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
+        """Write the page of the estimator, which begins with what is guaranteed."""
+        from pacboost.reports.page.sentence import Sentence
+
+        head = wording.sentence(self.certificate_)
+        said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())
+        written: Path = self.estimator_.report(
+            path, X, y, **{"sentence": said, "decision": self.decision, **options}
+        )
+        return written

@@ -1,0 +1,1 @@
+"""Boosting by filtering, from files, databases and streams."""

@@ -1,0 +1,336 @@
+"""Boosting by filtering behind the scikit-learn API: arrays, files and streams alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from pacboost.boosters.logit import Logit
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import DataError, NoEdgeWarning, NotCertified
+from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
+from pacboost.estimators.filtering.filter_setup import check_rows, seed_of_run, set_up
+from pacboost.estimators.fitted.vote import VoteClassifier
+from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.parameters import NestedParameters, named
+from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.parameters import (
+    callables,
+    progress_after,
+    read_seconds,
+    shows_progress,
+)
+from pacboost.estimators.inputs.tables import open_table, set_features
+from pacboost.estimators.inputs.warn import warn, warn_of_one_class
+from pacboost.hypotheses.digest import vote_digest
+from pacboost.kernels.cuda.device import use_gpu, using_gpu
+from pacboost.kernels.runtime.threads import using
+from pacboost.models.model import Model
+from pacboost.samples.equal_rows import check_copies
+from pacboost.sources.levels import NO_LEVELS
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.dask_parts import is_collection, open_source
+from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.oracles.remote import RemoteOracle
+from pacboost.sources.oracles.stream import PushedOracle
+
+# The view of a fit by filtering while it runs.
+
+
+@contextmanager
+def watching(estimator: Any, session: Session, watchers: list[Watcher]) -> Iterator[list[Watcher]]:
+    """Give the callbacks and, if verbose, a view that is open until there is a certificate."""
+    after = progress_after(estimator.verbose)
+    if after is None:
+        yield watchers
+        return
+    from pacboost.reports.filtering import FilteringView
+
+    rounds, earlier = session.run.plan.rounds, session.run.refills
+    oracle = session.run.candidates.oracle
+    workers = oracle.cluster.blocks if isinstance(oracle, RemoteOracle) else None
+    with FilteringView(rounds, earlier=earlier, workers=workers, after=after) as view:
+        yield [*watchers, view]
+        view.certified(estimator.model_.certificate)
+
+
+@accepts_aliases
+@documented
+@dataclass(eq=False, repr=False)
+class FilterBoostClassifier(NestedParameters, VoteClassifier):
+    """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
+
+    The cost of a round does not grow with the number of rows. ``fit`` takes arrays and data frames,
+    ``fit_source`` files of any size, databases, streams and worlds, ``partial_fit`` the batches of
+    a stream that can be read only once.
+
+    Parameters
+    ----------
+    booster : str or booster, default="logit"
+        How examples are weighted; every weight is the probability to be kept: "logit",
+        "measure", "mada", "smooth", "projection" or "majority", whose rounds follow from
+        ``edge`` and ``epsilon``.
+    learner : str, learner, scikit-learn classifier or function, default="tree"
+        "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
+        black boxes. Stumps are faster, trees more accurate.
+    edge : float, default=None
+        The correlation 1 - 2·error that the learner promises under every weighting. If given, the
+        theorems are followed: every round has a sample of its own, and each rule's
+        edge is tested on examples of its own ("logit" is then FilterBoost); rules that pass have at
+        least 0.4 times the promised edge, which boosters go by. None: samples are
+        boosted on as long as they represent the weights, with weights corrected for how they were
+        drawn; "measure", "smooth", "projection" and "majority" then assume 0.1.
+    epsilon : float, default=None
+        Stop once the error is surely at most this. None: stop by rounds and time alone.
+    n_rounds : int, default=300
+        The maximum number of rounds. With ``partial_fit``, later batches add one each.
+    shrinkage : float, default=None
+        Scales what every round adds. None: 0.2 for trees, else 1.
+    sample_rows : int, default=None
+        The maximum number of rows that are kept at a time. None: 100,000, for stumps 50,000, or
+        what ``memory`` leaves room for.
+    memory : str or int, default=None
+        The maximum memory of the process, such as "2GB".
+    time_limit : str or float, default=None
+        Stop after this time, such as "60s", and keep what was learned.
+    n_certify : int, default=None
+        How many rows are set apart, never learned from, and scored once by the final vote: the
+        certificate is about them. Of files and tables they are drawn from all rows, in a pass of
+        their own, and their number is about this. None: a tenth of the rows, at most 20,000.
+    min_leaf_rows : int or float, default=None
+        The least number of the kept rows in a leaf, or as a float below 1 their share. None means
+        20. Raise it if labels are noisy.
+    checkpoint : str or path, default=None
+        A file that a fit writes now and then, and on Ctrl-C. A later fit with the same parameters
+        and source goes on from it to the same model; when that is done the file is deleted.
+    callbacks : list of functions, default=None
+        Called with every ``Refill`` and every ``Round``; returning True stops the fit.
+
+    Attributes
+    ----------
+    ledger_ : what was measured, of draws (``ledger_.refills``) and rules (``ledger_.rounds``)
+    certificate_ : by rows set apart, else by the test that stopped the run
+    stop_certificate_ : by fresh rows scored after the last round, None if there were none
+    classes_, feature_importances_ : as in AdaBoostClassifier
+
+    Examples
+    --------
+    >>> from pacboost.theory.worlds import Halfspaces
+    >>> model = FilterBoostClassifier(n_rounds=20, sample_rows=2000, n_certify=1000, random_state=0)
+    >>> model = model.fit_source(Halfspaces((3.0, 2.0, 1.0)))
+    >>> model.certificate_.value < 0.5, len(model.ledger_) <= 20
+    (True, True)
+    """
+
+    booster: Any = "logit"
+    learner: Any = "tree"
+    edge: float | None = None
+    epsilon: float | None = None
+    delta: float = 0.05
+    n_rounds: int = 300
+    shrinkage: float | None = None
+    _: KW_ONLY
+    learning_rate: float | None = None
+    sample_rows: int | None = None
+    memory: str | int | None = None
+    time_limit: str | float | None = None
+    n_certify: int | None = None
+    max_leaves: int | None = None
+    max_depth: int | None = None
+    min_leaf_rows: float | None = None
+    max_features: float | None = None
+    max_bins: int = 255
+    checkpoint: str | Path | None = None
+    callbacks: Sequence[Watcher] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    verbose: bool | int | str = "auto"
+
+    _reads_partitions = True
+    """Whether Dask collections are read block by block; other estimators need all rows at once."""
+    _copies = ""
+    """Why nothing can be certified, if rows are surely copies of others."""
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound by rows set apart, else by the test that stopped the run."""
+        if self._copies:
+            raise NotCertified(self._copies)
+        return super().certificate_
+
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
+
+        X and y may be Dask collections with the same partitions: ``fit_source((X, y))`` reads them.
+        ``copies`` says what equal rows are: separate "draws", which count as they fall, or copies,
+        so that "distinct" rows are examples; "auto" finds out.
+        """
+        if is_collection(X):
+            return self.fit_source((X, y), copies=copies)
+
+        def rows(seed: int) -> AbstractOracle:
+            values, labels = check_rows(self, X, y)
+            return ArrayOracle(values, labels, seed)
+
+        return self._fit(rows, None, check_copies(copies))
+
+    def fit_source(
+        self,
+        source: Any,
+        target: str | None = None,
+        classes: Any = None,
+        *,
+        client: Any = None,
+        timeout: float | str | None = None,
+        copies: str = "auto",
+        **options: Any,
+    ) -> Self:
+        """Learn from an oracle, or from a source that can be turned into one.
+
+        A path, a folder or a pattern ("data/*.parquet"), a DuckDB connection, an iterator of
+        batches or a function that gives one, a world, a Dask DataFrame, or a pair (X, y), also of
+        Dask collections; ``target`` names the column of labels. ``classes`` names all labels, where
+        a rare one may not be seen early; ``options`` are those of the oracle.
+
+        Parquet files and Dask collections are read by the workers of a Dask ``client``: the one
+        that is given, else the current one if there is one (False: none). The model is the same.
+        A task without a result after ``timeout`` (5 minutes) is given to another worker.
+
+        ``copies`` is that of ``fit``. Rows of a stream that come again are copies, unless it is
+        "draws".
+        """
+
+        def opened(seed: int) -> AbstractOracle:
+            seconds = read_seconds("timeout", timeout)
+            oracle = open_source(source, target, seed, client, seconds, **options)
+            set_features(self, oracle.n_columns, oracle.names)
+            return oracle
+
+        return self._fit(opened, classes, check_copies(copies))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from the next batch of a stream, and forget what has become easy.
+
+        Before a batch is learned from it is scored: ``ledger_.refills`` has its progressive error.
+        ``classes`` names all labels, at the first call at the latest.
+        """
+        if hasattr(self, "_stream"):
+            self._learn_batch(X, y, classes)
+        else:
+            with all_or_nothing(self):
+                self._learn_batch(X, y, classes)
+        if shows_progress(self.verbose):
+            from pacboost.reports.filtering import tell_batch
+
+            tell_batch(self.ledger_)
+        return self
+
+    def _learn_batch(self, X: Any, y: Any, classes: Any) -> None:
+        stream: Session | None = getattr(self, "_stream", None)
+        table = open_table(self, X, reset=stream is None)
+        labels = read_labels(y, table.n_rows)
+        given = None if classes is None else np.unique(np.asarray(classes))
+        if stream is not None:
+            if given is not None and not np.array_equal(given, self.classes_):
+                raise DataError(
+                    f"classes are {given.tolist()}, and were {self.classes_.tolist()} in the first "
+                    "call; they cannot change"
+                )
+            stream.run.encoder.check(labels)
+        with using(self.n_jobs), self._device():
+            if stream is None:
+                known = np.unique(labels) if given is None else given
+                oracle = PushedOracle(table.n_columns, table.names)
+                oracle.push(table, labels)
+                stream = self._stream = set_up(self, oracle, seed_of_run(self), known)
+                self.classes_ = known
+            else:
+                pushed: Any = stream.run.candidates.oracle
+                pushed.push(table, labels)
+            stream.advance_by_batch(self._watchers())
+            self._keep(stream)
+
+    def _fit(self, opened: Callable[[int], AbstractOracle], classes: Any, copies: str) -> Self:
+        """Draw and learn; ``opened`` makes the oracle from a seed."""
+        with ExitStack() as stack, all_or_nothing(self) as attempt:
+            seed = seed_of_run(self)
+            oracle = opened(seed)
+            stack.callback(oracle.close)
+            self.__dict__.pop("_stream", None)
+            with using(self.n_jobs), self._device():
+                session = set_up(self, oracle, seed, classes, copies)
+                self.classes_ = session.run.encoder.classes
+                attempt.keep = lambda: self._keep_interrupted(session)
+                session.resume()
+                with watching(self, session, self._watchers()) as watchers:
+                    session.advance(watchers)
+                    self._keep(session)
+                session.finish()
+                self._warn(session)
+        return self
+
+    def _device(self) -> AbstractContextManager[None]:
+        """Boost the sample on the GPU if asked for; "auto" does not, since samples are small."""
+        return using_gpu(use_gpu(self.device, 0))
+
+    def _keep(self, session: Session) -> None:
+        """Turn the finished rounds into a model with its certificates."""
+        run = session.run
+        self._copies = run.candidates.problem
+        held, stop = (None, None) if self._copies else session.certificates(float(self.delta))
+        ledger, vote = run.ledger(), run.vote_so_far.vote()
+        ledger.vote_digest = vote_digest(vote)
+        digest = ledger.digest()
+        self.stop_certificate_ = None if stop is None else stop.of(digest)
+        certificate = held or stop
+        learned = run.candidates.learned.sketch()
+        self._sketches = () if learned is None else (learned,)
+        self.model_ = Model(
+            self.classes_,
+            run.candidates.oracle.n_columns,
+            run.candidates.oracle.names,
+            run.encoder.bins,
+            vote,
+            ledger,
+            None if certificate is None else certificate.of(digest),
+            NO_LEVELS,
+            None,
+            held_out=None if held is None else session.held_out,
+        )
+
+    def _keep_interrupted(self, session: Session) -> str:
+        session.run.stopped = INTERRUPTED
+        saved = f", and {self.checkpoint} to go on from" if session.write() else ""
+        self._keep(session)
+        return (
+            f"the {len(session.run.vote_so_far)} rounds done before the interrupt are kept: the "
+            f"estimator can be used{saved}"
+        )
+
+    def _warn(self, session: Session) -> None:
+        warn_of_one_class(self.classes_)
+        empty = not len(session.run.vote_so_far) and session.run.stopped not in UNFINISHED
+        if empty and self.classes_.size > 1:
+            warn(
+                f"the vote is empty, so every prediction is a tie: {session.run.stopped}",
+                NoEdgeWarning,
+            )
+
+    def _watchers(self) -> list[Watcher]:
+        return callables("callbacks", self.callbacks)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        choice, _ = named(self.booster)
+        many = choice == "logit" or isinstance(choice, Logit)
+        tags.classifier_tags.multi_class = many and (self.edge is None or choice != "logit")
+        return tags

@@ -1,0 +1,282 @@
+"""A run of boosting by filtering: resumed from a checkpoint, advanced within limits, certified."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pacboost.bounds import filtering as stop_bound
+from pacboost.bounds import holdout
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
+from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
+from pacboost.kernels.same_bits import softmax
+from pacboost.models.file import checkpoint
+from pacboost.models.file.checkpoint import Checkpoint
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
+from pacboost.sources.oracles.stream import PushedOracle
+from pacboost.training.filtering.block_rows import BlockRows
+from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
+from pacboost.training.filtering.row_encoder import EncodedRows
+from pacboost.training.filtering.stream import Stream
+from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
+from pacboost.training.metrics import steepness
+
+SECONDS_BETWEEN = 30.0
+"""Checkpoints are written no more often than that, and on Ctrl-C."""
+STOPPED_BY_CALLBACK = "a callback stopped it"
+INTERRUPTED = "interrupted"
+UNFINISHED = (TIME_IS_UP, STOPPED_BY_CALLBACK, INTERRUPTED)
+"""Reasons to stop after which a run might still go on: its checkpoint is kept."""
+
+CLASSES = (
+    "the set of classes is known beforehand: it was given, or read from labels of all rows, also "
+    "of those that certify"
+)
+COPIES = (
+    "rows that came again are copies of rows that had come before, not new draws; after the first "
+    "of them no more rows were set apart"
+)
+
+Watcher = Callable[[Event], bool | None]
+
+
+@dataclass
+class TimeLimit:
+    """How long a run may take, and when it started."""
+
+    seconds: float | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return self.seconds is not None and time.monotonic() - self.started >= self.seconds
+
+
+class Session:
+    """A run of filtering and its checkpoint file."""
+
+    def __init__(
+        self, run: Filtering, limit: TimeLimit, path: Path | None, settings: dict[str, Any]
+    ) -> None:
+        self.run, self._limit = run, limit
+        self._path, self._settings = path, settings
+        self.held_out: HeldOut | None = None
+        self._snapshot: Checkpoint | None = None
+        self._written = time.monotonic()
+        if path is not None and not path.parent.is_dir():
+            raise FileError(
+                f"{path}: there is no folder {path.parent} to write a checkpoint to; make it first"
+            )
+
+    def resume(self) -> None:
+        """Go on from the checkpoint, if there is one."""
+        if self._path is None or not self._path.exists():
+            return
+        saved = checkpoint.load(self._path)
+        if saved.settings != self._settings:
+            changed = sorted(
+                name
+                for name in {*saved.settings, *self._settings}
+                if saved.settings.get(name) != self._settings.get(name)
+            )
+            raise FileError(
+                f"{self._path}: is the checkpoint of another run (other {', '.join(changed)}). "
+                "Delete it to start afresh, or name another file"
+            )
+        try:
+            self._go_on(saved)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+            raise FileError(
+                f"{self._path}: does not belong to this run ({problem}). Delete it to start "
+                "afresh, or name another file"
+            ) from problem
+
+    def _go_on(self, saved: Checkpoint) -> None:
+        """Put everything where it was."""
+        run = self.run
+        run.encoder = replace(run.encoder, bins=saved.bins)
+        memories = [entry.memory for entry in saved.rounds]
+        run.vote_so_far = VoteSoFar(
+            run.vote_so_far.booster, run.encoder.bins, saved.outputs, saved.cells,
+            saved.rules, saved.votes, memories,
+        )  # fmt: skip
+        run.rounds, run.refills, run.mass = saved.rounds, saved.refills, saved.mass
+        run.plan = replace(run.plan, rows=saved.rows[0], first_rows=saved.rows[1])
+        run.candidates.seek(saved.position)
+        run.candidates.restore(saved.arrays, run.encoder)
+        run.candidates.learned.complete = False  # a checkpoint does not hold the sketch
+        self._snapshot = saved
+
+    def _remember(self) -> None:
+        """Keep what a checkpoint needs, and write it if the last one is old enough."""
+        run, candidates = self.run, self.run.candidates
+        if self._path is None or run.encoder.bins is None:
+            return
+        self._snapshot = Checkpoint(
+            self._settings, candidates.position(),
+            (run.plan.rows, run.plan.first_rows), run.encoder.bins, run.vote_so_far.outputs,
+            list(run.vote_so_far.rules), list(run.vote_so_far.votes), list(run.rounds),
+            list(run.refills), run.vote_so_far.cells, run.mass, candidates.state(),
+        )  # fmt: skip
+        if time.monotonic() - self._written >= SECONDS_BETWEEN:
+            self.write()
+
+    def write(self) -> bool:
+        """Write the newest checkpoint; give whether one was written.
+
+        A run does not die of a full disk: it warns, goes on, and tries again later.
+        """
+        if self._path is None or self._snapshot is None:
+            return False
+        self._written = time.monotonic()
+        try:
+            self._snapshot.save(self._path)
+        except FileError as problem:
+            warnings.warn(f"{problem}. The run goes on.", CheckpointWarning, stacklevel=2)
+            return False
+        return True
+
+    def advance(self, watchers: Sequence[Watcher]) -> None:
+        """Run until the run itself, a limit or a callback stops it.
+
+        If a cluster is lost, a checkpoint is written first.
+        """
+        try:
+            self._advance(watchers)
+        except ClusterError as problem:
+            if self.write():
+                problem.add_note(f"pacboost: {self._path} is there to go on from")
+            raise
+
+    def _advance(self, watchers: Sequence[Watcher]) -> None:
+        run = self.run
+        run.before_refill, run.over = self._remember, self._over
+        for event in run:
+            wishes = [watcher(event) for watcher in watchers]
+            if any(wishes):
+                run.stopped = run.stopped or STOPPED_BY_CALLBACK
+            elif self._over():
+                run.stopped = run.stopped or TIME_IS_UP
+            if run.stopped:
+                break
+
+    def _over(self) -> bool:
+        return self._limit.over
+
+    def advance_by_batch(self, watchers: Sequence[Watcher]) -> None:
+        """Learn from the new batch, and from rows of earlier batches that are still hard."""
+        run = self.run
+        run.stopped, run.candidates.ended = "", False
+        kept = run.fill(all_of_it=True)
+        run.stopped = ""
+        events: list[Event] = [run.refills[-1]]
+        if kept is not None:
+            kept = run.carry_over(kept)
+            events += run.boost(kept)
+        for event in events:
+            for watcher in watchers:
+                watcher(event)
+        run.stopped = run.stopped or "the batch is used up"
+
+    def finish(self) -> None:
+        """Delete the checkpoint of a complete run; write the last one of any other."""
+        if self.run.stopped in UNFINISHED:
+            self.write()
+        elif self._path is not None:
+            checkpoint.delete(self._path)
+
+    def certificates(self, delta: float) -> tuple[Certificate | None, Certificate | None]:
+        """Certify by rows set apart, and by the test that stopped the run."""
+        run = self.run
+        apart = run.candidates.apart(run.encoder)
+        held = None
+        if apart is not None:
+            scored = run.vote_so_far.score(apart.table, apart.signs)
+            wrong = scored.wrong(apart.signs)
+            self.held_out = _counted(scored, apart, run.ledger().potential)
+            mistakes = int(np.count_nonzero(wrong))
+            held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
+            held = held.assuming(CLASSES)
+        stop = self._stop()
+        for assumption in run.candidates.equal_rows.assumptions:
+            held = None if held is None else held.assuming(assumption)
+            stop = None if stop is None else stop.assuming(assumption)
+        return held, stop
+
+    def _sample(self) -> str:
+        run = self.run
+        how = "rows set apart as they came"
+        if isinstance(run.candidates, BlockRows):
+            how = "rows drawn from the whole source, by a keyed coin for each, before anything else"
+        if run.candidates.equal_rows.repeated and run.candidates.equal_rows.distinct:
+            how = f"distinct {how}"
+        return (
+            f"{how}, never learned from, scored after the last round; ties counted as errors. "
+            f"Order: {run_order(run).name}; {self._assumes()}"
+        )
+
+    def _assumes(self) -> str:
+        """Say what has to be true of the rows."""
+        candidates = self.run.candidates
+        if isinstance(candidates, Stream) and candidates.repeated:
+            return f"{run_order(self.run).assumes}; {COPIES}"
+        return run_order(self.run).assumes
+
+    def _stop(self) -> Certificate | None:
+        run = self.run
+        if not run.refills or run.refills[-1].rounds != len(run.vote_so_far):
+            return None
+        last, of, assumes = run.refills[-1], "", self._assumes()
+        if last.fresh == 0:
+            if not _comes_again(run):
+                return None
+            of = _named(run)
+            if run_order(run) is not REPLACED:
+                assumes = f"the rows that were drawn on a later pass stand for all of {of}"
+        factor, delta = run.vote_so_far.booster.error_factor, run.plan.delta / 2
+        try:
+            return stop_bound.certificate(last, delta, factor, assumes, of=of)
+        except NotCertified:
+            return None
+
+
+def _counted(scored: RowMargins, rows: EncodedRows, potential: str) -> HeldOut | None:
+    """Count the classes of certifying rows and what is predicted for them."""
+    signs, scores = rows.signs, scored.margins * rows.signs
+    if signs.shape[1] == 1:
+        both = np.column_stack([-scores[:, 0], scores[:, 0]])
+        return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, np.array([False, True]), both)
+    own, said = signs.argmax(axis=1), scores.argmax(axis=1)
+    shares = np.asarray(softmax(steepness(potential) * scores))
+    return HeldOut.of(own, said, np.arange(signs.shape[1]), shares)
+
+
+def run_order(run: Filtering) -> Order:
+    """The order in which the oracle of a run gives rows."""
+    return run.candidates.oracle.order
+
+
+def _comes_again(run: Filtering) -> bool:
+    """Tell whether rows that were drawn again may represent their source.
+
+    Rows of an array in memory that are easy come less often, rows of blocks come together, and of
+    rows that were brought batch by batch nobody knows on which pass they are.
+    """
+    oracle = run.candidates.oracle
+    return not (run.candidates.whole or oracle.in_blocks or isinstance(oracle, PushedOracle))
+
+
+def _named(run: Filtering) -> str:
+    """Name a source whose rows come again."""
+    if isinstance(run.candidates.oracle, ArrayOracle):
+        return "this array"
+    return "this stream" if run_order(run) is STREAM else "this source"

@@ -1,1 +1,0 @@
-"""Decisions with a guarantee: thresholds, abstention, prediction sets and intervals."""

@@ -1,0 +1,186 @@
+"""Explanations of a vote: of one row, of the share of each feature, and as plots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import get_config
+from sklearn.utils import estimator_html_repr
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.fitting.parameters import feature_number
+from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
+from pacboost.hypotheses import shapes as tree_shapes
+from pacboost.hypotheses.shapes import Shapes, shapes
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.models.explain import attribution, explanation, permutation
+from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import Model
+from pacboost.numerics import markup
+from pacboost.reports import plots
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import CategorisedArray
+from pacboost.sources.dataframe import is_frame
+from pacboost.sources.table import Table
+from pacboost.training import metrics
+
+Doubles = NDArray[np.float64]
+
+
+def shap_values(model: Model, table: Table) -> tuple[Doubles, Any]:
+    """Share every row's score among the features, for votes of trees (kernels/shap.py)."""
+    _refuse_other_than_trees(model)
+    vote = model.vote
+    shares, expected = np.zeros((table.n_rows, table.n_columns, 1)), np.zeros(vote.outputs)
+    if vote.trees:
+        trees = [tree for tree, _ in vote.trees]
+        codes = trees[0].bins.encode(table).astype(np.uint8, copy=False)
+        shares, expected = attribution.shap_values(trees, vote.votes, codes)
+    if vote.outputs == 1:
+        return shares[:, :, 0], float(expected[0])
+    return np.broadcast_to(shares, (*shares.shape[:2], vote.outputs)).copy(), expected
+
+
+def _refuse_other_than_trees(model: Model) -> None:
+    rules = model.vote.hypotheses
+    strange = next((rule for rule in rules if not isinstance(rule, TreeRule)), None)
+    if strange is not None:
+        raise DataError(
+            f"the vote holds {type(strange).__name__} rules, which keep no record of how many "
+            "training rows went which way, so there is no mean score to compare a row with. "
+            "For stumps shapes() says exactly what each feature adds; for black boxes there is "
+            "permutation_importances(X, y)"
+        )
+
+
+def partial_dependence(model: Model, features: Any, top: int) -> Shapes:
+    """Give the curves of the features named, or of the ``top`` most important ones."""
+    _refuse_other_than_trees(model)
+    if features is None:
+        order = np.argsort(-model.importances(), kind="stable")
+        numbers = order[: positive_integer("top", top)].tolist()
+    else:
+        numbers = numbers_of(features, model)
+    return tree_shapes.partial_dependence(model.vote, model.say(), numbers)
+
+
+def numbers_of(features: Any, model: Model | ForestModel) -> list[int]:
+    """Give the numbers of features that are named or numbered, one or several."""
+    given = [features] if isinstance(features, str | int) else list(features)
+    return [feature_number("features", own, model.names, model.n_features) for own in given]
+
+
+def permutation_importances(
+    model: Model, sample: Sample, repeats: int, random_state: Any, metric: Any
+) -> permutation.Importances:
+    """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled."""
+    if isinstance(metric, str) and metric not in metrics.METRICS:
+        raise ParameterError(
+            f"metric is {metric!r}; it may be {', '.join(metrics.METRICS)}, or a function of "
+            "(signs, scores) that gets smaller as the fit gets better"
+        )
+    measure = metrics.metric(metric, model.ledger.potential)
+    return shuffled(model, sample, repeats, random_state, measure)
+
+
+def shuffled(
+    model: Model, sample: Sample, repeats: int, random_state: Any, measure: metrics.Metric
+) -> permutation.Importances:
+    """Do what ``permutation_importances`` does, with a metric that has been read."""
+    repeats, seed = positive_integer("repeats", repeats), draw_seed(random_state)
+    return permutation.permutation_importances(
+        model.vote, sample, measure, repeats, seed, model.column_names
+    )
+
+
+def plot_shapes(model: Model, ax: Any, top: int, for_class: Any) -> Any:
+    """Draw what each feature adds to the score, for votes of stumps."""
+    return draw_shapes(model, shapes(model.vote, model.say()), ax, top, for_class)
+
+
+def draw_shapes(
+    model: Model | ForestModel, found: Shapes, ax: Any, top: int, for_class: Any
+) -> Any:
+    """Draw step functions of features, of one class if it is named."""
+    number = explanation.class_number(model.classes.tolist(), for_class)
+    if number is not None and len(found.answers) == 1:
+        raise ParameterError(
+            f"for_class is {for_class!r}, but two classes have one score, which speaks for "
+            f"{found.answers[0]!r}; leave for_class out"
+        )
+    return plots.shapes(found if number is None else found.of(number), ax, top)
+
+
+def plot_importances(
+    model: Model, importances: permutation.Importances | None, ax: Any, top: int
+) -> Any:
+    """Draw the importances of features, or what permutations have measured."""
+    if importances is None:
+        return plots.importances(model.column_names, model.importances(), ax, top)
+    label = f"{importances.metric.replace('_', ' ')}: worse by, when shuffled"
+    means, spread = importances.mean, importances.std
+    return plots.importances(importances.names, means, ax, top, spread=spread, label=label)
+
+
+def as_one_row(model: Model, x: Any, estimator: str) -> Any:
+    """Turn a sequence of values, or a mapping from names, into rows that can be opened."""
+    if isinstance(x, Table) or is_frame(x) or sparse.issparse(x):
+        return x
+    if hasattr(x, "keys"):
+        x = _by_name(x, model.names)
+    values = np.asarray(x, dtype=None if hasattr(x, "dtype") else object)  # 1 is not "1"
+    if values.ndim == 2:
+        return x
+    if values.ndim != 1:
+        raise DataError(f"x has {values.ndim} dimensions; explain takes the values of one row")
+    if values.size != model.n_features:
+        raise DataError(
+            f"x holds {values.size} values, but {estimator} was fitted with "
+            f"{model.n_features} features; give one value for each"
+        )
+    return CategorisedArray(values.astype(object)[None, :], model.levels, model.names)
+
+
+def refuse_other_than_one(table: Table) -> None:
+    """Raise if there is not exactly one row to explain."""
+    if table.n_rows != 1:
+        raise DataError(
+            f"x has {table.n_rows} rows; explain takes one row, such as X[:1] or X.iloc[[0]]"
+        )
+
+
+def _by_name(row: Any, names: tuple[str, ...] | None) -> list[Any]:
+    """Put the values of a mapping (or of a row of a frame) into the order of the columns."""
+    keys = list(row.keys())
+    if names is None:
+        return [row[key] for key in keys]
+    wrong = set(keys) ^ set(names)
+    if wrong:
+        column = sorted(map(str, wrong))[0]
+        raise DataError(
+            f"x {'lacks' if column in names else 'has'} the column {column!r}; it must have those "
+            f"of fit: {', '.join(names)}"
+        )
+    return [row[name] for name in names]
+
+
+# What a notebook shows of an estimator: what scikit-learn shows, and what is certified.
+#
+# scikit-learn 1.6 does not ask an estimator for ``_html_repr``, so estimators answer both of the
+# methods that notebooks call.
+
+
+def html(estimator: Any, claim: str) -> str:
+    """Give scikit-learn's diagram, and the claim below it if there is one."""
+    return str(estimator_html_repr(estimator)) + (markup.bold(claim) if claim else "")
+
+
+def bundle(estimator: Any) -> dict[str, str]:
+    """Give text, and HTML unless scikit-learn is set up to show text only."""
+    found = {"text/plain": repr(estimator)}
+    if get_config()["display"] == "diagram":
+        found["text/html"] = estimator._repr_html_inner()
+    return found

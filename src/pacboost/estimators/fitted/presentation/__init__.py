@@ -1,1 +1,0 @@
-"""What people see of a fitted model: notebooks, explanations, plots and reports."""

@@ -1,0 +1,243 @@
+"""Methods of fitted estimators, of votes and forests alike: a file, and a page for a browser."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.family import Family
+from pacboost.estimators.decisions.calibrated import covering_model
+from pacboost.estimators.fitted.mistakes import refuse_half
+from pacboost.models.file import forest_format
+from pacboost.models.file import format as model_file
+from pacboost.models.file.forest_format import ForestModel
+
+if TYPE_CHECKING:
+    from pacboost.bounds.answering import Answering
+    from pacboost.bounds.decision import ThresholdDecision
+    from pacboost.reports.page.sentence import Sentence
+    from pacboost.reports.page.subject import Evidence
+from collections.abc import Sequence
+
+from numpy.typing import NDArray
+
+from pacboost.estimators.fitted.mistakes import naming
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows
+from pacboost.estimators.inputs.labels import read_labels, read_targets
+from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.kernels.runtime.threads import using
+from pacboost.numerics.exact import wrong_margins
+from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown
+from pacboost.samples.sample import Sample
+from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.table import Table
+from pacboost.sources.words import WordTable
+from pacboost.training.run.margins import largest, margins_of, normalised
+from pacboost.training.run.record import lowest
+
+
+def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
+    """Write the model to a file that ``pacboost.load`` reads; no code is stored in it.
+
+    The file also keeps a sketch of the training rows, salted hashes of some of them, by which
+    ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
+    """
+    check_is_fitted(self)
+    write = forest_format.save if isinstance(self.model_, ForestModel) else model_file.save
+    write(covering_model(self), path, self._sketches if remember_rows else ())
+
+
+def report(
+    self: Any,
+    path: str | Path,
+    X: Any = None,
+    y: Any = None,
+    *,
+    title: str | None = None,
+    sentence: str | Sentence | None = None,
+    certified: Any = (),
+    decision: ThresholdDecision | None = None,
+    answering: Answering | None = None,
+) -> Path:
+    """Write a page that needs nothing but itself: open it in any browser, send it to anybody.
+
+    Without rows the page shows the model and its record: the certificates, and of a vote the error
+    and its bound round by round, rules, shapes, the hardest rows of the fit. With rows and their
+    labels, best those that the fit has not seen, it adds margins, calibration, the confusion matrix
+    and the hardest among them. ``title`` replaces the name of the method, ``sentence`` what the
+    certificate says. ``certified`` holds what ``pacboost.certify`` gave for further rows, one or a
+    list, and is shown with all else that one may count on; ``decision`` is what a threshold
+    guarantees, and ``answering`` what is known of confident answers. Gives the path of the file.
+    """
+    from pacboost.reports.page.document import write_report
+    from pacboost.reports.page.sentence import Sentence
+    from pacboost.reports.page.subject import Evidence, of_forest, of_model
+
+    check_is_fitted(self)
+    refuse_half(X, y)
+    model = covering_model(self)
+    if isinstance(model, ForestModel):
+        table = None if X is None else self._open(X)
+        subject = of_forest(model, getattr(self, "_refusal", ""), table)
+    else:
+        subject = of_model(model)
+    more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
+    answers = subject.answering if answering is None else answering
+    subject = replace(subject, decision=decision, certified=more, answering=answers)
+    if decision is not None:  # other certificates speak of predictions without the threshold
+        subject = replace(subject, certificates=(), held_out=None)
+    rows = None if X is None else evaluate(self, X, y, subject.importances)
+    if decision is not None and isinstance(rows, Evidence):
+        rows = _decided(rows, decision, self.classes_.tolist())
+    said = Sentence(sentence, "", "") if isinstance(sentence, str) else sentence
+    return write_report(subject, path, rows, title, said)
+
+
+def _decided(rows: Evidence, decision: ThresholdDecision, classes: list[Any]) -> Evidence:
+    """Give the same rows with what is said of them from the threshold on."""
+    place = classes.index(decision.positive)
+    others = rows.probabilities.copy()
+    others[:, place] = -1.0
+    reached = rows.probabilities[:, place] >= decision.threshold
+    said = np.where(reached, place, others.argmax(axis=1)).astype(np.int64)
+    return replace(rows, said=said, wrong=said != rows.own)
+
+
+# What a report shows of a fitted model on rows with labels.
+
+STAGES = 48
+"""A slider over rounds has at most so many places."""
+ROWS_STAGED = 20_000
+"""Of more rows, so many are looked at after every stage."""
+CASES = 6
+CELLS_SHOWN = 6
+LETTERS = 280
+"""Of longer texts, the beginning is shown."""
+
+Doubles = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
+    """Evaluate a model on rows with labels; ``shares`` ranks the columns to show."""
+    table: Table = model._open(X)
+    overlap = model.overlap(X) if getattr(model, "_sketches", ()) else None
+    seen = overlap is not None and bool(overlap.suspicious)
+    if not hasattr(model, "classes_"):
+        return _numbers(model, X, y, table, shares, seen)
+    several = bool(getattr(model, "several_labels_", False))
+    known = label_rows(table, y, model.classes_, "y", several=several)
+    probabilities, said = map(in_host_memory, (model.predict_proba(X), model.predict(X)))
+    said = np.asarray(said)
+    if several:
+        own, said = (known.signs > 0).astype(np.int64), said.astype(np.int64)
+    else:
+        own = np.searchsorted(model.classes_, read_labels(y, table.n_rows)).astype(np.int64)
+        said = np.searchsorted(model.classes_, said).astype(np.int64)
+    if hasattr(model, "margins"):
+        decided = model.margins(X, y)
+        wrong, stages, unit = model.mistakes(X, y), *_staged(model, known)
+    elif several:
+        decided = (2.0 * own - 1) * (2 * probabilities - 1)
+        wrong, stages, unit = (said != own).any(axis=1), {1: decided.ravel()}, "member"
+    else:
+        decided = _by_shares(probabilities, own)
+        wrong, unit = wrong_margins(decided), "member"
+        stages = {1: decided}
+    worst = decided.min(axis=1) if decided.ndim == 2 else decided
+    names = [str(name) for name in model.classes_.tolist()]
+    rows = lowest(worst, CASES)
+    cells = _cells(model, X, table, rows, shares)
+    shown = tuple(
+        Shown(int(k), _named(own[k], names), _named(said[k], names), float(worst[k]), shown)
+        for k, shown in zip(rows.tolist(), cells, strict=True)
+    )
+    return Evidence(own, said, np.asarray(wrong), probabilities, stages, shown, seen, unit)
+
+
+def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
+    """Give the margins after some rounds, and the name of such a round."""
+    vote = model.model_.vote
+    if known.n_rows > ROWS_STAGED:
+        known = known.take(np.linspace(0, known.n_rows - 1, ROWS_STAGED).astype(np.intp))
+    sample = Sample(known.table, known.signs, labels=known.labels)
+    count = len(vote.hypotheses)
+    wanted = set(np.unique(np.geomspace(1, max(count, 1), STAGES).round().astype(int)).tolist())
+    total, stages = 0.0, dict[int, Doubles]()
+    with using(model.n_jobs):
+        pairs = zip(vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True)
+        for number, (rule, cast, scores) in enumerate(pairs, start=1):
+            total += largest(rule, cast)
+            if number in wanted:
+                own = margins_of(sample, scores, naming=naming(model.model_))
+                stages[number] = normalised(own, total).ravel()
+    return stages, "round" if count == len(model.model_.ledger) else "rule"
+
+
+def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
+    """Give a margin for members: the share of the true class less that of the best other."""
+    rows = np.arange(own.size)
+    others = probabilities.copy()
+    others[rows, own] = -np.inf
+    best = others.max(axis=1) if probabilities.shape[1] > 1 else np.zeros(own.size)
+    return np.asarray(probabilities[rows, own] - best)
+
+
+def _numbers(model: Any, X: Any, y: Any, table: Table, shares: Doubles, seen: bool) -> Numbers:
+    own = read_targets(y, table.n_rows)
+    said = np.asarray(in_host_memory(model.predict(X)), dtype=np.float64)
+    rows = lowest(-np.abs(said - own), CASES)
+    cells = _cells(model, X, table, rows, shares)
+    shown = tuple(
+        Shown(int(k), f"{own[k]:.6g}", f"{said[k]:.6g}", float(said[k] - own[k]), line)
+        for k, line in zip(rows.tolist(), cells, strict=True)
+    )
+    return Numbers(own, said, shown, seen)
+
+
+def _named(said: Any, names: Sequence[str]) -> str:
+    """Name a class, or all labels of a row."""
+    if np.ndim(said) == 0:
+        return names[int(said)]
+    return ", ".join(names[k] for k in np.flatnonzero(said).tolist()) or "no label"
+
+
+def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> list[Cells]:
+    """Give the texts of some rows, or their values in the most important columns."""
+    if isinstance(table, WordTable):
+        return _texts(model.model_.text, X, rows)
+    few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
+    columns = [(few.name(j), few.cells(j)) for j in telling.tolist()]
+    return [
+        tuple((name, _value(values[place])) for name, values in columns)
+        for place in range(rows.size)
+    ]
+
+
+def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
+    """Give the texts of some rows, and in mixed tables the other columns."""
+    if not isinstance(features, MixedFeatures):
+        texts = list(X)
+        return [(("", _value(texts[k])),) for k in rows.tolist()]
+    held = features.read(X).take(rows)
+    only = features.text[0] if len(features.text) == 1 else None
+    names = sorted(features.names, key=lambda name: name not in features.text)[: CELLS_SHOWN + 1]
+    columns = [("" if name == only else name, list(held.cells[name])) for name in names]
+    return [
+        tuple((name, _value(values[place])) for name, values in columns)
+        for place in range(rows.size)
+    ]
+
+
+def _value(value: Any) -> str:
+    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
+        return "missing"
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    said = str(value)
+    return said if len(said) <= LETTERS else f"{said[:LETTERS]}…"

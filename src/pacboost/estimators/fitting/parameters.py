@@ -1,0 +1,321 @@
+"""The parameters that estimators of boosted trees share: what they mean, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.choose import as_booster
+from pacboost.errors import ParameterError
+from pacboost.estimators.inputs.documented import guess
+from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
+from pacboost.learners.choose import as_learner
+from pacboost.learners.tree_parameters import NAMED_INTERACTIONS
+from pacboost.sources.dates import DERIVED
+from pacboost.sources.table import Table
+
+# Features that parameters name: by the names of their columns, or by their numbers.
+
+
+def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, columns: int) -> int:
+    """Give the number of a feature that a parameter names.
+
+    >>> feature_number("monotone_constraints", "age", ("id", "age"), 2)
+    1
+    """
+    known = {name: j for j, name in enumerate(names or ())}
+    column = known.get(feature, feature) if isinstance(feature, str) else feature
+    if not isinstance(column, Integral) or not 0 <= int(column) < columns:
+        raise ParameterError(
+            f"{parameter} names {feature!r}, which is no column of X; its columns are "
+            f"{', '.join(known) if known else f'0 to {columns - 1}'}"
+        )
+    return int(column)
+
+
+def interaction_sets(given: Any, table: Table) -> list[tuple[int, ...]] | str | None:
+    """Read interaction constraints: which features, by number, may be asked for together.
+
+    >>> import numpy as np
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> table = ArrayTable(np.zeros((1, 3)), ("id", "age", "bought (year)"))
+    >>> interaction_sets([["age", "bought"], [0]], table)
+    [(1, 2), (0,)]
+    """
+    if given is None or (isinstance(given, str) and given in NAMED_INTERACTIONS):
+        return given
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise _not_sets(given)
+    sets = list(given)
+    if not all(isinstance(own, Collection) and not isinstance(own, str) for own in sets):
+        raise _not_sets(given)
+    return [tuple(sorted({j for feature in own for j in _numbers(feature, table)})) for own in sets]
+
+
+def _numbers(feature: Any, table: Table) -> list[int]:
+    """Give the numbers of the columns that a feature became: a date becomes several."""
+    names = table.names or ()
+    if isinstance(feature, str) and feature not in names:
+        found = [(j, DERIVED.fullmatch(name)) for j, name in enumerate(names)]
+        parts = [j for j, match in found if match is not None and match[1] == feature]
+        if parts:
+            return parts
+    return [feature_number("interaction_constraints", feature, table.names, table.n_columns)]
+
+
+def _not_sets(given: Any) -> ParameterError:
+    return ParameterError(
+        f"interaction_constraints is {given!r}; it may be a list of sets of features (names or "
+        "numbers), 'pairwise', 'no_interactions', or None"
+    )
+
+
+def rows_or_share(name: str, value: Any) -> Any:
+    """Check a number of rows, or a share of them below 1.
+
+    >>> rows_or_share("min_leaf_rows", 20), rows_or_share("min_leaf_rows", 0.1)
+    (20, 0.1)
+    """
+    if real_number(name, value) > 1 and value != round(value):
+        raise ParameterError(
+            f"{name} is {value}; it may be a whole number of rows, or a share of them as a float "
+            "below 1"
+        )
+    return value
+
+
+LIMITS: dict[str, Callable[[str, Any], Any]] = {
+    "max_leaves": integer,
+    "max_depth": integer,
+    "min_leaf_rows": rows_or_share,
+    "max_features": real_number,
+}
+
+
+def most_rounds(estimator: Any, default: int, booster: Booster[Any]) -> int:
+    """Read how many rounds to run at most."""
+    rounds = alias(estimator, "n_rounds", "n_estimators", positive_integer)
+    return default if rounds is None else with_a_rule(rounds, booster)
+
+
+def with_a_rule(rounds: int, booster: Booster[Any]) -> int:
+    """Give enough rounds for one rule: where the first round is a constant, a rule follows it."""
+    return max(rounds, 2 if booster.prior else 1)
+
+
+def share_of_rows(estimator: Any) -> float:
+    """Read the share of rows that each tree is grown on; all if it is not set."""
+    if estimator.subsample is None:
+        return 1.0
+    share = float(real_number("subsample", estimator.subsample))
+    if not 0 < share <= 1:
+        raise ParameterError(f"subsample is {share}; it must lie in (0, 1]")
+    return share
+
+
+def limits(estimator: Any) -> dict[str, Any]:
+    """Read the limits of trees that are set."""
+    return {
+        name: read(name, getattr(estimator, name))
+        for name, read in LIMITS.items()
+        if getattr(estimator, name) is not None
+    }
+
+
+def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
+    """Read what is set of the tree: its limits, monotone and interaction constraints."""
+    slopes = _slopes(estimator.monotone_constraints, examples)
+    changes = limits(estimator) | ({"monotone": slopes} if slopes else {})
+    sets = interaction_sets(estimator.interaction_constraints, examples.table)
+    return changes if sets is None else changes | {"interactions": sets}
+
+
+def step_size(estimator: Any) -> Any:
+    """Read the factor of what every round adds, None if it is not set."""
+    return alias(estimator, "shrinkage", "learning_rate", real_number)
+
+
+def alias(estimator: Any, name: str, other: str, read: Callable[[str, Any], Any]) -> Any:
+    """Read the parameter, or the one that means the same; None if neither is set."""
+    value, same = getattr(estimator, name), getattr(estimator, other)
+    if value is not None and same is not None and value != same:
+        raise ParameterError(
+            f"{name} is {value} and {other} is {same}; they mean the same, so give one of them"
+        )
+    given, found = (name, value) if value is not None else (other, same)
+    return None if found is None else read(given, found)
+
+
+def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
+    """Read monotone constraints: which features, by number, may only rise or only fall."""
+    if given is None:
+        return {}
+    table = examples.table
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        listed = np.asarray(given).tolist()
+        if not isinstance(listed, list):
+            raise ParameterError(
+                f"monotone_constraints is {given!r}; it may be a mapping from names or numbers of "
+                "features to -1, 0 or +1, a sequence with one for every feature, or None"
+            )
+        pairs = list(enumerate(listed))
+        if len(pairs) != table.n_columns:
+            raise ParameterError(
+                f"monotone_constraints holds {len(pairs)} numbers for {table.n_columns} features; "
+                "give one for every feature, or a mapping from names or numbers"
+            )
+    slopes: dict[int, int] = {}
+    for feature, slope in pairs:
+        column = feature_number("monotone_constraints", feature, table.names, table.n_columns)
+        if slope not in (-1, 0, 1):
+            raise ParameterError(
+                f"monotone_constraints sets {slope!r} on {feature!r}; it may be -1, 0 or +1"
+            )
+        if slope and column in table.levels:
+            raise ParameterError(
+                f"a monotone constraint is set on {feature!r}, a category: its levels have no "
+                "order. Drop the constraint, or give the column as numbers"
+            )
+        if slope:
+            slopes[column] = int(slope)
+    return slopes
+
+
+# What ``early_stopping`` means, for every estimator that has it.
+#
+# False never stops early: validation rows, if there are some, are measured and recorded. True, a
+# number of rounds, "refit" and "auto" stop by validation rows that are given (``X_val``); without
+# them, rows are held back.
+
+FEW_ROWS, MANY_ROWS = 20_000, 30_000
+"""Of few rows none can be spared to stop early on; many can, and they bear larger steps. Between
+them all settings change in proportion to the number of rows, so that none of them jumps."""
+
+
+def many(rows: int) -> float:
+    """Say how far a number of rows is from few to many: 0 for few, 1 for many.
+
+    >>> [many(rows) for rows in (100, 20_000, 22_500, 25_000, 30_000, 10**6)]
+    [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
+    """
+    return min(1.0, max(0.0, (rows - FEW_ROWS) / (MANY_ROWS - FEW_ROWS)))
+
+
+def stops_early(early_stopping: Any, spared: float) -> bool:
+    """Tell whether rows are held back to stop early on; with "auto", if some can be ``spared``.
+
+    >>> [stops_early(choice, 0.0) for choice in (False, True, 10, "refit", "auto")]
+    [False, True, True, True, False]
+    """
+    if is_truth(early_stopping):
+        return bool(early_stopping)
+    if isinstance(early_stopping, str) and early_stopping in ("auto", "refit"):
+        return early_stopping == "refit" or spared > 0
+    if isinstance(early_stopping, str):
+        raise ParameterError(
+            f"early_stopping is {early_stopping!r}; it may be True, False, a number of rounds "
+            "without progress, 'refit' or 'auto'"
+        )
+    return positive_integer("early_stopping", early_stopping) > 0
+
+
+def patience(estimator: Any) -> int | None:
+    """Give the number of rounds without progress after which a run stops, None for never."""
+    rounds = positive_integer("n_iter_no_change", estimator.n_iter_no_change)
+    asked = estimator.early_stopping
+    if is_truth(asked) or isinstance(asked, str):
+        return rounds if asked else None
+    return positive_integer("early_stopping", asked)
+
+
+def is_truth(value: Any) -> bool:
+    """Tell whether a value is True or False, of Python or NumPy."""
+    return isinstance(value, bool | np.bool_)
+
+
+# Parameters of boosters and learners, reached through the estimator that holds them.
+#
+# Boosters and learners are frozen records, so a changed parameter means a new one. A name with
+# changed parameters stays a name: what is not changed is chosen when the estimator sees the data.
+# ``booster__learning_rate`` works in a grid search either way.
+
+
+@dataclass(frozen=True)
+class Named:
+    """A booster or learner by name, with some parameters set."""
+
+    name: str
+    changes: tuple[tuple[str, Any], ...] = ()
+
+
+def named(choice: Any) -> tuple[Any, dict[str, Any]]:
+    """Give the name or object that was chosen, and the parameters set along with a name."""
+    if isinstance(choice, Named):
+        return choice.name, dict(choice.changes)
+    return choice, {}
+
+
+class NestedParameters(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose get_params and set_params reach into ``booster`` and ``learner``."""
+
+    booster: Any
+    learner: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give all parameters, with those of booster and learner if they are objects."""
+        found: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            for name in ("booster", "learner"):
+                inner = getattr(self, name)
+                if isinstance(inner, Named):
+                    found |= {f"{name}__{field}": value for field, value in inner.changes}
+                elif is_dataclass(inner) and not isinstance(inner, type | BaseEstimator):
+                    found |= {f"{name}__{f.name}": getattr(inner, f.name) for f in fields(inner)}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of booster and learner as ``booster__name``."""
+        inner: dict[str, dict[str, Any]] = {}
+        plain: dict[str, Any] = {}
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if rest and name in ("booster", "learner"):
+                inner.setdefault(name, {})[rest] = value
+            else:
+                plain[key] = value
+        super().set_params(**plain)
+        for name, changes in inner.items():
+            setattr(self, name, _changed(name, getattr(self, name), changes))
+        return self
+
+
+def _changed(name: str, holder: Any, changes: dict[str, Any]) -> Any:
+    if isinstance(holder, BaseEstimator):
+        return holder.set_params(**changes)
+    choice, earlier = named(holder)
+    record = as_booster(choice) if name == "booster" else as_learner(choice, "learner")
+    changed = with_fields(record, {**earlier, **changes}, name)
+    if isinstance(choice, str):
+        return Named(choice, tuple({**earlier, **changes}.items()))
+    return changed
+
+
+def with_fields(record: Any, changes: dict[str, Any], name: str) -> Any:
+    """Give a copy of the record with some fields changed; raise if one is unknown."""
+    known = [f.name for f in fields(record)]
+    for field in changes:
+        if field not in known:
+            raise ParameterError(
+                f"{type(record).__name__} has no parameter {field!r}, so {name} cannot take it; "
+                f"it has {', '.join(known) if known else 'none'}{guess(field, known)}"
+            )
+    return replace(record, **changes)

@@ -1,1 +1,0 @@
-"""Estimators that learn a single rule: rectangles and version spaces."""

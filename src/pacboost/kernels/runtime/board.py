@@ -1,0 +1,252 @@
+"""Teams of threads that stay inside compiled code: started in microseconds, met at barriers.
+
+A thread of Python that comes back from a kernel has to wait for the interpreter's lock, and to wake
+it takes some 0.1 ms. So the threads of a team wait inside a kernel, ``serve``, where they look for
+work on a *board* that all of them share, and return to Python only after a while without work.
+The thread that calls is the team's member 0.
+
+Who waits spins some thousand times and then yields its core at every look, so a team that is
+larger than the machine is slow but never stuck.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+from numpy.typing import NDArray
+
+from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel, uncounted
+
+# Atomic numbers in arrays of 64-bit integers, and calls of compiled functions by their address.
+#
+# numba has neither, so these are written as LLVM instructions. All of them are sequentially
+# consistent: what a thread wrote before such an instruction is seen by every thread that has seen
+# the instruction's own result.
+
+WORD = ir.IntType(64)
+ENTRY = ir.FunctionType(ir.VoidType(), [WORD, WORD, WORD])
+ON_X86 = platform.machine().lower() in ("x86_64", "amd64")
+
+give_way = types.ExternalFunction(
+    "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
+)
+"""Let another thread run on this core."""
+
+
+def _place(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    array = make_array(signature.args[0])(context, builder, values[0])
+    return builder.gep(array.data, [values[1]])
+
+
+def _change(operation: str) -> Any:
+    def typed(typing: Any, array: Any, place: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            at = _place(context, builder, signature, values)
+            return builder.atomic_rmw(operation, at, values[2], "seq_cst")
+
+        return types.int64(array, types.intp, types.int64), generate
+
+    return intrinsic(typed)
+
+
+add = _change("add")
+"""``add(array, place, value)`` adds to a number and gives what it was before."""
+exchange = _change("xchg")
+"""``exchange(array, place, value)`` sets a number and gives what it was before."""
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load(typing: Any, array: Any, place: Any) -> Any:
+    """Read a number that other threads change."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.load_atomic(_place(context, builder, signature, values), "seq_cst", 8)
+
+    return types.int64(array, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def pause(typing: Any) -> Any:
+    """Tell the processor, where it listens, that this thread is waiting in a loop."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        if ON_X86:
+            nothing = ir.FunctionType(ir.VoidType(), [])
+            name = "llvm.x86.sse2.pause"
+            builder.call(cgutils.get_or_insert_function(builder.module, nothing, name), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def enter(typing: Any, function: Any, member: Any, team: Any, arguments: Any) -> Any:
+    """Call the kernel whose entry and arguments have these addresses."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        callee = builder.inttoptr(values[0], ENTRY.as_pointer())
+        builder.call(callee, list(values[1:]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64, types.int64), generate
+
+
+LINE = 16  # numbers apart, so that no two places share a cache line or the one fetched with it
+Place = np.int64
+"""Where a number is on the board: ``wait_while`` would be compiled once for every literal place."""
+JOB, DONE, CALLED, FUNCTION, ARGUMENTS, ARRIVED, PHASE, STOP, TICKET, MEMBERS = (
+    Place(line * LINE) for line in range(10)
+)
+"""Places on the board; from MEMBERS on, each member has a line: whether it sleeps, what it saw."""
+SLEEPS, SEEN = 0, 1
+SIZES = 10  # bits of a job's number that hold the size of its team
+CLOSED = -1
+SPINS = 2_000
+FOR_EVER = np.int64(-1)
+LOOKS = np.int64(4_000)  # yields before a member without work returns to Python: some milliseconds
+
+
+def board_for(members: int) -> NDArray[np.int64]:
+    """Make the board of a team, all of whose members but the first are asleep."""
+    board = np.zeros(MEMBERS + members * LINE, dtype=np.int64)
+    board[MEMBERS + LINE + SLEEPS :: LINE] = 1
+    return board
+
+
+@part_of_kernels
+def wait_while(board: NDArray[np.int64], place: Place, value: int, looks: np.int64) -> bool:
+    """Wait until a number is no longer this one; False if it still is after so many yields."""
+    for _ in range(SPINS):
+        if load(board, place) != value:
+            return True
+        pause()
+    while looks != 0:
+        if load(board, place) != value:
+            return True
+        give_way()
+        looks -= 1
+    return False
+
+
+@part_of_kernels
+def last_to_arrive(board: NDArray[np.int64], team: int) -> bool:
+    """Come to a barrier: True for the last member, who has to ``release`` the others.
+
+    What only one member may do is done between the two.
+    """
+    if team == 1:
+        return True
+    phase = load(board, PHASE)
+    if add(board, ARRIVED, 1) == team - 1:
+        return True
+    wait_while(board, PHASE, phase, FOR_EVER)
+    return False
+
+
+@part_of_kernels
+def release(board: NDArray[np.int64], team: int) -> None:
+    """Let the members who wait at the barrier go on."""
+    if team > 1:
+        exchange(board, ARRIVED, 0)
+        add(board, PHASE, 1)
+
+
+@part_of_kernels
+def meet(board: NDArray[np.int64], team: int) -> None:
+    """Wait until all members of a team are here."""
+    if last_to_arrive(board, team):
+        release(board, team)
+
+
+@kernel
+def serve(board: NDArray[np.int64], member: int) -> None:
+    """Do this member's share of every job, until there has been none for a while."""
+    own = MEMBERS + member * LINE
+    seen = board[own + SEEN]
+    while True:
+        if wait_while(board, JOB, seen, LOOKS):
+            seen = load(board, JOB)
+            board[own + SEEN] = seen
+            if seen == CLOSED:
+                return
+            team = seen & ((1 << SIZES) - 1)
+            if member < team:  # the board does not change before all members are done
+                enter(board[FUNCTION], member, team, board[ARGUMENTS])
+                add(board, DONE, 1)
+            continue
+        exchange(board, own + SLEEPS, 1)
+        if load(board, CALLED) == 0 and load(board, JOB) == seen:
+            return
+        if exchange(board, own + SLEEPS, 0) == 0:  # it has been woken: Python has to hear of it
+            return
+
+
+@kernel
+def rouse(board: NDArray[np.int64], team: int, asleep: NDArray[np.bool_]) -> int:
+    """Keep members from falling asleep; say which were, and so have to be woken, and how many."""
+    count = 0
+    exchange(board, CALLED, 1)
+    for member in range(1, team):
+        asleep[member] = exchange(board, MEMBERS + member * LINE + SLEEPS, 0) == 1
+        count += asleep[member]
+    return count
+
+
+@uncounted
+def lead(board: NDArray[np.int64], team: int, function: int, arguments: int) -> None:
+    """Have every member of the team enter a kernel, and wait until all have come back.
+
+    ``function`` is the address of its entry: see kernels/runtime/entry.py.
+    """
+    if team > 1:
+        board[FUNCTION], board[ARGUMENTS], board[DONE] = function, arguments, 0
+        number = (load(board, JOB) >> SIZES) + 1
+        exchange(board, JOB, (number << SIZES) + team)
+    enter(function, 0, team, arguments)
+    done = load(board, DONE)
+    while done < team - 1:
+        wait_while(board, DONE, done, FOR_EVER)
+        done = load(board, DONE)
+    exchange(board, CALLED, 0)
+
+
+@team_kernel(allocates=False)
+def take_turns(
+    member: int,
+    team: int,
+    board: NDArray[np.int64],
+    steps: NDArray[np.int64],
+    goes_on: NDArray[np.int64],
+) -> None:
+    """Enter the kernels of ``steps`` one after the other, again while ``goes_on`` is not 0.
+
+    A step is the address of an entry and that of its arguments. The last one may change
+    ``goes_on``: it is read where all members have come back from it.
+    """
+    while goes_on[0] != 0:
+        for k in range(steps.shape[0]):
+            enter(steps[k, 0], member, team, steps[k, 1])
+            meet(board, team)
+
+
+@kernel
+def share(size: int, piece: int, pieces: int) -> tuple[int, int]:
+    """Give where a piece of so many equal ones begins and ends."""
+    return size * piece // pieces, size * (piece + 1) // pieces
+
+
+@kernel
+def share_of_spans(size: int, span: int, piece: int, pieces: int) -> tuple[int, int]:
+    """Do what ``share`` does, with cuts between spans of a fixed size only."""
+    spans = (size + span - 1) // span
+    return min(size, spans * piece // pieces * span), min(
+        size, spans * (piece + 1) // pieces * span
+    )

@@ -1,0 +1,296 @@
+"""The fields of a file on their way to become a model: each is asked for by name and kind.
+
+Whatever no fit could have written is refused with the name of the field and the reason. A field
+that nothing reads is refused too: it might have changed what the model means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, Field, fields
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pacboost.models.file.document import MemoryBudget
+
+LARGEST = 1e150
+"""No vote or value of a fit is larger; products and sums of what is not stay finite."""
+
+
+class Written(Protocol):
+    """Something that can be written as plain values."""
+
+    def to_dict(self) -> Any:
+        """Give plain values."""
+
+
+Made = TypeVar("Made", bound=Written)
+
+
+class Fields:
+    """A dictionary of a file, named ``where``.
+
+    >>> fields = Fields({"features": -3}, "model", MemoryBudget.of(0))
+    >>> fields.whole("features", 1, 10)
+    Traceback (most recent call last):
+    ValueError: model.features: is -3; it must be a whole number, 1 to 10
+    """
+
+    def __init__(self, content: Any, where: str, room: MemoryBudget) -> None:
+        self.where, self.room = where, room
+        if not isinstance(content, dict):
+            self.refuse(None, f"is {_kind(content)} where names and values are needed")
+        self._content: dict[str, Any] = dict(content)
+
+    def refuse(self, name: str | None, reason: str) -> NoReturn:
+        """Say which field is wrong, and why."""
+        raise ValueError(f"{self.where if name is None else f'{self.where}.{name}'}: {reason}")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._content
+
+    def peek(self, name: str) -> Any:
+        """Look at a field without taking it; None if it is not there."""
+        return self._content.get(name)
+
+    def any(self, name: str) -> Any:
+        """Give a field of whatever kind."""
+        if name not in self._content:
+            self.refuse(name, "is not there")
+        return self._content.pop(name)
+
+    def whole(self, name: str, least: int, most: int) -> int:
+        """Give a whole number within bounds."""
+        value = self.any(name)
+        if type(value) is not int or not least <= value <= most:
+            self.refuse(name, f"is {value!r:.40}; it must be a whole number, {least} to {most}")
+        return value
+
+    def number(self, name: str) -> float:
+        """Give a number."""
+        value = self.any(name)
+        if type(value) not in (int, float) or not abs(value) <= LARGEST:
+            self.refuse(name, f"is {value!r:.40}; it must be a number")
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        """Give true or false."""
+        value = self.any(name)
+        if not isinstance(value, bool):
+            self.refuse(name, f"is {value!r:.40}; it must be true or false")
+        return value
+
+    def word(self, name: str, allowed: Mapping[str, Any] | tuple[str, ...]) -> str:
+        """Give one of some words."""
+        value = self.any(name)
+        if not isinstance(value, str) or value not in allowed:
+            self.refuse(name, f"is {value!r:.40}; it may be {', '.join(allowed)}")
+        return value
+
+    def text(self, name: str) -> str:
+        """Give any text."""
+        value = self.any(name)
+        if not isinstance(value, str):
+            self.refuse(name, f"is {_kind(value)} where a text is needed")
+        return value
+
+    def words(self, name: str) -> list[str]:
+        """Give a list of words."""
+        return [
+            w for w in self.entries(name) if isinstance(w, str) or self.refuse(name, "is not words")
+        ]
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        """Give names and values."""
+        value = self.any(name)
+        if not isinstance(value, dict):
+            self.refuse(name, f"is {_kind(value)} where names and values are needed")
+        return value
+
+    def entries(self, name: str) -> list[Any]:
+        """Give a list."""
+        value = self.any(name)
+        if not isinstance(value, list):
+            self.refuse(name, f"is {_kind(value)} where a list is needed")
+        return value
+
+    def array(
+        self, name: str, kind: DTypeLike, *shape: int | None, within: Any = None
+    ) -> NDArray[Any]:
+        """Give an array of a kind and shape (None: any length), all of it finite and within bounds.
+
+        Without bounds, numbers are within ±LARGEST.
+        """
+        value = self.any(name)
+        wanted = np.dtype(kind)
+        if not isinstance(value, np.ndarray) or value.dtype != wanted:
+            found = value.dtype if isinstance(value, np.ndarray) else _kind(value)
+            self.refuse(name, f"is {found} where an array of {wanted} is needed")
+        fits = value.ndim == len(shape) and all(
+            size in (None, own) for size, own in zip(shape, value.shape, strict=True)
+        )
+        if not fits:
+            wanted_shape = " x ".join("any" if size is None else str(size) for size in shape)
+            self.refuse(name, f"has the shape {value.shape}, not {wanted_shape}")
+        least, most = (-LARGEST, LARGEST) if within is None else within
+        ends = (value.min().item(), value.max().item()) if value.size else (0, 0)
+        if wanted.kind != "b" and value.size and not least <= ends[0] <= ends[1] <= most:
+            self.refuse(name, f"holds what is not a number from {least:g} to {most:g}")
+        return value
+
+    def part(self, name: str) -> Fields:
+        """Give the fields within a field."""
+        return Fields(self.any(name), f"{self.where}.{name}", self.room)
+
+    def parts(self, name: str) -> list[Fields]:
+        """Give the fields within each entry of a list."""
+        where = f"{self.where}.{name}"
+        entries = enumerate(self.entries(name))
+        return [Fields(entry, f"{where}[{k}]", self.room) for k, entry in entries]
+
+    def made(self, name: str, make: Callable[[Any], Made]) -> Made:
+        """Hand a field to what reads it, and say where it was if that refuses.
+
+        What was read must be what would be written: then no part of it was passed over.
+        """
+        value = self.any(name)
+        try:
+            made = make(value)
+        except KeyError as problem:
+            self.refuse(name, f"lacks {problem}")
+        except (AttributeError, LookupError, ArithmeticError, TypeError, ValueError) as problem:
+            self.refuse(name, str(problem))
+        if not _same(made.to_dict(), value):
+            self.refuse(name, "holds what this version does not know")
+        return made
+
+    def end(self) -> None:
+        """Refuse fields that nothing has read."""
+        for name in self._content:
+            self.refuse(name, "is a field that this version does not know")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Compare plain values; a list is as good as a tuple."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other)
+
+
+def _kind(value: Any) -> str:
+    return "null" if value is None else type(value).__name__
+
+
+# Records of one class side by side: an array for each of their fields, as their class names them.
+#
+# Ten thousand rounds are then a dozen arrays, which are small on disk and checked at once.
+
+BYTES_A_RECORD = 330
+BYTES_A_VALUE = 24
+"""About what a round takes up in memory, and each of its numbers."""
+
+Record = TypeVar("Record")
+
+KINDS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (float, int),
+    "str": (str,),
+    "bool": (bool,),
+    "int | None": (int, type(None)),
+    "float | None": (float, int, type(None)),
+}
+"""What values a field may have, by how its class declares it."""
+
+
+def columns(records: Sequence[Any], names: Collection[str]) -> dict[str, Any]:
+    """Give the fields of records, each as an array or a list; nothing if there are none."""
+    if not records:
+        return {}
+    return {name: _column([getattr(record, name) for record in records]) for name in names}
+
+
+def _column(values: list[Any]) -> Any:
+    """Keep numbers of one kind in an array; NaN stands for None, and a list for what is mixed."""
+    if all(isinstance(value, float) for value in values):
+        return np.array(values, dtype=np.float64)
+    if all(value is None or isinstance(value, float) for value in values):
+        return np.array([np.nan if value is None else value for value in values])
+    if all(type(value) is int and abs(value) < 2**63 for value in values):
+        return np.array(values, dtype=np.int64)
+    sizes = {len(value) if isinstance(value, list) else -1 for value in values}
+    if (
+        len(sizes) == 1
+        and -1 not in sizes
+        and all(isinstance(v, float) for value in values for v in value)
+    ):
+        return np.array(values, dtype=np.float64).reshape(len(values), -1)
+    return values
+
+
+def records(parts: Sequence[Fields], kind: type[Record], count: int) -> list[Record]:
+    """Read records whose fields lie in one part or several."""
+    parts[0].room.take(count * BYTES_A_RECORD, parts[0].where)
+    known = {}
+    for field in fields(kind) if count else ():  # type: ignore[arg-type]
+        part = next((part for part in parts if field.name in part), None)
+        if part is None:
+            if field.default is MISSING and field.default_factory is MISSING:
+                parts[0].refuse(field.name, "is not there")
+            continue
+        known[field.name] = _values(part, field, count)
+    for part in parts:
+        part.end()
+    lines = zip(*known.values(), strict=True) if known else ()
+    return [kind(**dict(zip(known, line, strict=True))) for line in lines]
+
+
+def _values(part: Fields, field: Field[Any], count: int) -> list[Any]:
+    found = part.any(field.name)
+    if isinstance(found, np.ndarray) and len(found) == count:
+        part.room.take(BYTES_A_VALUE * found.size, part.where)
+        optional = "None" in str(field.type)
+        if np.isinf(found).any() or (np.isnan(found).any() and not optional):
+            part.refuse(field.name, "holds what is no number")
+        found = [None if optional and v != v else v for v in found.tolist()]  # noqa: PLR0124
+    if not isinstance(found, list) or len(found) != count:
+        part.refuse(field.name, f"does not hold a value for each of {count} records")
+    for value in found:
+        check(part, field, value)
+    return found
+
+
+def check(part: Fields, field: Field[Any], value: Any) -> None:
+    """Refuse a value that a field of a class cannot have."""
+    declared = str(field.type)
+    if declared in KINDS:
+        fits = isinstance(value, KINDS[declared]) and (
+            declared == "bool" or not isinstance(value, bool)
+        )
+    elif declared == "list[float]":
+        fits = isinstance(value, list) and all(type(v) in (int, float) for v in value)
+    elif declared == "tuple[str, ...]":
+        fits = isinstance(value, list) and all(isinstance(v, str) for v in value)
+    elif declared.startswith("Mapping[str, "):
+        fits = isinstance(value, dict) and all(type(v) in (int, float, str) for v in value.values())
+    else:
+        raise TypeError(f"no file holds fields of the kind {declared}")
+    if not fits:
+        part.refuse(field.name, f"is {value!r:.40} where {declared} is needed")
+
+
+def checked(part: Fields, kind: type[Any], skip: Collection[str] = ()) -> dict[str, Any]:
+    """Give the fields of a single record, each of its kind; those not there have defaults."""
+    found = {}
+    for field in fields(kind):
+        if field.name in skip:
+            continue
+        if field.name in part:
+            found[field.name] = part.any(field.name)
+            check(part, field, found[field.name])
+        elif field.default is MISSING and field.default_factory is MISSING:
+            part.refuse(field.name, "is not there")
+    return found

@@ -1,0 +1,325 @@
+"""Rules in a model file: those of one kind that follow each other lie side by side.
+
+An entry of the list names its kind. Rules that are made of rules hold a list of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import FileError
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.majority import Decision, Three
+from pacboost.hypotheses.pattern import Pattern
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.word_list import GRID, WordList
+from pacboost.models.file.fields import LARGEST, Fields
+from pacboost.samples.bins import Bins
+
+# Stumps and lists of words in a model file: side by side, one array for each thing they have.
+
+BYTES_A_STUMP, BYTES_A_LIST = 300, 700
+MOST_STEPS = 5_000_000
+"""So many values are kept as steps of a grid in the fewest bits; up to twice as many in 32 bits,
+and more as the doubles they are: the room to unfold them goes with the size of the file."""
+
+SIGNS = ("above", "missing")
+STUMP: dict[str, type[np.generic]] = {
+    "feature": np.int32,
+    "threshold": np.float64,
+    "cut": np.int64,
+    **dict.fromkeys(SIGNS, np.int8),
+}
+
+
+def stumps_written(stumps: Sequence[StumpRule]) -> dict[str, NDArray[Any]]:
+    """Put stumps side by side."""
+    return {
+        name: np.array([getattr(stump, name) for stump in stumps], dtype=kind)
+        for name, kind in STUMP.items()
+    }
+
+
+def stumps_read(part: Fields, features: int, bins: Bins | None) -> list[StumpRule]:
+    """Read stumps, and refuse those that no fit could have found."""
+    feature = part.array("feature", np.int32, None, within=(0, features - 1))
+    part.room.take(feature.size * BYTES_A_STUMP, part.where)
+    threshold = part.array("threshold", np.float64, feature.size, within=(-LARGEST, math.inf))
+    with np.errstate(over="ignore"):
+        if (threshold.astype(np.float32) != threshold).any():
+            part.refuse("threshold", "is no 32-bit float")
+    cut = part.array("cut", np.int64, feature.size, within=(0, 2**31))
+    signs = [part.array(name, np.int8, feature.size, within=(-1, 1)) for name in SIGNS]
+    for name, sign in zip(SIGNS, signs, strict=True):
+        if (sign == 0).any():
+            part.refuse(name, "holds an answer that is neither -1 nor +1")
+    part.end()
+    lines = zip(*(array.tolist() for array in (feature, threshold, cut, *signs)), strict=True)
+    stumps = [StumpRule(*line) for line in lines]
+    if bins is not None and not all(_cuts_where_it_says(stump, bins) for stump in stumps):
+        part.refuse("cut", "is not where the threshold is")
+    return stumps
+
+
+def _cuts_where_it_says(stump: StumpRule, bins: Bins) -> bool:
+    """Whether codes are cut where values are."""
+    known = bins.thresholds[stump.feature]
+    if stump.cut >= known.size:
+        return math.isinf(stump.threshold)
+    return bool(known[stump.cut] == stump.threshold)
+
+
+def lists_written(lists: Sequence[WordList]) -> dict[str, Any]:
+    """Put lists of words side by side; ``sizes`` says how many words each has."""
+    values = np.concatenate([rule.values for rule in lists])
+    return {
+        "sizes": np.array([rule.asked.size for rule in lists], dtype=np.int32),
+        "words": np.concatenate([rule.asked for rule in lists]).astype(np.int32),
+        "abstains": np.array([rule.abstains for rule in lists], dtype=np.bool_),
+        "grid": GRID,
+        "values": _as_steps(values) if values.size <= 2 * MOST_STEPS else values,
+    }
+
+
+def _as_steps(values: NDArray[np.float64]) -> NDArray[Any]:
+    """Give values as steps of the grid in the fewest bits, if they are that."""
+    steps = np.rint(values / GRID)
+    if not np.array_equal(steps * GRID, values):
+        return values
+    kinds = (np.int16, np.int32) if values.size <= MOST_STEPS else (np.int32,)
+    for kind in kinds:
+        if np.abs(steps).max(initial=0) <= np.iinfo(kind).max:
+            return steps.astype(kind)
+    return values
+
+
+def lists_read(part: Fields, features: int, outputs: int) -> list[WordList]:
+    """Read lists of words, and refuse those that no fit could have found."""
+    sizes = part.array("sizes", np.int32, None, within=(0, 2**16))
+    total = int(sizes.sum(dtype=np.int64))
+    part.room.take(sizes.size * BYTES_A_LIST, part.where)
+    words = part.array("words", np.int32, total, within=(0, features - 1))
+    with part.room.lent(24 * total, part.where):
+        asked = np.repeat(np.arange(sizes.size) * features, sizes) + words
+        asked.sort()
+        if (asked[1:] == asked[:-1]).any():
+            part.refuse("words", "names a word twice in one list")
+        del asked
+    abstains = part.array("abstains", np.bool_, sizes.size)
+    grid = part.number("grid")
+    if not 0 < grid <= 1 or math.frexp(grid)[0] != 0.5:
+        part.refuse("grid", "is no power of two up to 1")
+    values = _values(part, grid, total + sizes.size, outputs)
+    part.end()
+    ends = np.cumsum(sizes + 1, dtype=np.int64)
+    if values[ends[abstains] - 1].any():
+        part.refuse("values", "of a list that abstains say something where no word occurs")
+    starts = ends - sizes - 1
+    return [
+        WordList(words[first - t : last - 1 - t], values[first:last], bool(abstains[t]))
+        for t, (first, last) in enumerate(zip(starts, ends, strict=True))
+    ]
+
+
+def _values(part: Fields, grid: float, lines: int, outputs: int) -> NDArray[np.float64]:
+    given = part.any("values")
+    part = Fields({"values": given}, part.where, part.room)
+    kind = given.dtype if isinstance(given, np.ndarray) else np.dtype(np.float64)
+    if kind not in (np.int16, np.int32):
+        return part.array("values", np.float64, lines, outputs)
+    steps = part.array("values", kind, lines, outputs)
+    part.room.take(8 * steps.size, f"{part.where}.values")
+    return steps * np.float64(grid)
+
+
+# Trees of a vote in a model file: side by side, one array for each thing that splits have.
+
+LONGEST_RUN = 2**16
+"""A new group of trees begins after this many splits, so that checking needs little memory."""
+MOST_LEAVES = 2**16
+BYTES_TO_CHECK_A_SPLIT = 150
+BYTES_A_TREE = 2_000
+WHOLE = ("feature", "cut", "left", "right", "member")
+LEAST, MOST = -(2**31), 2**31 - 1
+
+
+def written(trees: Sequence[TreeRule]) -> dict[str, NDArray[np.generic]]:
+    """Put trees side by side; ``splits`` and ``subsets`` say how many belong to each."""
+    joined = {name: np.concatenate([getattr(tree, name) for tree in trees]) for name in WHOLE}
+    return {
+        "splits": np.array([tree.feature.size for tree in trees], dtype=np.int32),
+        "subsets": np.array([len(tree.members) for tree in trees], dtype=np.int32),
+        **{name: array.astype(np.int32) for name, array in joined.items()},
+        "missing_left": np.concatenate([tree.missing_left for tree in trees]).astype(np.bool_),
+        "members": np.packbits(np.concatenate([tree.members for tree in trees]) != 0, axis=1),
+        "gain": np.concatenate([tree.gain for tree in trees]).astype(np.float64),
+        "cover": np.concatenate([tree.cover for tree in trees]).astype(np.float64),
+        "values": np.concatenate([tree.values for tree in trees]).astype(np.float64),
+    }
+
+
+def read(part: Fields, features: int, bins: Bins | None, outputs: int) -> list[TreeRule]:
+    """Read trees, and refuse those that no fit could have grown."""
+    if bins is None or bins.missing > 255:  # a line of members has 256 places
+        part.refuse(None, "trees need bins with codes of 8 bits")
+    splits = part.array("splits", np.int32, None, within=(0, MOST_LEAVES - 1))
+    count, total = splits.size, int(splits.sum(dtype=np.int64))
+    subsets = part.array("subsets", np.int32, count, within=(0, MOST_LEAVES))
+    lines = int(subsets.sum(dtype=np.int64))
+    part.room.take(256 * lines + BYTES_A_TREE * count, part.where)
+    whole = {name: part.array(name, np.int32, total, within=(LEAST, MOST)) for name in WHOLE}
+    missing_left = part.array("missing_left", np.bool_, total)
+    packed = part.array("members", np.uint8, lines, 32)
+    members = np.unpackbits(packed, axis=1)
+    gain = part.array("gain", np.float64, total)
+    cover = part.array("cover", np.float64, 2 * total + count, within=(0, LARGEST))
+    values = part.array("values", np.float64, total + count, outputs)
+    part.end()
+    with part.room.lent(BYTES_TO_CHECK_A_SPLIT * total, part.where):
+        _refuse_impossible(part, whole, splits, subsets, features)
+    at, of, line, leaf = (
+        np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        for sizes in (splits, 2 * splits + 1, subsets, splits + 1)
+    )
+    return [
+        TreeRule(
+            bins=bins,
+            **{name: array[at[t] : at[t + 1]] for name, array in whole.items()},
+            missing_left=missing_left[at[t] : at[t + 1]],
+            members=members[line[t] : line[t + 1]],
+            gain=gain[at[t] : at[t + 1]],
+            cover=cover[of[t] : of[t + 1]],
+            values=values[leaf[t] : leaf[t + 1]],
+        )
+        for t in range(count)
+    ]
+
+
+def _refuse_impossible(
+    part: Fields,
+    whole: dict[str, NDArray[np.int32]],
+    splits: NDArray[np.int32],
+    subsets: NDArray[np.int32],
+    features: int,
+) -> None:
+    """Check that every row comes to a leaf: children lie further on, and each is hung once."""
+    feature, cut, member = whole["feature"], whole["cut"], whole["member"]
+    if feature.size and not 0 <= feature.min() <= feature.max() < features:
+        part.refuse("feature", f"asks for a feature beyond the {features} there are")
+    tree = np.repeat(np.arange(splits.size), splits)
+    own, first = splits[tree], (np.cumsum(splits, dtype=np.int64) - splits)[tree]
+    if (cut < -1).any():
+        part.refuse("cut", "lies below all codes")
+    if ((member < -1) | (member >= subsets[tree])).any():
+        part.refuse("member", "asks for a set of levels that is not there")
+    place = np.arange(tree.size) - first
+    hung: list[NDArray[np.int64]] = []
+    for name in ("left", "right"):
+        child = whole[name].astype(np.int64)
+        inner = child >= 0
+        fits = np.where(inner, (child > place) & (child < own), ~child <= own)
+        if not fits.all():
+            part.refuse(name, "names a child that is not further on in its tree")
+        hung.append(np.where(inner, first + child, tree.size + first + tree + ~child))
+    if np.bincount(np.concatenate(hung)).max(initial=0) > 1:
+        part.refuse("right", "hangs a child that hangs already")
+
+
+KINDS = ("stumps", "trees", "word_lists", "three", "decision", "pattern")
+BYTES_A_RULE = 1_000
+
+
+def to_plain(rules: Sequence[Hypothesis]) -> list[dict[str, Any]]:
+    """Give rules as entries of a model file."""
+    return [_written(run) for run in _runs(rules)]
+
+
+def _runs(rules: Sequence[Hypothesis]) -> Iterator[list[Any]]:
+    """Cut rules into runs that lie side by side."""
+    run: list[Any] = []
+    splits = 0
+    for rule in rules:
+        flat = type(rule) in (StumpRule, TreeRule, WordList)
+        if run and (type(rule) is not type(run[0]) or not flat or splits > LONGEST_RUN):
+            yield run
+            run, splits = [], 0
+        run.append(rule)
+        splits += rule.feature.size if isinstance(rule, TreeRule) else 0
+    if run:
+        yield run
+
+
+def _written(run: list[Any]) -> dict[str, Any]:
+    rule = run[0]
+    if isinstance(rule, StumpRule):
+        return {"kind": "stumps", **stumps_written(run)}
+    if isinstance(rule, TreeRule):
+        return {"kind": "trees", **written(run)}
+    if isinstance(rule, WordList):
+        return {"kind": "word_lists", **lists_written(run)}
+    if isinstance(rule, Three):
+        return {"kind": "three", "rules": to_plain([rule.first, rule.second, rule.third])}
+    if isinstance(rule, Decision):
+        votes = rule.vote.votes.astype(np.float64)
+        return {"kind": "decision", "rules": to_plain(rule.vote.hypotheses), "votes": votes}
+    if isinstance(rule, Pattern):
+        patterns = np.packbits(rule.patterns > 0, axis=1)
+        return {
+            "kind": "pattern",
+            "rules": to_plain(rule.rules),
+            "patterns": patterns,
+            "masses": rule.masses,
+        }
+    raise FileError(
+        f"the vote holds {type(rule).__name__} rules, which are black boxes; a model file "
+        "holds stumps, trees and lists of words only. Pickle the estimator, or train it with those."
+    )
+
+
+def from_plain(
+    parts: Sequence[Fields], features: int, bins: Bins | None, outputs: int
+) -> list[Hypothesis]:
+    """Read rules, and refuse what no fit could have written."""
+    return [rule for part in parts for rule in _read(part, features, bins, outputs)]
+
+
+def _read(part: Fields, features: int, bins: Bins | None, outputs: int) -> Sequence[Hypothesis]:
+    kind = part.word("kind", KINDS)
+    if kind == "trees":
+        return read(part, features, bins, outputs)
+    if kind == "word_lists":
+        return lists_read(part, features, outputs)
+    if kind != "decision" and outputs != 1 and kind != "three":
+        part.refuse("kind", f"is {kind}, which answer yes or no; {outputs} outputs need others")
+    if kind == "stumps":
+        return stumps_read(part, features, bins)
+    part.room.take(BYTES_A_RULE, part.where)
+    rules = from_plain(part.parts("rules"), features, bins, outputs)
+    made: Hypothesis
+    if kind == "three":
+        if len(rules) != 3:
+            part.refuse("rules", f"are {len(rules)}; a majority of three has three")
+        made = Three(*rules)
+    elif kind == "decision":
+        made = Decision(Vote(rules, part.array("votes", np.float64, len(rules)), outputs))
+    else:
+        made = _pattern(part, rules)
+    part.end()
+    return [made]
+
+
+def _pattern(part: Fields, rules: list[Hypothesis]) -> Pattern:
+    bits = part.array("patterns", np.uint8, None, (len(rules) + 7) // 8, within=(0, 255))
+    masses = part.array("masses", np.float64, len(bits), 2, within=(0, LARGEST))
+    if not len(bits) or not (masses.sum(axis=1) > 0).all():
+        part.refuse("masses", "give a pattern that no row had")
+    part.room.take(3 * len(bits) * len(rules), part.where)
+    seen = np.unpackbits(bits, axis=1, count=len(rules)).astype(np.int8)
+    return Pattern(rules, 2 * seen - np.int8(1), masses)

@@ -1,0 +1,346 @@
+"""HTML and SVG from Python: elements whose text is escaped unless it is markup already."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacboost.numerics.percent import percent_digits
+from pacboost.numerics.same_bits import log
+
+
+class Markup(str):
+    """Text that is HTML and need not be escaped."""
+
+    __slots__ = ()
+
+
+Child = str | Iterable[str] | None
+Attribute = str | float | bool | None
+
+VOID = frozenset({"meta", "link", "input", "br"})
+
+
+def tag(name: str, *children: Child, **attributes: Attribute) -> Markup:
+    """Make an element; plain strings in it are escaped, ``class_`` stands for class.
+
+    >>> tag("p", "a < b", class_="note", aria_hidden="true", title=None)
+    '<p class="note" aria-hidden="true">a &lt; b</p>'
+    """
+    written = "".join(_attribute(key, value) for key, value in attributes.items())
+    if name in VOID:
+        return Markup(f"<{name}{written}>")
+    return Markup(f"<{name}{written}>{together(*children)}</{name}>")
+
+
+def together(*children: Child) -> Markup:
+    """Put pieces one after the other, and escape those that are not markup.
+
+    >>> together("1 < 2", None, tag("b", "!"))
+    '1 &lt; 2<b>!</b>'
+    """
+    parts: list[str] = []
+    for child in children:
+        if child is None:
+            continue
+        if isinstance(child, str):
+            parts.append(child if isinstance(child, Markup) else html.escape(child))
+        else:
+            parts.append(together(*child))
+    return Markup("".join(parts))
+
+
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    caption: str | None = None,
+    words: Sequence[int] = (0,),
+    class_: str = "",
+) -> Markup:
+    """Make a table with a head; columns in ``words`` hold words, the others numbers."""
+    kinds = ["words" if k in words else "number" for k in range(len(head))]
+    top = tag("tr", (tag("th", c, scope="col", class_=kind) for c, kind in zip(head, kinds)))  # noqa: B905
+    body = (
+        tag("tr", (tag("td", c, class_=kind) for c, kind in zip(row, kinds, strict=True)))
+        for row in rows
+    )
+    own = None if caption is None else tag("caption", caption)
+    inner = tag("table", own, tag("thead", top), tag("tbody", body), class_=class_ or None)
+    return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
+
+
+def numbers(summary: str, content: Markup) -> Markup:
+    """Hide a table behind a line that opens it: what a figure shows, as numbers."""
+    return tag("details", tag("summary", summary), content, class_="numbers")
+
+
+def short(value: float) -> str:
+    """Write a length or a place of a drawing with two decimals at most.
+
+    >>> short(12.0), short(0.1234), short(-0.001)
+    ('12', '0.12', '0')
+    """
+    said = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if said == "-0" else said
+
+
+def _attribute(key: str, value: Attribute) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    if value is True:
+        return f" {name}"
+    said = short(value) if isinstance(value, float) else str(value)
+    return f' {name}="{html.escape(said)}"'
+
+
+# Scales: from numbers to places on a drawing, with ticks at round numbers.
+
+Doubles = NDArray[np.float64]
+
+UNITS = ((1e9, "G", 1e9), (1e6, "M", 1e6), (1e3, "k", 1e4))
+"""Large numbers are written in these, from some number on."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The numbers from ``low`` to ``high`` on the way from ``start`` to ``end``."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    kind: str = "even"
+    """"even", "log", or "bent", which draws together what lies far from the middle (asinh)."""
+    middle: float = 0.0
+    unit: float = 1.0
+    """What counts as near the middle of a bent scale."""
+
+    def at(self, values: ArrayLike) -> Doubles:
+        """Give the place of each number; those beyond the ends lie at the ends.
+
+        >>> Scale(0, 10, 100, 200).at([0, 5, 20]).tolist()
+        [100.0, 150.0, 200.0]
+        """
+        low, high = self._bend(np.array([self.low, self.high]))
+        inside = np.clip(np.asarray(values, dtype=np.float64), self.low, self.high)
+        share = (self._bend(inside) - low) / (high - low if high > low else 1.0)
+        return np.asarray(self.start + share * (self.end - self.start))
+
+    def _bend(self, values: Doubles) -> Doubles:
+        if self.kind == "log":
+            return np.asarray(log(values))
+        if self.kind != "bent":
+            return values
+        x = (values - self.middle) / self.unit
+        size = np.abs(x)
+        return np.asarray(np.copysign(log(size + np.sqrt(size * size + 1)), x))
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Give round numbers between the ends, not more than about ``most``.
+
+        >>> Scale(0, 0.43, 0, 1).ticks(5)
+        [0.0, 0.1, 0.2, 0.3, 0.4]
+        >>> Scale(0.001, 0.5, 0, 1, "log").ticks()
+        [0.001, 0.01, 0.1]
+        """
+        if self.kind == "log":
+            return _powers(self.low, self.high, most)
+        if self.kind == "bent":
+            near = (max(self.low, self.middle - 2 * self.unit),
+                    min(self.high, self.middle + 2 * self.unit))  # fmt: skip
+            ends = (self.low, self.high)
+            return sorted({*round_numbers(*near, most // 2), *round_numbers(*ends, most // 2)})
+        return round_numbers(self.low, self.high, most)
+
+
+def round_numbers(low: float, high: float, most: int = 6) -> list[float]:
+    """Give multiples of 1, 2 or 5 times a power of ten, from low to high."""
+    if not high > low:
+        return [low]
+    raw = (high - low) / most
+    if not 1e-300 < raw < 1e300:  # ten to that power is no float
+        return [low, high]
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(power * k for k in (1, 2, 5, 10) if power * k >= raw * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(k * step, 12) for k in range(first, last + 1)]
+
+
+def _powers(low: float, high: float, most: int) -> list[float]:
+    """Give powers of ten, or 1, 2 and 5 times those where few powers lie between the ends."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    tens = [10.0**k for k in range(first, last + 1)]
+    fine = [factor * ten for ten in tens for factor in (1, 2, 5)]
+    for steps in (fine, tens):
+        inside = [t for t in steps if low * (1 - 1e-9) <= t <= high * (1 + 1e-9)]
+        if len(inside) <= most:
+            return [float(f"{t:.6g}") for t in inside]
+    return [float(f"{t:.6g}") for t in inside[:: -(-len(inside) // most)]]
+
+
+def number_words(value: float) -> str:
+    """Write a number on an axis.
+
+    >>> [number_words(v) for v in (0.0, 0.25, 12000.0, 2500000.0)]
+    ['0', '0.25', '12k', '2.5M']
+    """
+    size = abs(value)
+    large, letter = next((unit for unit in UNITS if size >= unit[2]), (1.0, "", 0.0))[:2]
+    return f"{value / large:.4g}{letter}".replace("-", "−")
+
+
+# Drawings: a frame with axes in SVG, lines, steps and bars in it; twice where phones differ.
+
+WIDE, NARROW = 700, 340
+"""Widths that figures are drawn at, so that their letters are legible on either screen."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The place of a figure: two scales, and the room that they leave for axes."""
+
+    width: int
+    height: int
+    x: Scale
+    y: Scale
+
+    @classmethod
+    def of(
+        cls,
+        width: int,
+        height: int,
+        x: tuple[float, float],
+        y: tuple[float, float],
+        *,
+        log: bool = False,
+        left: int = 46,
+        bottom: int = 36,
+        right: int = 10,
+        top: int = 10,
+    ) -> Frame:
+        """Lay out a frame for numbers between these ends."""
+        across = Scale(*x, left, width - right)
+        return cls(width, height, across, Scale(*y, height - bottom, top, "log" if log else "even"))
+
+    def axes(
+        self, x_label: str, *, shares: bool = True, x_shares: bool = False, whole: bool = False
+    ) -> Markup:
+        """Draw both axes: level lines at the ticks of y, ticks of x below."""
+        say, say_x = (percent_digits if own else number_words for own in (shares, x_shares))
+        left, right, bottom = self.x.start, self.x.end, self.y.start
+        parts = []
+        for value, place in _placed(self.y, 5 if self.height > 160 else 4):
+            parts.append(tag("line", x1=left, x2=right, y1=place, y2=place, class_="grid"))
+            parts.append(
+                tag("text", say(value), x=left - 7, y=place + 4, text_anchor="end", class_="tick")
+            )
+        for value, place in _placed(self.x, 8 if self.width > 500 else 5):
+            if whole and value != int(value):
+                continue
+            parts.append(
+                tag("text", say_x(value), x=place, y=bottom + 17, text_anchor="middle",
+                    class_="tick")
+            )  # fmt: skip
+        parts.append(tag("line", x1=left, x2=right, y1=bottom, y2=bottom, class_="axis"))
+        parts.append(
+            tag("text", x_label, x=right, y=bottom + 33, text_anchor="end", class_="label")
+        )
+        return together(parts)
+
+    def line(self, x: ArrayLike, y: ArrayLike, class_: str) -> Markup:
+        """Draw a line through points; it is broken where y is no number."""
+        heights = np.asarray(y, dtype=np.float64)
+        known = ~np.isnan(heights)
+        across, up = self.x.at(x), self.y.at(np.where(known, heights, self.y.low))
+        path, pen = [], "M"
+        for there, a, b in zip(known, across, up, strict=True):
+            if there:
+                path.append(f"{pen}{short(a)} {short(b)}")
+            pen = "L" if there else "M"
+        return tag("path", d="".join(path), class_=class_)
+
+    def svg(self, title: str, text: str, *content: Child, class_: str = "", **more: str) -> Markup:
+        """Make the drawing, with a title and a description for those who cannot see it."""
+        return tag(
+            "svg",
+            tag("title", title),
+            tag("desc", text),
+            *content,
+            viewBox=f"0 0 {self.width} {self.height}",
+            role="img",
+            aria_label=f"{title}. {text}",
+            class_=class_ or None,
+            **more,
+        )
+
+
+def figure(draw: Callable[[int], Markup], *below: Child, key: Child = None, **more: str) -> Markup:
+    """Draw for wide screens and for phones; only one of the two is shown, by width."""
+    wide = tag("div", draw(WIDE), class_="wide")
+    narrow = tag("div", draw(NARROW), class_="narrow")
+    return tag("figure", key, wide, narrow, *below, **more)
+
+
+def key(entries: Sequence[tuple[str, str]]) -> Markup:
+    """Say what the colours mean: (class of the mark, words)."""
+    marks = (tag("li", tag("i", class_=f"mark {kind}"), words) for kind, words in entries)
+    return tag("ul", marks, class_="key")
+
+
+def meter(share: float, kind: str = "", *, width: int = 120, signed: bool = False) -> Markup:
+    """Draw a share as a bar in a line of a table; to either side of the middle if ``signed``."""
+    room = width / 2 if signed else float(width)
+    length = max(1.0, abs(share) * room)
+    start = (room - length if share < 0 else room) if signed else 0.0
+    middle = tag("line", x1=room, x2=room, y1=-2, y2=10, class_="axis") if signed else None
+    bar = tag("rect", x=start, y=0, width=length, height=8)
+    drawn = f"meter {kind}".strip()
+    return tag("svg", middle, bar, viewBox=f"0 0 {width} 8", preserveAspectRatio="none",
+               class_=drawn, aria_hidden="true")  # fmt: skip
+
+
+def _placed(scale: Scale, most: int) -> list[tuple[float, float]]:
+    values = scale.ticks(most)
+    return list(zip(values, scale.at(values).tolist(), strict=True))
+
+
+# A section of a page: what it is called, what it is about, and what it shows.
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part with a heading; ``lead`` says in two sentences how to read it."""
+
+    name: str
+    """For links: a single word."""
+    title: str
+    lead: Child
+    body: Markup
+
+    def markup(self, number: int) -> Markup:
+        """Write the section; headings stand beside their content where there is room."""
+        head = tag(
+            "header",
+            tag("p", f"{number:02}", class_="count", aria_hidden="true"),
+            tag("h2", self.title, id=f"{self.name}-title"),
+            tag("div", self.lead, class_="lead"),
+        )
+        return tag(
+            "section",
+            head,
+            tag("div", self.body, class_="body"),
+            id=self.name,
+            aria_labelledby=f"{self.name}-title",
+        )
+
+
+def paragraphs(*texts: Child) -> Markup:
+    """Wrap each text as a paragraph."""
+    return Markup("".join(tag("p", text) for text in texts if text))

@@ -1,0 +1,316 @@
+"""Cut text files into blocks of whole lines, in one scan that parses nothing.
+
+A line end within quotes is no end of a row: it is one after which an odd number of quotes has been
+seen. So cells that hold line ends cut nowhere, as long as quotes come in pairs (in a quoted cell a
+quote is written twice).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError, FileError
+from pacboost.sources.data_file import MISSING, DataFile
+from pacboost.sources.file_rows import separator
+from pacboost.sources.numbers import Spelling, label_kind, read_labels
+from pacboost.sources.optional import need
+from pacboost.sources.oracles.arrow import HeldArrow, plain_labels, release_memory
+from pacboost.sources.oracles.blocks import BlockOracle
+from pacboost.sources.oracles.columns import NO_LABEL, features, refuse_other
+from pacboost.sources.oracles.files import (
+    Source,
+    check_unchanged,
+    find_files,
+    fingerprint,
+    stamps_of,
+)
+from pacboost.sources.oracles.held import Held, HeldArray
+from pacboost.sources.table import refuse_text
+
+BLOCK = 2**23
+"""About so many bytes make a block."""
+
+
+class Lines(NamedTuple):
+    """A range of whole lines: the number of its file, its bytes, and the number of the first."""
+
+    file: int
+    start: int
+    stop: int
+    line: int
+
+
+def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -> Iterator[Lines]:
+    """Give the blocks of a file, from a byte on that begins the line of this number."""
+    inside = False
+    here, stop, ends = start, start, 0
+    with path.open("rb") as content:
+        content.seek(start)
+        while chunk := content.read(BLOCK):
+            last = last_end(chunk, inside, quotes=quotes) + 1
+            if last:
+                yield Lines(file, here, stop + last, line)
+                line += ends + chunk.count(b"\n", 0, last)
+                here, ends = stop + last, 0
+            ends += chunk.count(b"\n", last)
+            inside ^= quotes and chunk.count(b'"') % 2 == 1
+            stop += len(chunk)
+    if inside:
+        raise FileError(
+            f"{path}, line {line}: a quote is opened here or later and never closed. Write quotes "
+            "within a cell twice, and the cell in quotes."
+        )
+    if here < stop:
+        yield Lines(file, here, stop, line)
+
+
+def rows_by_bytes(rows: int, blocks: Sequence[Lines]) -> int:
+    """Estimate how many rows all blocks hold, from how many the first one does.
+
+    >>> rows_by_bytes(10, [Lines(0, 0, 200, 1), Lines(0, 200, 500, 11)])
+    25
+    """
+    total = sum(block.stop - block.start for block in blocks)
+    return max(1, round(rows * total / (blocks[0].stop - blocks[0].start)))
+
+
+def last_end(chunk: bytes, inside: bool = False, *, quotes: bool = True) -> int:
+    r"""Find the last line end that ends a row; -1 if there is none.
+
+    >>> last_end(b'1,"a\nb"\n2,"c\n')
+    7
+    """
+    end = chunk.rfind(b"\n")
+    inside ^= quotes and chunk.count(b'"', 0, max(end, 0)) % 2 == 1
+    while inside and end >= 0:
+        before = chunk.rfind(b"\n", 0, end)
+        inside ^= chunk.count(b'"', max(before, 0), end) % 2 == 1
+        end = before
+    return end
+
+
+def read_lines(path: Path, lines: Lines) -> bytes:
+    """Read a block as it is."""
+    try:
+        with path.open("rb") as content:
+            content.seek(lines.start)
+            block = content.read(lines.stop - lines.start)
+    except OSError as problem:
+        raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
+    if len(block) != lines.stop - lines.start:
+        raise FileError(f"{path}: was cut short while it was being read")
+    return block
+
+
+# The header of a CSV file, and where its rows begin.
+
+
+def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
+    """Give the names of the columns, and the byte and the line where rows begin."""
+    head, line = b"", 1
+    try:
+        with path.open("rb") as content:
+            while len(head) < BLOCK and (piece := content.readline(BLOCK)):
+                head, line = (head + piece).lstrip(b"\r\n"), line + 1
+                if head and head.count(b'"') % 2 == 0:
+                    break
+            start = content.tell()
+        text = io.StringIO(head.decode("utf-8-sig"), newline="")
+        names = next(csv.reader(text, delimiter=sep, strict=True), [])
+    except OSError as problem:
+        raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise FileError(f"{path}: the header cannot be read ({problem})") from problem
+    if not names:
+        raise FileError(f"{path}: is empty; a header line and at least one row are needed")
+    if b"\r" in head.rstrip(b"\r\n") or len(head) >= BLOCK:
+        raise FileError(f"{path}: has no lines that end in a line feed; is it a CSV file?")
+    return [name.strip() for name in names], start, line
+
+
+# Draw from CSV files of any size: some megabytes of whole lines at a time, in random order.
+#
+# One scan finds where blocks of lines begin, and parses nothing; Arrow parses a block when its turn
+# comes. What Arrow refuses is read again cell by cell, either to find the line to blame or because
+# it is only written unusually.
+
+SUFFIXES = (".csv", ".tsv")
+GROWTH = 5
+"""So many times the bytes of its text a block may take: one digit and a comma become eight."""
+LONG = 8
+
+
+class CsvOracle(BlockOracle):
+    """The rows of CSV files with a header; all columns but the target are numbers.
+
+    Cells that hold one of the words ``missing`` are missing, by default empty cells, NA, N/A, #N/A,
+    NaN, None, null, - and ?. The separator is detected in the first file, or is ``sep``. Labels are
+    whole numbers or numbers if those of the first block are, else text. Files are known by their
+    paths, sorted.
+    """
+
+    names: tuple[str, ...]
+
+    def __init__(
+        self,
+        source: Source,
+        target: str,
+        seed: int = 0,
+        *,
+        drop: Collection[str] = (),
+        missing: Collection[str] = MISSING,
+        sep: str | None = None,
+    ) -> None:
+        self._pa = need("pyarrow", "parquet")
+        self._csv = need("pyarrow.csv", "parquet")
+        self._target = target
+        self._files = find_files(source, SUFFIXES)
+        self._stamps = stamps_of(self._files)
+        self._sep = sep or separator(DataFile(self._files[0]))
+        words = frozenset(word.strip().lower() for word in missing)
+        self._spelling = Spelling(words, decimal_comma=self._sep == ";")
+        self._nulls = sorted(text for word in words for text in _cases(word))
+        self._headers: list[list[str]] = []
+        self._blocks: list[Lines] = []
+        for file, path in enumerate(self._files):
+            header, start, line = header_of(path, self._sep)
+            names = features(header, target, drop, str(path))
+            if file == 0:
+                self.names = names
+            refuse_other(names, str(path), self.names, str(self._files[0]))
+            self._headers.append(header)
+            self._blocks += cut(path, file, start, line, quotes=True)
+        if not self._blocks:
+            raise DataError(f"{self._files[0]}: has a header but no rows; at least one is needed")
+        super().__init__(seed, len(self._blocks))
+        self.n_columns = len(self.names)
+        largest = max(self._blocks, key=lambda block: block.stop - block.start)
+        self.largest_block = GROWTH * (largest.stop - largest.start)
+        self.largest_block_place = self._where(largest)
+        self._kind: type = str
+        first = self.read(0)
+        self._kind = label_kind(first.labels())
+        self.estimated_rows = rows_by_bytes(first.n_rows, self._blocks)
+
+    def read(self, block: int) -> Held:
+        """Parse a block of lines."""
+        release_memory()
+        lines = self._blocks[block]
+        content = read_lines(self._files[lines.file], lines)
+        check_unchanged(self._stamps, self._files[lines.file])
+        try:
+            return self._parse(lines, content)
+        except ValueError:  # Arrow's complaints are such, too
+            return self._parse_cells(lines, content)
+
+    def _parse(self, lines: Lines, content: bytes) -> Held:
+        """Have Arrow parse a block; text among numbers raises an error without a line."""
+        kinds = dict.fromkeys(self.names, self._pa.float64())
+        kinds[self._target] = self._pa.dictionary(self._pa.int32(), self._pa.string())
+        table = self._csv.read_csv(
+            self._pa.BufferReader(content),
+            read_options=self._csv.ReadOptions(
+                use_threads=False,
+                block_size=min(len(content) + 1, 2**30),
+                column_names=self._headers[lines.file],
+            ),
+            parse_options=self._csv.ParseOptions(delimiter=self._sep, newlines_in_values=True),
+            convert_options=self._csv.ConvertOptions(
+                include_columns=[*self.names, self._target],
+                column_types=kinds,
+                null_values=self._nulls,
+            ),
+        )
+
+        labels = plain_labels(table.column(self._target), self._labels)
+        return HeldArrow(table.drop_columns([self._target]), labels)
+
+    def _labels(self, texts: Sequence[str]) -> NDArray[Any]:
+        stripped = [text.strip() for text in texts]
+        if any(map(self._spelling.is_missing, stripped)):
+            raise ValueError("a label is missing")
+        return read_labels(stripped, self._kind)
+
+    def _parse_cells(self, lines: Lines, content: bytes) -> Held:
+        """Read a block cell by cell, and name the line of the first that cannot be read."""
+        header = self._headers[lines.file]
+        rows: list[list[float]] = []
+        labels: list[Any] = []
+        for line, cells in self._rows(lines, content):
+            where = f"{self._files[lines.file]}, line {line}"
+            if len(cells) != len(header):
+                raise FileError(
+                    f"{where}: has {len(cells)} cells where the header has {len(header)}. Mend or "
+                    "remove the line."
+                )
+            by_name = dict(zip(header, cells, strict=True))
+            rows.append([self._number(by_name[name], name, where) for name in self.names])
+            labels.append(self._label(by_name[self._target].strip(), where))
+        values = np.array(rows, dtype=np.float64).reshape(len(rows), self.n_columns)
+        return HeldArray(values, np.array(labels), self.names)
+
+    def _number(self, cell: str, name: str, where: str) -> float:
+        try:
+            return self._spelling.number(cell)
+        except ValueError:
+            raise FileError(f"{where}: {refuse_text([f'{name} ({cell!r})'])}") from None
+
+    def _label(self, text: str, where: str) -> Any:
+        if self._spelling.is_missing(text):
+            raise DataError(f"{where}: {NO_LABEL}")
+        try:
+            return read_labels([text], self._kind)[0]
+        except ValueError as problem:
+            raise DataError(
+                f"{where}: the label is {text!r}, where those at the beginning of "
+                f"{self._files[0]} are all of type {self._kind.__name__}. Write them all alike."
+            ) from problem
+
+    def _rows(self, lines: Lines, content: bytes) -> Iterator[tuple[int, list[str]]]:
+        """Give the rows of a block as text, each with the number of its last line."""
+        path = self._files[lines.file]
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as problem:
+            line = lines.line + content.count(b"\n", 0, problem.start)
+            raise FileError(
+                f"{path}, line {line}: is not UTF-8 text ({problem.reason})"
+            ) from problem
+        opened = io.StringIO(text, newline="")
+        reader = csv.reader(opened, delimiter=self._sep, strict=True)
+        try:
+            for cells in reader:
+                if cells:
+                    yield lines.line - 1 + reader.line_num, cells
+        except csv.Error as problem:
+            line = lines.line - 1 + reader.line_num
+            raise FileError(f"{path}, line {line}: {problem}") from problem
+
+    def _where(self, lines: Lines) -> str:
+        return f"{self._files[lines.file]}, from line {lines.line} on"
+
+    def fingerprint(self) -> str:
+        """Hash the names, sizes and columns of the files."""
+        return fingerprint(self._files, self.names, self._target)
+
+    def place(self, row: int) -> str:
+        """Name file and line; to find the line, the block is read once more."""
+        lines = self._blocks[row >> 32]
+        path = self._files[lines.file]
+        rows = self._rows(lines, read_lines(path, lines))
+        return f"{path}, line {[line for line, _ in rows][row & 0xFFFFFFFF]}"
+
+
+def _cases(word: str) -> Iterator[str]:
+    """Give a word in every mixture of small and capital letters, if it is short."""
+    if len(word) > LONG:
+        return iter((word, word.upper(), word.capitalize(), word.title()))
+    return map("".join, product(*({letter, letter.upper()} for letter in word)))

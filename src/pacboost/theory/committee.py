@@ -1,0 +1,342 @@
+"""What classifiers share whose members have one vote each."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
+
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.choose import as_booster
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
+from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, TooFewRowsWarning
+from pacboost.estimators.decisions import calibrated
+from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitted.mistakes import mistaken
+from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.parameters import NestedParameters, named, with_fields
+from pacboost.estimators.inputs import division
+from pacboost.estimators.inputs.division import Apart, Division
+from pacboost.estimators.inputs.examples import (
+    LabelledRows,
+    label_rows,
+    numbers_of,
+    training_sample,
+)
+from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.parameters import (
+    draw_seed,
+    integer,
+    positive_integer,
+    progress_after,
+    real_number,
+    threads,
+)
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.warn import warn, warn_of_one_class
+from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.majority import Decision, votes_within
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.kernels.runtime.threads import using
+from pacboost.learners.choose import as_learner
+from pacboost.ledgers.ledger import Ledger
+from pacboost.models.model import Model
+from pacboost.numerics.checks import probability
+from pacboost.numerics.same_bits import mean_of, row_totals
+from pacboost.numerics.same_bits import total as sum_of
+from pacboost.samples.bins import Bins
+from pacboost.samples.equal_rows import check_copies
+from pacboost.samples.sample import signs_of
+from pacboost.sources.table import Table
+from pacboost.theory.majority_of import BoostedMember, Rows, boost_each
+
+T = TypeVar("T")
+
+
+class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
+    """A classifier whose fit leaves ``classes_``, and a ``model_`` with one vote for each rule."""
+
+    learner: Any
+    certify: str | None
+    holdout: float
+    delta: float
+    classes_: NDArray[Any]
+    _equal_rows = "auto"
+    """The ``copies`` of the last fit."""
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class that most members name; a tie goes to the first of them."""
+        return self._decide(self._scores(X))
+
+    def decision_function(self, X: Any) -> Scores:
+        """Give the votes: for two classes those for the second less those for the first."""
+        return self._scores(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give each class its share of the votes, which is not a calibrated probability."""
+        scores = self._scores(X)
+        if self.classes_.size == 1:
+            return np.ones((len(scores), 1))
+        if scores.ndim == 1:
+            second = (1 + scores / max(1.0, sum_of(self.model_.vote.votes))) / 2
+            return np.column_stack([1 - second, second])
+        total = row_totals(scores)[:, None]
+        even = np.full_like(scores, 1 / self.classes_.size)
+        return np.asarray(np.divide(scores, total, out=even, where=total > 0))
+
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Tell which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
+        table = self._open(X)
+        labels = read_labels(y, table.n_rows)
+        numbers, known = numbers_of(labels, self.classes_)
+        examples = label_rows(table, self.classes_[numbers], self.classes_, "y")
+        return mistaken(self._scores(table), examples) | ~known
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's importance, averaged over the votes or rules of the members."""
+        model = self._fitted("feature_importances_")
+        votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
+        shares = [replace(model, vote=vote).importances() for vote in votes]
+        return mean_of(shares) if shares else np.zeros(model.n_features)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound on the error on new examples, by held-out rows."""
+        certificate = self._fitted("certificate_").certificate
+        if certificate is None:
+            raise NotCertified(self._refusal())
+        return certificate
+
+    def _refusal(self) -> str:
+        """Say why there is no certificate."""
+        return (
+            f"no bound on new examples is known for {type(self).__name__} but by rows that it has "
+            "not seen; set certify='holdout', or give such rows to pacboost.certify"
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        foreign = isinstance(self.learner, BaseEstimator)
+        tags.input_tags.allow_nan = not foreign or get_tags(self.learner).input_tags.allow_nan
+        tags.input_tags.sparse = True
+        return tags
+
+    def _decide(self, scores: Scores) -> NDArray[Any]:
+        number = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        decided: NDArray[Any] = self.classes_[np.minimum(number, self.classes_.size - 1)]
+        return decided
+
+    def _read(self, X: Any, y: Any, seed: int) -> tuple[LabelledRows, Apart | None]:
+        """Hold rows out if a certificate is wanted, then read the others, with one label a row."""
+        divided = self._divide(X, y, seed)
+        table = open_table(self, divided.X, reset=True)
+        labels = read_labels(divided.y, table.n_rows)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        signs, numbers = signs_of(codes, self.classes_.size)
+        apart = divided.apart
+        tables = [] if apart is None else [open_table(self, apart.X, reset=False)]
+        self._remember(table, *tables)
+        return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
+
+    def _divide(self, X: Any, y: Any, seed: int) -> Division:
+        """Hold rows out for the certificate, if one is wanted."""
+        probability("delta", self.delta)
+        if self.certify is None:
+            return Division(X, y)
+        if self.certify != "holdout":
+            raise ParameterError(f"certify is {self.certify!r}; it may be 'holdout' or None")
+        share = real_number("holdout", self.holdout)
+        copies = self._equal_rows
+        return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies)
+
+    def _keep(
+        self,
+        members: list[Hypothesis],
+        ledger: Ledger,
+        table: Table,
+        bins: Bins | None,
+        apart: Apart | None = None,
+        certificate: Certificate | None = None,
+    ) -> None:
+        """Set ``model_``; certify by the held-out rows, if there are some."""
+        if self.classes_.size == 1:
+            members = [StumpRule.constant(1)]
+        vote = Vote(members, np.ones(len(members)), ledger.classes)
+        ledger = replace(ledger, vote_digest=vote_digest(vote))
+        names, levels = table.names, table.levels
+        self.model_ = Model(self.classes_, table.n_columns, names, bins, vote, ledger, None, levels)
+        counted = None
+        if apart is not None:
+            certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
+            said, shares = self.predict(apart.X), self.predict_proba(apart.X)
+            counted = HeldOut.of(apart.y, said, self.classes_, shares)
+        if certificate is not None:
+            certificate = certificate.of(ledger.digest())
+            self.model_ = replace(self.model_, certificate=certificate, held_out=counted)
+
+
+def with_progress(
+    steps: Iterator[T], title: str, count: int, *, verbose: bool | int | str
+) -> Iterator[T]:
+    """Show a progress bar while steps are taken, if that is wanted."""
+    after = progress_after(verbose)
+    if after is None:
+        yield from steps
+        return
+    from pacboost.reports.progress import StepsBar
+
+    with StepsBar(title, count, after=after) as bar:
+        for step in steps:
+            yield step
+            bar()
+
+
+def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:
+    """Give the ledger of a fit that has no rounds."""
+    return Ledger(name, "none", learner, rows, outputs, False, False, stopped=stopped)
+
+
+# How every majority of boosters fits: read, choose the rows of each, boost, let them vote.
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BoosterCommittee(NestedParameters, MembersClassifier):
+    """Boosts on parts of the rows that ``_parts`` chooses, and lets the boosters vote.
+
+    Attributes
+    ----------
+    votes_of_members_ : list of Vote
+    ledgers_ : list of Ledger
+        The record of every member; None for one whose rows were all of one class.
+    part_sizes_ : ndarray
+    """
+
+    booster = None
+    n_rounds = 100
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool | int | str = "auto"
+
+    _name = ""
+    """The name of the method in the ledger."""
+
+    @abstractmethod
+    def _parts(self, rows: int, seed: int) -> list[Rows]:
+        """Choose the rows of every member; warn if there are too few."""
+
+    def _default_booster(self) -> str:
+        return "adaboost"
+
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Boost on every part.
+
+        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
+
+        Ctrl-C keeps the members done so far on the estimator, and is raised again. After any other
+        failure the estimator is as it was before.
+        """
+        self._equal_rows = check_copies(copies)
+        with all_or_nothing(self) as attempt, using(self.n_jobs):
+            work = PreparedCommittee(self, X, y)
+            attempt.keep = lambda: self._keep_interrupted(work)
+            with closing(work.members()) as members:
+                count = len(work.parts)
+                for _ in with_progress(members, "boosters", count, verbose=self.verbose):
+                    pass
+            self._finish(work, "all members are done")
+        warn_of_one_class(self.classes_, certified=False)
+        if self.classes_.size > 1 and not any(m.vote.hypotheses for m in work.done.values()):
+            warn(
+                "the weak learner found no rule better than guessing for any member, so every "
+                "prediction is a tie; give it other features or a richer weak learner",
+                NoEdgeWarning,
+            )
+        return self
+
+    @property
+    def votes_of_members_(self) -> list[Vote]:
+        """The vote of each member."""
+        rules = self._fitted("votes_of_members_").vote.hypotheses
+        return [rule.vote for rule in rules if isinstance(rule, Decision)]
+
+    def _keep_interrupted(self, work: PreparedCommittee) -> str | None:
+        """Keep the members done before Ctrl-C, and say so."""
+        if not work.done:
+            return None
+        self._finish(work, "interrupted")
+        return f"the {len(work.done)} members done before the interrupt are kept"
+
+    def _finish(self, work: PreparedCommittee, stopped: str) -> None:
+        numbers = sorted(work.done)
+        members = [work.done[number] for number in numbers]
+        self.ledgers_ = [member.ledger for member in members]
+        self.part_sizes_ = np.array([work.parts[number].size for number in numbers])
+        sample = work.sample
+        ledger = empty_ledger(
+            self._name, work.learner.name, sample.n_rows, sample.signs.shape[1], stopped
+        )
+        decisions: list[Hypothesis] = [Decision(member.vote) for member in members]
+        self._keep(decisions, ledger, work.examples.table, sample.bins, work.apart)
+
+    def _chosen_booster(self) -> Booster[Any]:
+        choice, own = named(self._default_booster() if self.booster is None else self.booster)
+        booster = as_booster(choice).for_classes(self.classes_.size)
+        return with_fields(booster, own, "booster") if own else booster
+
+    def _warn_of_few(self, rows: int, needed: int, instead: str) -> None:
+        warn(f"{rows} rows are too few: at least {needed} are needed; {instead}", TooFewRowsWarning)
+
+
+class PreparedCommittee:
+    """A fit that is ready to start: the rows of every member, booster and learner."""
+
+    def __init__(self, estimator: BoosterCommittee, X: Any, y: Any) -> None:
+        self.done: dict[int, BoostedMember] = {}
+        self.seed = draw_seed(estimator.random_state)
+        self.rounds = positive_integer("n_rounds", estimator.n_rounds)
+        choice, own = named(estimator.learner)
+        learner = as_learner(choice, "learner")
+        self.learner = with_fields(learner, own, "learner") if own else learner
+        self.examples: LabelledRows
+        self.examples, self.apart = estimator._read(X, y, self.seed)
+        self.booster = estimator._chosen_booster()
+        self.sample = training_sample(
+            self.examples,
+            estimator.classes_,
+            integer("max_bins", estimator.max_bins),
+            codes=self.learner.codes,
+        )
+        self.parts = estimator._parts(self.sample.n_rows, self.seed)
+        self.threads = min(threads(estimator.n_jobs), len(self.parts))
+
+    def members(self) -> Generator[BoostedMember]:
+        """Boost on the parts, in order; ``done`` keeps what they become."""
+        return boost_each(
+            self.sample,
+            self.parts,
+            self.learner,
+            self.booster,
+            self.rounds,
+            self.seed,
+            self.threads,
+            self.done,
+        )

@@ -1,0 +1,160 @@
+"""Boosting the confidence behind the scikit-learn API."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+
+from pacboost.bounds import holdout
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.confidence import runs_needed, selection_size
+from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.inputs.division import counted, once_each
+from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.warn import warn
+from pacboost.samples.equal_rows import check_copies
+from pacboost.sources.arrays import ArrayTable
+
+
+@accepts_aliases
+@documented
+@dataclass(eq=False, repr=False)
+class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
+    """Fit a learner that may fail several times, and keep the best of the fits.
+
+    The learner promises risk ≤ ``epsilon`` except with probability ``failure``. k independent runs
+    on disjoint parts of the rows all fail with probability ≤ δ/2; the one with the fewest mistakes
+    on rows that no run has seen has risk ≤ ``epsilon + gap`` with probability ≥ 1 - δ, if those
+    rows are enough (bounds/confidence.py has the sizes and the proof).
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The learner; None means ``AdaBoostClassifier()``.
+    epsilon : float, default=0.1
+        The risk that the learner promises.
+    failure : float, default=0.5
+        The probability with which a run of the learner may miss that.
+    gap : float, default=0.1
+        How much worse than epsilon the result may be. A smaller gap needs more rows.
+    delta : float, default=0.05
+        The probability with which the result may fail.
+
+    Attributes
+    ----------
+    estimators_ : list of the runs
+    best_ : the one that was kept
+    mistakes_ : mistakes of each run on the selection rows
+    runs_, selection_rows_ : how many runs and rows there were
+    runs_needed_, selection_rows_needed_ : how many the theorem asks for
+    certificate_ : Certificate
+        Bounds the risk of the winner by its mistakes on the selection rows, paying for the choice.
+        Refuses if runs or rows were fewer than needed.
+    """
+
+    estimator: Any = None
+    _: KW_ONLY
+    epsilon: float = 0.1
+    failure: float = 0.5
+    gap: float = 0.1
+    delta: float = 0.05
+    random_state: Any = None
+
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Fit the learner on disjoint parts of the rows, and choose on rows new to all fits.
+
+        Of rows that are copies of one example, one is used; ``copies`` is that of
+        BoostClassifier.fit.
+        """
+        check_copies(copies)
+        self.runs_needed_ = runs_needed(self.failure, self.delta)
+        needed = selection_size(self.epsilon, self.gap, self.runs_needed_, self.delta)
+        self.selection_rows_needed_ = needed
+        X, y = validate_data(
+            self, X, y, ensure_all_finite="allow-nan" if self._takes_nan() else True
+        )
+        check_classification_targets(y)
+        self._remember(ArrayTable(X))
+        divided, self._copies = once_each(X, y, copies)
+        X, y, self._examples = divided.X, divided.y, divided.examples
+        self.classes_ = np.unique(y)
+        if self.classes_.size > 2 and not get_tags(self._learner()).classifier_tags.multi_class:
+            raise DataError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}, and the learner takes two classes."
+            )
+        generator = check_random_state(self.random_state)
+        order = generator.permutation(len(y))
+        rows = min(needed, max(1, len(y) // 3))
+        runs = min(self.runs_needed_, max(1, (len(y) - rows) // 2))
+        if rows < needed or runs < self.runs_needed_:
+            warn(
+                f"{len(y)} rows are too few: {self.runs_needed_} runs and {needed} rows to choose "
+                f"by are needed, {runs} runs and {rows} rows were used; nothing is certified",
+                TooFewRowsWarning,
+            )
+        chosen = order[:rows]
+        parts = np.array_split(order[rows:], runs) if len(y) > rows else [order]
+        self.estimators_ = [self._run(X[part], y[part], generator) for part in parts]
+        self.mistakes_ = np.array(
+            [int((run.predict(X[chosen]) != y[chosen]).sum()) for run in self.estimators_]
+        )
+        self.runs_, self.selection_rows_ = len(parts), rows
+        self.best_ = self.estimators_[int(self.mistakes_.argmin())]
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict with the best of the fits."""
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, reset=False, ensure_all_finite="allow-nan" if self._takes_nan() else True
+        )
+        answers: NDArray[Any] = self.best_.predict(X)
+        return answers
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound on the error of the best fit."""
+        check_is_fitted(self)
+        if self.runs_ < self.runs_needed_ or self.selection_rows_ < self.selection_rows_needed_:
+            raise NotCertified(
+                f"too few rows: {self.runs_needed_} runs and {self.selection_rows_needed_} rows to "
+                f"choose by are needed, there were {self.runs_} and {self.selection_rows_}"
+            )
+        if self._copies:
+            raise NotCertified(self._copies)
+        mistakes = int(self.mistakes_.min())
+        found = holdout.certificate(mistakes, self.selection_rows_, self.delta, self.runs_)
+        return counted(found, self._examples)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._learner())
+        tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        tags.classifier_tags.poor_score = True  # each run sees a small part of the rows only
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        return tags
+
+    def _learner(self) -> Any:
+        return AdaBoostClassifier() if self.estimator is None else self.estimator
+
+    def _takes_nan(self) -> bool:
+        return bool(get_tags(self._learner()).input_tags.allow_nan)
+
+    def _run(self, X: Any, y: Any, generator: np.random.RandomState) -> Any:
+        model = clone(self._learner())
+        if "random_state" in model.get_params():
+            model.set_params(random_state=int(generator.randint(2**31)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a part may hold one class only
+            return model.fit(X, y)

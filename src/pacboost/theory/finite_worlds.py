@@ -1,0 +1,172 @@
+"""Worlds of finitely many rows, where every risk is a count: Boolean concepts, no free lunch."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.theory.worlds import Predict, Risk, Rows, Seed, Signs, World, mistaken, signs
+
+MOST_FEATURES = 20
+"""Boolean worlds of more features are not enumerated: that would be over a million rows."""
+
+
+class Finite(World):
+    """A world whose finitely many rows are equally likely."""
+
+    @abstractmethod
+    def domain(self) -> Rows:
+        """Give every row there is."""
+
+    def _disagreement(self, predict: Predict, draws: int, seed: Seed) -> Risk:
+        return Risk(float(mistaken(self, predict, self.domain()).mean()))
+
+
+class BooleanCube(Finite):
+    """A world whose rows are uniform on {0, 1}^features."""
+
+    least: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not self.least <= self.features <= MOST_FEATURES:
+            raise ParameterError(
+                f"features is {self.features}; it must be {self.least} to {MOST_FEATURES}"
+            )
+
+    def points(self, uniforms: Rows) -> Rows:
+        """Give fair bits."""
+        return (uniforms >= 0.5).astype(np.float64)
+
+    def domain(self) -> Rows:
+        """Give all 2^features rows."""
+        return digits(np.arange(2**self.features), 2, self.features)
+
+
+@dataclass(frozen=True)
+class BooleanConcept(BooleanCube):
+    """Rows uniform on {0, 1}^features; +1 where ``concept(X)`` is true, row by row.
+
+    >>> parity = BooleanConcept(3, lambda X: X.sum(axis=1) % 2 == 1)
+    >>> parity.risk(lambda X: 2 * X[:, 0] - 1)
+    0.5
+    """
+
+    features: int
+    concept: Predict
+
+    def truth(self, X: Rows) -> Signs:
+        """Ask the concept."""
+        return signs(np.asarray(self.concept(X)) > 0)
+
+
+@dataclass(frozen=True)
+class NoFreeLunch(Finite):
+    """One labeling of a finite domain; point i is +1 where bit i of ``labeling`` is set.
+
+    A point's features are the digits of its number, as few different ones as suffice; with 2^f
+    points and f features they are the Boolean cube.
+    """
+
+    size: int
+    labeling: int
+    features: int = 1
+
+    def __post_init__(self) -> None:
+        if self.size < 1 or self.features < 1 or not 0 <= self.labeling < 2**self.size:
+            raise ParameterError(
+                f"size is {self.size}, labeling {self.labeling}, features {self.features}; give "
+                "at least one point and feature, and a labeling from 0 to 2^size - 1"
+            )
+
+    @classmethod
+    def drawn(cls, size: int, seed: Seed, features: int = 1) -> NoFreeLunch:
+        """Draw one of the 2^size labelings, all equally likely."""
+        bits = np.random.default_rng(seed).random(size) < 0.5
+        return cls(size, sum(1 << int(i) for i in np.flatnonzero(bits)), features)
+
+    @classmethod
+    def every(cls, size: int, features: int = 1) -> Iterator[NoFreeLunch]:
+        """Give all 2^size labelings in turn."""
+        return (cls(size, labeling, features) for labeling in range(2**size))
+
+    def points(self, uniforms: Rows) -> Rows:
+        """Choose points, all equally likely."""
+        return self._rows(np.floor(uniforms[:, 0] * self.size).astype(np.int64))
+
+    def truth(self, X: Rows) -> Signs:
+        """Look the labels up."""
+        bits = np.array([self.labeling >> i & 1 for i in range(self.size)], dtype=np.bool_)
+        return signs(bits[self._numbers(X)])
+
+    def domain(self) -> Rows:
+        """Give every point."""
+        return self._rows(np.arange(self.size))
+
+    def unseen(self, X: Rows) -> Rows:
+        """Give the points that are not among these rows."""
+        return self._rows(np.setdiff1d(np.arange(self.size), self._numbers(X)))
+
+    @property
+    def _base(self) -> int:
+        return next(b for b in range(1, self.size + 1) if b**self.features >= self.size)
+
+    def _rows(self, numbers: NDArray[np.int64]) -> Rows:
+        return digits(numbers, self._base, self.features)
+
+    def _numbers(self, X: Rows) -> NDArray[np.int64]:
+        places = self._base ** np.arange(self.features)
+        return np.asarray(X, dtype=np.int64) @ places
+
+
+def digits(numbers: NDArray[np.int64], base: int, places: int) -> Rows:
+    """Give the digits of numbers, the lowest place first, as rows."""
+    found: Rows = (numbers[:, None] // base ** np.arange(places) % base).astype(np.float64)
+    return found
+
+
+# A world that is weakly learnable under the uniform distribution, and under it only.
+#
+# Lecture 004 tells of the importance of the distribution-free assumption: weak learning under every
+# distribution is as good as strong learning, weak learning under the uniform one is not (Kearns and
+# Valiant 1989). Here is why.
+
+
+@dataclass(frozen=True)
+class UniformOnly(BooleanCube):
+    """Rows uniform on {0, 1}^features: three quarters are plain to see, one is mere chance.
+
+    Where the first two bits are both 1 the labels are coins, tossed once by ``seed``; elsewhere the
+    label is the third bit. So the third bit has edge 3/4 under the uniform distribution, whatever
+    the coins. But from m examples nobody can err on less than (1/8)(1 - 4m/2^features) of the rows
+    on average over the coins, since of a coin that was not seen nothing is known; and under a
+    distribution on the blind quarter nothing that was learned there has any edge.
+
+    >>> world = UniformOnly(12)
+    >>> round(1 - 2 * world.risk(lambda X: 2 * X[:, 2] - 1), 2)
+    0.75
+    """
+
+    features: int
+    seed: int = 0
+    least = 3
+
+    @cached_property
+    def _coins(self) -> NDArray[np.bool_]:
+        return np.asarray(np.random.default_rng(self.seed).random(2**self.features) < 0.5)
+
+    def truth(self, X: Rows) -> Signs:
+        """Look at the third bit, or at the coin of the row."""
+        numbers = X.astype(np.int64) @ (1 << np.arange(self.features))
+        return signs(np.where(self.blind(X), self._coins[numbers], X[:, 2] > 0))
+
+    @staticmethod
+    def blind(X: Rows) -> NDArray[np.bool_]:
+        """Tell which rows are labelled by coins."""
+        return np.asarray((X[:, 0] > 0) & (X[:, 1] > 0))

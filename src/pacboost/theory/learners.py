@@ -1,0 +1,272 @@
+"""A weak learner that keeps its promise and gives nothing more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.function import Recorded
+from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Rule, Valued
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
+from pacboost.learners.stump import Stump
+from pacboost.samples.sample import Request, Sample, Signs
+
+
+@dataclass(frozen=True)
+class Adversary(Learner):
+    """Answer with an edge of at least ``edge``, exceeding it by less than the weights allow.
+
+    It goes through the rows in some order and gets each wrong as long as the error stays within
+    (1 - edge)/2. What is then missing to that error is less than the weight of every row it got
+    right, so the edge is below ``edge + 2 · min D(right rows)``. ``order`` says which rows it
+    prefers to get wrong: "random", the "heavy" or the "light" ones.
+    """
+
+    edge: float
+    order: str = "random"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.edge <= 1:
+            raise ParameterError(f"edge is {self.edge}; an edge to promise lies in [0, 1]")
+        if self.order not in ("random", "heavy", "light"):
+            raise ParameterError(f"order is {self.order!r}; it may be random, heavy or light")
+
+    def on(self, sample: Sample) -> AdversarySearch:
+        """It needs no look at the rows."""
+        return AdversarySearch(sample, self)
+
+
+@dataclass(frozen=True)
+class AdversarySearch(Search):
+    """The adversary at work."""
+
+    sample: Sample
+    promise: Adversary
+
+    def find(self, weights: Weights, answers: Signs, seed: int) -> Recorded:
+        """Fill the allowance of error as far as whole rows can."""
+        allowance = int((1 - self.promise.edge) / 2 * int(weights.sum()))
+        if self.promise.order == "random":
+            order = np.random.default_rng(seed).permutation(weights.size)
+        else:
+            order = np.argsort(weights, kind="stable")
+            order = order[::-1] if self.promise.order == "heavy" else order
+        given = answers.copy()
+        for row in order:
+            if weights[row] <= allowance:
+                allowance -= int(weights[row])
+                given[row] = -answers[row]
+        return Recorded(given, f"adversary with edge {self.promise.edge:g}")
+
+
+# A stump that is as weak as its promise allows: for experiments on what boosting needs.
+
+
+@dataclass(frozen=True)
+class WeakStump(Learner):
+    """Of all stumps whose edge reaches ``edge``, give the one with the smallest; else the best.
+
+    >>> from pacboost import BoostClassifier
+    >>> from pacboost.boosters.adaboost import AdaBoost
+    >>> from pacboost.theory.sampling import Plane
+    >>> X, y = Plane("moons").draw(200, seed=0)
+    >>> weak = BoostClassifier(AdaBoost(), WeakStump(0.2), 5, early_stopping=False).fit(X, y)
+    >>> all(0.19 < entry.edge < 0.21 for entry in weak.ledger_.rounds)
+    True
+    """
+
+    edge: float = 0.1
+
+    codes = True
+    deterministic = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.edge <= 1:
+            raise ParameterError(f"edge is {self.edge}; an edge to promise lies in [0, 1]")
+
+    def on(self, sample: Sample) -> WeakStumpSearch:
+        """Sort nothing: the codes are in order."""
+        return WeakStumpSearch(sample, self)
+
+    def capacity(self, sample: Sample) -> Capacity:
+        """The class is that of all stumps."""
+        return Stump().capacity(sample)
+
+
+@dataclass(frozen=True)
+class WeakStumpSearch(Search):
+    """All stumps of one sample, tried in every round."""
+
+    sample: Sample
+    promise: WeakStump
+
+    def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> StumpRule:
+        """Measure every stump, and take the weakest that keeps the promise."""
+        total = int(weights.sum())
+        asked = self.promise.edge * total
+        edges = [stump_edges(self.sample, weights, answers, j) for j in range(self._features)]
+        sizes = np.concatenate([np.abs(own) for own in edges])
+        enough = sizes >= asked - total * 2.0**-40
+        if enough.any() and self.promise.edge > 0:
+            place = int(np.where(enough, sizes, np.iinfo(np.int64).max).argmin())
+        else:
+            place = int(sizes.argmax())
+        feature = 0
+        while place >= edges[feature].size:
+            place -= edges[feature].size
+            feature += 1
+        return self._rule(feature, place, 1 if edges[feature][place] >= 0 else -1)
+
+    @property
+    def _features(self) -> int:
+        return self.sample.table.n_columns
+
+    def _rule(self, feature: int, cut: int, above: int) -> StumpRule:
+        assert self.sample.bins is not None
+        thresholds = self.sample.bins.thresholds[feature]
+        threshold = float(thresholds[cut]) if cut < thresholds.size else math.inf
+        missing = above if self.sample.bins.middle[feature] > cut else -above
+        return StumpRule(feature, threshold, cut, above, missing)
+
+
+def stump_edges(
+    sample: Sample, weights: Weights, answers: NDArray[Any], feature: int
+) -> NDArray[np.int64]:
+    """Give the edge of "above the cut → +1" for every cut of a feature, in units of the weights.
+
+    The last one has nothing above it: it answers -1 everywhere. Rows with a missing value are
+    left out.
+    """
+    if sample.bins is None:
+        raise TypeError("stumps are measured on codes: give the sample its bins")
+    codes = sample.column(feature)
+    counted = codes != sample.bins.missing
+    signed = weights * answers
+    bins = sample.bins.thresholds[feature].size + 1
+    own = np.zeros(bins, dtype=np.int64)
+    np.add.at(own, codes[counted].astype(np.intp), signed[counted])
+    below: NDArray[np.int64] = np.cumsum(own)
+    edges: NDArray[np.int64] = below[-1] - 2 * below
+    return edges
+
+
+# A weak learner whose rules of some rounds are decided beforehand: by you, or by another run.
+
+Given = Hypothesis | tuple[int, float, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Scripted(Learner):
+    """Answer with ``rules[t]`` in round t where there is one, else ask the learner ``then``.
+
+    A rule is a hypothesis, or (feature, threshold, answer above it): the stump with the nearest
+    threshold between two values of the sample.
+
+    >>> from pacboost import BoostClassifier
+    >>> from pacboost.boosters.adaboost import AdaBoost
+    >>> from pacboost.sources.toy import lecture_points
+    >>> own = Scripted({1: (1, 4.5, 1)})
+    >>> model = BoostClassifier(AdaBoost(), own, 2, early_stopping=False).fit(*lecture_points())
+    >>> [entry.rule for entry in model.ledger_.rounds]
+    ['x1 > 4.5 → 1, else -1', 'x0 > 1.5 → -1, else 1']
+    """
+
+    rules: Mapping[int, Given] = field(default_factory=dict)
+    then: Any = "stump"
+
+    @property
+    def learner(self) -> Learner:
+        """The learner of all other rounds."""
+        return as_learner(self.then, "then")
+
+    @property
+    def codes(self) -> bool:  # type: ignore[override]
+        """Stumps given by a threshold are found among the bins."""
+        return self.learner.codes or bool(self.rules)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the learner is; rules that are given do not change either."""
+        return self.learner.deterministic
+
+    def finds_rules(self, sample: Sample) -> bool:
+        """Rules that answer -1 or +1, unless some rule or the learner divides into cells."""
+        plain = all(isinstance(rule, tuple | Rule) for rule in self.rules.values())
+        return plain and self.learner.finds_rules(sample)
+
+    def on(self, sample: Sample) -> ScriptedSearch:
+        """Look the thresholds up in the bins."""
+        rules = {number: _found(rule, sample) for number, rule in self.rules.items()}
+        return ScriptedSearch(sample, rules, self.learner)
+
+    def capacity(self, sample: Sample) -> Capacity | None:
+        """That of the learner, if all rules that are given are stumps as well."""
+        stumps = all(isinstance(rule, tuple | StumpRule) for rule in self.rules.values())
+        return self.learner.capacity(sample) if stumps and isinstance(self.learner, Stump) else None
+
+
+class ScriptedSearch(Search):
+    """Counts the rounds, to know which rule is due."""
+
+    def __init__(self, sample: Sample, rules: Mapping[int, Hypothesis], learner: Learner) -> None:
+        self.sample, self._rules, self._learner = sample, rules, learner
+        self._search = learner.on(sample)
+        self._round, self._last = 0, np.empty(0, dtype=np.int64)
+
+    def _due(self, weights: NDArray[np.int64]) -> Hypothesis | None:
+        """Give the rule of this round; equal weights mean that a round is tried once more."""
+        again = not self._learner.deterministic and np.array_equal(weights, self._last)
+        if not again:
+            self._round, self._last = self._round + 1, weights.copy()
+        return self._rules.get(self._round)
+
+    def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
+        """Give the rule that is due, or ask the learner."""
+        due = self._due(weights)
+        return self._search.find(weights, answers, seed) if due is None else due
+
+    def partition(
+        self, request: Request, seed: int, chosen: Rows | None
+    ) -> tuple[Hypothesis, Cells]:
+        """Give the cells of the rule that is due, or ask the learner."""
+        due = self._due(request.rows())
+        if due is None:
+            return self._search.partition(request, seed, chosen)
+        rule = Valued.empty(due, self.sample.signs.shape[1]) if isinstance(due, Rule) else due
+        return rule, rule.cells(self.sample)
+
+    def constant(self) -> Hypothesis:
+        """Give the rule of a single cell, as the learner has it."""
+        return self._search.constant()
+
+
+def _found(rule: Given, sample: Sample) -> Hypothesis:
+    """Give a hypothesis as it is, and turn three numbers into a stump on the bins."""
+    if isinstance(rule, Hypothesis):
+        return rule
+    feature, threshold, above = rule
+    features = sample.table.n_columns
+    if not 0 <= feature < features:
+        raise ParameterError(f"the rule asks for feature {feature}; there are 0 to {features - 1}")
+    if above not in (-1, 1) or not math.isfinite(threshold):
+        raise ParameterError(
+            f"the rule is {tuple(rule)}; give (feature, threshold, answer above it), the last as "
+            "-1 or +1"
+        )
+    assert sample.bins is not None  # because ``codes`` is set
+    thresholds = sample.bins.thresholds[feature]
+    if not thresholds.size:
+        raise ParameterError(
+            f"feature {feature} has one value only, so that no threshold divides the rows"
+        )
+    cut = int(np.abs(thresholds.astype(np.float64) - threshold).argmin())
+    middle = above if sample.bins.middle[feature] > cut else -above
+    return StumpRule(feature, float(thresholds[cut]), cut, above, middle)

@@ -1,0 +1,298 @@
+"""Majorities of boosters, which differ in the rows that each booster gets."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+from pacboost.errors import ParameterError, TooFewRowsWarning
+from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
+from pacboost.estimators.inputs.examples import training_sample
+from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
+from pacboost.estimators.inputs.warn import warn, warn_of_one_class
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.kernels.runtime.threads import using
+from pacboost.learners.choose import as_learner
+from pacboost.samples.equal_rows import check_copies
+from pacboost.theory.committee import (
+    BoosterCommittee,
+    MembersClassifier,
+    empty_ledger,
+    with_progress,
+)
+from pacboost.theory.majority_of import (
+    LEAST_FOUND,
+    Filtered,
+    Rows,
+    bags,
+    bags_needed,
+    disjoint_parts,
+    sub_samples,
+    three_steps,
+)
+
+ROWS_A_PART = 100
+"""With fewer rows a part is too small to be boosted on alone."""
+MOST_MEMBERS = 81
+
+
+@accepts_aliases
+@documented
+@dataclass(eq=False, repr=False)
+class MajorityOfBoosters(BoosterCommittee):
+    """Boost on disjoint parts of the rows, and take the majority: simple, and optimal on average.
+
+    Five AdaBoosts on a fifth of the rows each have the least expected error that any learner of
+    weak rules can have, up to a constant (Høgsgaard, Larsen and Mathiasen 2024); so have three
+    whose margins are large (Høgsgaard and Larsen 2025). That is for rows which the rules can
+    separate.
+
+    Parameters
+    ----------
+    n : 3 or 5, default=3
+        The number of parts; any odd number is allowed.
+    booster : str, booster or None, default=None
+        None: "adaboost_v", which has large margins, for three parts, else "adaboost".
+    learner : str, learner, scikit-learn classifier or function, default="stump"
+        What is boosted: "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see
+        AdaBoostClassifier for black boxes.
+    n_rounds : int, default=100
+        The maximum number of rounds of each booster. Raise it until the rows are separated.
+    certify : "holdout" or None, default=None
+        With "holdout", the share ``holdout`` of the rows is held out, and ``certificate_`` bounds
+        the error on new examples with probability 1 - ``delta``. There is no other certificate.
+    n_jobs : int or None, default=None
+        Boosters at a time; None and -1 mean all cores. The model does not depend on it.
+
+    Examples
+    --------
+    >>> from pacboost.theory.worlds import hastie
+    >>> X, y = hastie().draw(3000, 0)
+    >>> model = MajorityOfBoosters(n=3, certify="holdout", random_state=0).fit(X, y)
+    >>> model.part_sizes_.tolist(), model.certificate_.value < 0.3
+    ([800, 800, 800], True)
+    """
+
+    n: int = 3
+    booster: Any = None
+    learner: Any = "stump"
+    n_rounds: int = 100
+
+    _name = "majority_of"
+
+    def _default_booster(self) -> str:
+        return "adaboost_v" if self.n == 3 else "adaboost"
+
+    def _parts(self, rows: int, seed: int) -> list[Rows]:
+        n = positive_integer("n", self.n)
+        if n % 2 == 0:
+            raise ParameterError(f"n is {n}; it must be odd, so that a majority is no tie")
+        if rows < n * ROWS_A_PART:
+            self._warn_of_few(
+                rows,
+                n * ROWS_A_PART,
+                f"each of the {n} boosters got a bag of {rows} rows, drawn with replacement, "
+                "instead of a part of its own",
+            )
+            return bags(rows, n, rows, seed)
+        return disjoint_parts(rows, n, seed)
+
+
+@accepts_aliases
+@documented_like(MajorityOfBoosters)
+@dataclass(eq=False, repr=False)
+class BaggedBoost(BoosterCommittee):
+    """Boost on bags and take the majority: optimal with a logarithm of n bags.
+
+    A majority of learners without mistakes on bags is an optimal PAC learner from 18 ln(2n/δ) bags
+    of 0.02 n to n rows on (Larsen 2023). AdaBoost that has separated its bag is such a learner.
+
+    Parameters
+    ----------
+    n_bags : int or None, default=None
+        None: 18 ln(2n/δ), as the theorem wants.
+    bag_share : float, default=1.0
+        The rows of a bag, drawn with replacement, as a share of all. The theorem is about 0.02
+        and more; of smaller bags it says nothing.
+    booster : str, booster or None, default=None
+        None: "adaboost".
+    """
+
+    n_bags: int | None = None
+    bag_share: float = 1.0
+    booster: Any = None
+    learner: Any = "stump"
+    n_rounds: int = 100
+
+    _name = "bagged"
+
+    def _parts(self, rows: int, seed: int) -> list[Rows]:
+        count = self.n_bags
+        share = real_number("bag_share", self.bag_share)
+        if not 0 < share <= 1:
+            raise ParameterError(f"bag_share is {share}; it must be above 0 and at most 1")
+        count = (
+            bags_needed(rows, self.delta) if count is None else positive_integer("n_bags", count)
+        )
+        size = round(share * rows)
+        if size < 2:
+            self._warn_of_few(rows, round(2 / share), "bags of all rows were drawn instead")
+            size = rows
+        return bags(rows, count, size, seed)
+
+
+@accepts_aliases
+@documented_like(MajorityOfBoosters)
+@dataclass(eq=False, repr=False)
+class SubsampledBoost(BoosterCommittee):
+    """Boost on recursive sub-samples and take the majority: the first optimal learner.
+
+    Three quarters of the rows for each of three, each again without a quarter of what is left to
+    divide, and so on down to single rows (committees/majority_of.py); AdaBoost*_ν on each, and a
+    plain majority of what they decide: R = O(d/(γ²n) + ln(1/δ)/n) with probability 1 - δ, for rows
+    that the rules can separate (Larsen and Ritzert 2022; the sub-samples are Hanneke's of 2016).
+
+    Parameters
+    ----------
+    max_members : int or None, default=81
+        The recursion ends before there are more; the theorem wants None, about n^0.79 of them.
+    booster : str, booster or None, default=None
+        None: "adaboost_v".
+    """
+
+    max_members: int | None = MOST_MEMBERS
+    booster: Any = None
+    learner: Any = "stump"
+    n_rounds: int = 100
+
+    _name = "subsampled"
+
+    def _default_booster(self) -> str:
+        return "adaboost_v"
+
+    def _parts(self, rows: int, seed: int) -> list[Rows]:
+        most = self.max_members
+        if most is not None:
+            positive_integer("max_members", most)
+        if rows < ROWS_A_PART:
+            count = 3 if most is None else min(3, most)
+            got = "one booster got a bag" if count == 1 else f"{count} boosters got bags"
+            self._warn_of_few(
+                rows,
+                ROWS_A_PART,
+                f"{got} of all rows, drawn with replacement, instead of recursive sub-samples",
+            )
+            return bags(rows, count, rows, seed)
+        return sub_samples(rows, seed, most)
+
+
+# Three learners on three filtered parts of the rows, behind the scikit-learn API.
+
+Step = tuple[Hypothesis, Filtered]
+
+
+@accepts_aliases
+@documented_like(MajorityOfBoosters)
+@dataclass(eq=False, repr=False)
+class ThreeLearnerBoost(MembersClassifier):
+    """Boost a strong learner with three copies, each trained on what is hard for those before.
+
+    The rows fall into three parts. The first learner gets one; the second gets another, with half
+    of the weight on rows that the first gets wrong; the third gets those of the last part on which
+    the two disagree, and decides where they do. If each has an error of at most x under its
+    distribution, the majority has one of at most 3x² - 2x³ (Drucker, Schapire and Simard 1992).
+
+    Parameters
+    ----------
+    learner : str, learner, scikit-learn classifier or function, default="tree"
+        A strong one, such as a network. One that takes no weights gets rows drawn by weight.
+    certify : "holdout" or None, default=None
+        With "holdout", the share ``holdout`` of the rows is held out, and ``certificate_`` bounds
+        the error on new examples with probability 1 - ``delta``. There is no other certificate.
+    n_jobs : int or None, default=None
+        Threads of pacboost's learners; the model does not depend on it.
+
+    Attributes
+    ----------
+    report_ : Filtered
+        What the two filters found in how many rows.
+
+    Examples
+    --------
+    >>> from pacboost.theory.worlds import hastie
+    >>> X, y = hastie().draw(6000, 0)
+    >>> model = ThreeLearnerBoost(random_state=0).fit(X, y)
+    >>> model.report_.looked_at, model.report_.too_few
+    ((2000, 2000), False)
+    """
+
+    learner: Any = "tree"
+    _: KW_ONLY
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool | int | str = "auto"
+
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Learn three rules.
+
+        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
+
+        Ctrl-C keeps the first of them, if it is there, and is raised again. After any other failure
+        the estimator is as it was before.
+        """
+        self._equal_rows = check_copies(copies)
+        with all_or_nothing(self) as attempt, using(self.n_jobs):
+            work = PreparedLearners(self, X, y)
+            attempt.keep = lambda: self._keep_interrupted(work)
+            for rule, found in with_progress(work.steps, "learners", 3, verbose=self.verbose):
+                work.rule, self.report_ = rule, found
+            self._finish(work)
+        warn_of_one_class(self.classes_, certified=False)
+        if self.classes_.size > 1 and found.too_few:
+            warn(
+                f"{found.rows} rows are too few: the filters found {found.mistakes} mistakes of "
+                f"the first learner and {found.disagreements} rows on which two disagree, with "
+                f"{LEAST_FOUND} of each needed in a third of the rows; about {found.needed:,} rows "
+                "are needed. Rows that were learned from before were used again.",
+                TooFewRowsWarning,
+            )
+        return self
+
+    def _keep_interrupted(self, work: PreparedLearners) -> str | None:
+        """Keep the rule learned before Ctrl-C, and say so."""
+        if work.rule is None:
+            return None
+        self._finish(work, "interrupted")
+        return (
+            "what was learned before the interrupt is kept (the first rule, until all three are "
+            "there); the estimator can be used"
+        )
+
+    def _finish(self, work: PreparedLearners, stopped: str = "") -> None:
+        sample, rule = work.sample, work.rule
+        assert rule is not None  # the first step gives one
+        outputs = sample.signs.shape[1]
+        ledger = empty_ledger("three_learners", work.learner.name, sample.n_rows, outputs, stopped)
+        self._keep([rule], ledger, work.examples.table, sample.bins, work.apart)
+
+
+class PreparedLearners:
+    """A fit that is ready to start, and the rule found so far."""
+
+    rule: Hypothesis | None = None
+
+    def __init__(self, estimator: ThreeLearnerBoost, X: Any, y: Any) -> None:
+        seed = draw_seed(estimator.random_state)
+        self.learner = as_learner(estimator.learner, "learner")
+        self.examples, self.apart = estimator._read(X, y, seed)
+        bins = integer("max_bins", estimator.max_bins)
+        self.sample = training_sample(
+            self.examples, estimator.classes_, bins, codes=self.learner.codes
+        )
+        self.steps = three_steps(self.sample, self.learner, seed)

@@ -1,0 +1,215 @@
+"""How many examples a learner really needs, found by simulation on a world of its class.
+
+A bound promises for every distribution, and a lower bound speaks of the worst one; these worlds
+are single ones, chosen to be hard in a plain way. Their numbers lie below the bound, and above the
+lower bound unless the class is very small. Each search draws fresh runs at every size it tries,
+from a fixed seed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.bounds.lower import no_free_lunch_risk
+from pacboost.learners.stump import Stump
+from pacboost.numerics.exact import wrong_margins
+from pacboost.numerics.same_bits import exp, total
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.theory.learners import Adversary
+from pacboost.training.run.loop import Run
+
+RUNS = 4000
+MOST_FEATURES = 50
+MOST_ROUNDS = 20_000
+MOST_MAJORITY = 11
+MOST_DRAWN = 10**7
+MOST_CELLS = 10**8
+
+
+_skipping: ContextVar[bool] = ContextVar("pacboost_skipping", default=False)
+
+
+@contextmanager
+def skipped() -> Iterator[None]:
+    """Answer None to every need inside this block, for those who ask many times over."""
+    token = _skipping.set(True)
+    try:
+        yield
+    finally:
+        _skipping.reset(token)
+
+
+def smallest(enough: Callable[[int], bool], most: int) -> int | None:
+    """Give the smallest number for which ``enough`` is true, by doubling and halving."""
+    if _skipping.get():
+        return None
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > most:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def tight_fit(epsilon: float, delta: float, sides: int, most: int) -> int | None:
+    """Examples until the tightest box with this many sides is within epsilon, for uniform points.
+
+    All points are positive and fill a cube. The tightest box loses what lies outside the extremes:
+    per dimension the range of m uniform points is Beta(m - 1, 2), and with one side only (an odd
+    number of sides) the maximum is Beta(m, 1).
+    """
+    generator = np.random.default_rng(0)
+
+    def enough(m: int) -> bool:
+        if m < 2:
+            return False
+        kept: NDArray[np.float64] = np.ones(RUNS)
+        for _ in range(sides // 2):
+            kept *= generator.beta(m - 1, 2, size=RUNS)
+        if sides % 2:
+            kept *= generator.beta(m, 1, size=RUNS)
+        return bool(np.mean(1 - kept > epsilon) <= delta)
+
+    return smallest(enough, most)
+
+
+def thresholds_on_a_grid(epsilon: float, delta: float, log_size: float, most: int) -> int | None:
+    """Examples until every consistent threshold is within epsilon, for uniform points on a line.
+
+    The class has ``exp(log_size)`` evenly spaced thresholds and the target is in the middle. On
+    each side the worst consistent threshold reaches to the next example, as far as the grid goes.
+    """
+    generator = np.random.default_rng(0)
+    step = math.exp(-min(log_size, 700.0))
+
+    def enough(m: int) -> bool:
+        # The gap from the target to the nearest of m points on its side: minima of uniforms.
+        gaps = np.minimum(generator.beta(1, m, size=(2, RUNS)), 0.5)
+        worst = np.floor(gaps / step) * step if step > 1e-12 else gaps
+        return bool(np.mean(worst.max(axis=0) > epsilon) <= delta)
+
+    return smallest(enough, most)
+
+
+def adversarial_rounds(edge: float, rows: int, error: float) -> int | None:
+    """Rounds of AdaBoost until the training error is at most ``error``, against an adversary.
+
+    The adversary gives the promised edge and nothing more, on rows it chooses at random.
+    """
+    if _skipping.get():
+        return None
+    signs = np.where(np.arange(rows) % 2 == 0, np.int8(1), np.int8(-1))
+    sample = Sample(ArrayTable(np.zeros((rows, 1))), signs[:, None])
+    for done in islice(Run(sample, Adversary(edge), AdaBoost(), seed=0), MOST_ROUNDS):
+        if done.entry.training_error <= error:
+            return done.entry.number
+    return None
+
+
+def noisy_stumps(epsilon: float, delta: float, features: int, most: int) -> int | None:
+    """Examples until no stump fits coin-flip labels better than 1/2 - epsilon, on these features.
+
+    The features are independent and continuous, so each puts the labels in an order of its own.
+    None for many features, where the simulation would take long.
+    """
+    if features > MOST_FEATURES:
+        return None
+    generator = np.random.default_rng(0)
+    runs = 400
+    most = min(most, MOST_CELLS // runs)
+
+    def enough(m: int) -> bool:
+        labels = np.where(generator.random((runs, m)) < 0.5, 1, -1)
+        best: NDArray[np.int64] = np.abs(labels.sum(axis=1))
+        for _ in range(features):
+            below = np.cumsum(generator.permuted(labels, axis=1), axis=1)
+            best = np.maximum(best, np.abs(below[:, -1:] - 2 * below).max(axis=1))
+        return bool(np.mean(best / (2 * m) > epsilon) <= delta)
+
+    return smallest(enough, most)
+
+
+def labelling_learned(domain: int) -> int | None:
+    """Examples until the best learner's mean risk is 1/8, over all labellings of a domain."""
+    return smallest(lambda n: no_free_lunch_risk(n, domain) <= 1 / 8, 4 * domain)
+
+
+def good_rule_found(
+    edge: float, delta: float, rounds: int, log_size: float, most: int
+) -> int | None:
+    """Rows to draw until the one rule with this edge wins on the draw, in all rounds.
+
+    All other rules, exp(log_size) - 1 of them, have just less than half the edge, so each that wins
+    breaks the promise. The best of their scores on n rows is a maximum of independent binomials,
+    which is computed, not drawn. None where it would take more than ``MOST_DRAWN`` rows.
+    """
+    others = math.expm1(min(log_size, 700.0))
+
+    def enough(n: int) -> bool:
+        score = np.arange(n + 1)
+        below = exp(others * binom.logcdf(score - 1, n, (1 + edge / 2) / 2))
+        fails = total(binom.pmf(score, n, (1 + edge) / 2) * (1 - below))
+        return rounds * fails <= delta
+
+    return smallest(enough, min(most, MOST_DRAWN))
+
+
+def measure_rounds(epsilon: float, edge: float, threshold: float, most: int) -> int | None:
+    """Rounds of the clipped linear measure until its mean is below epsilon, against an adversary.
+
+    The adversary gives the edge under the measure and no more, on points it chooses at random.
+    """
+    if _skipping.get():
+        return None
+    generator = np.random.default_rng(0)
+    ahead = np.zeros(RUNS)  # right answers less wrong ones, for each point
+    for number in range(1, min(most, MOST_ROUNDS) + 1):
+        measure = np.clip(1 - threshold * epsilon * edge * ahead, 0, 1)
+        if measure.mean() <= epsilon:
+            return number - 1
+        order = generator.permutation(RUNS)
+        wrong = np.cumsum(measure[order]) <= (1 - edge) / 2 * measure.sum()
+        ahead[order] += np.where(wrong, -1, 1)
+    return None
+
+
+def boosted_majority(epsilon: float, delta: float, edge: float, most: int) -> int | None:
+    """Examples until boosted stumps have learned a majority of K features, K odd and K ≤ 1/edge.
+
+    Under every distribution one of the K stumps has edge ≥ 1/K: a weak learner as promised. Forty
+    runs a size; None for edges so small that this would take long.
+    """
+    features = max(1, math.floor(1 / edge) - (math.floor(1 / edge) + 1) % 2)
+    if features > MOST_MAJORITY:
+        return None
+    generator = np.random.default_rng(0)
+
+    def draw(n: int) -> tuple[ArrayTable, NDArray[np.int8]]:
+        X = generator.random((n, features))
+        majority = (X > 0.5).sum(axis=1) > features / 2
+        return ArrayTable(X), np.where(majority, np.int8(1), np.int8(-1))
+
+    def fails(m: int) -> bool:
+        table, signs = draw(m)
+        sample = Sample(table, signs[:, None], bins=fit_bins(table))
+        run = Run(sample, Stump(), AdaBoost())
+        list(islice(run, 100))
+        fresh, labels = draw(2000)
+        return bool(wrong_margins(run.vote().scores(fresh) * labels).mean() > epsilon)
+
+    return smallest(lambda m: sum(fails(m) for _ in range(40)) <= 40 * delta, most)

@@ -1,0 +1,336 @@
+"""How often is the learned hypothesis too wrong? P[risk > epsilon], beside the bounds on it.
+
+The learner is run on many samples of m examples from a world whose truth is known. The number of
+runs whose risk exceeds epsilon is binomial, so P[risk > epsilon] has an exact interval. Where the
+world cannot give the risk of a hypothesis exactly, fresh examples bound it, and runs that they
+leave undecided count for neither end (docs/proofs/pac.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.rounding import confidence_number, outward
+from pacboost.errors import DataError, ParameterError
+from pacboost.hypotheses.hypothesis import Rule
+from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.exact import wrong_margins
+from pacboost.numerics.growth import log_sauer
+from pacboost.numerics.same_bits import mean
+from pacboost.questions.two_classes import table_of
+from pacboost.samples.bins import MOST_BINS, fit_bins
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.optional import collected
+from pacboost.theory.finite_worlds import Finite
+from pacboost.theory.games import at_least, at_most
+from pacboost.theory.rectangle import Box, Rectangle
+from pacboost.theory.worlds import Boxes, Rows, Signs, World
+
+FRESH = 2**14
+"""How many fresh examples bound a risk that the world cannot give exactly."""
+LIMITS = 0.1
+"""The share of delta for the risks of all runs, where the world does not give each exactly."""
+MOST_TRIALS = 100_000
+NOTHING_SEEN = object()
+"""The rule of a sample without positive rows: the tightest box would be empty, too."""
+
+
+@dataclass(frozen=True)
+class TailBound:
+    """A bound on P[risk > epsilon] for m examples, and why it applies."""
+
+    name: str
+    value: float
+    needs: str
+
+
+@dataclass(frozen=True)
+class PacAnswer:
+    """P[risk > epsilon] by simulation: the interval, and the bounds that apply."""
+
+    m: int
+    epsilon: float
+    trials: int
+    failures: int
+    """Runs whose risk is certainly above epsilon."""
+    undecided: int
+    """Runs whose risk may be above epsilon or not, by the fresh examples."""
+    lower: float
+    upper: float
+    """Both ends hold with probability 1 - delta."""
+    delta: float
+    mean_risk: float
+    bounds: tuple[TailBound, ...]
+    risks: tuple[float, ...]
+    """The risk of every run; where fresh examples measured it, its estimate."""
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        return (
+            f"With {self.m} examples the risk exceeds {self.epsilon:g} in {self.failures} of "
+            f"{self.trials} runs: P[risk > {self.epsilon:g}] lies between {at_least(self.lower)} "
+            f"and {at_most(self.upper)} (confidence {confidence_number(self.delta)}); the mean "
+            f"risk is {self.mean_risk:.4f}."
+        )
+
+    def __str__(self) -> str:
+        lines = [f"  {at_most(own.value)}  {own.name} ({own.needs})" for own in self.bounds]
+        return "\n".join([self.sentence, *(["Bounds that apply:"] if lines else []), *lines])
+
+
+@plain_numbers
+def pac(
+    learner: Any,
+    world: World,
+    m: int,
+    *,
+    epsilon: float = 0.1,
+    trials: int = 300,
+    delta: float = 0.05,
+    log_size: float | None = None,
+    vc_dimension: int | None = None,
+    seed: int = 0,
+) -> PacAnswer:
+    """Estimate P[risk > epsilon] of a learner on m examples of a world, beside all bounds on it.
+
+    ``learner`` is one of pacboost's, an object with ``fit`` and ``predict``, or a function
+    ``(X, y) -> predict``. Labels are -1 and +1. ``log_size`` is the logarithm of the number of its
+    hypotheses, ``vc_dimension`` that of its class. Give what you know: the bounds for learners
+    without training mistakes are then listed, unless a run had one.
+
+    >>> from pacboost import RectangleClassifier
+    >>> from pacboost.theory.worlds import Boxes
+    >>> found = pac(RectangleClassifier(), Boxes((0.2, 0.3), (0.7, 0.9)), 76, trials=100)
+    >>> found.upper < 0.15, [bound.name for bound in found.bounds][:2]
+    (True, ['peeling the sides of the box', 'strips along the sides of the box'])
+    """
+    positive_whole("m", m)
+    probability("epsilon", epsilon)
+    probability("delta", delta)
+    if not isinstance(world, World):
+        raise ParameterError(
+            f"world is {type(world).__name__}; give a world of pacboost.theory.worlds"
+        )
+    if positive_whole("trials", trials) > MOST_TRIALS:
+        raise ParameterError(f"trials is {trials}; it may be up to {MOST_TRIALS:,}")
+    generator = np.random.default_rng(seed)
+    limits = 0.0 if isinstance(world, Finite) else LIMITS * delta
+    runs = [_run(learner, world, m, generator, limits / trials) for _ in range(trials)]
+    share = (delta - limits) / 2
+    sure = sum(run.low > epsilon for run in runs)
+    perhaps = sum(run.high > epsilon for run in runs)
+    return PacAnswer(
+        m=m,
+        epsilon=epsilon,
+        trials=trials,
+        failures=sure,
+        undecided=perhaps - sure,
+        lower=clopper_pearson_lower(sure, trials, share),
+        upper=clopper_pearson(perhaps, trials, share),
+        delta=delta,
+        mean_risk=mean(np.array([run.risk for run in runs])),
+        bounds=tuple(_bounds(runs, world, m, epsilon, log_size, vc_dimension)),
+        risks=tuple(run.risk for run in runs),
+    )
+
+
+@dataclass(frozen=True)
+class PacRun:
+    """One sample: the risk of what was learned, between two ends, and its training mistakes."""
+
+    risk: float
+    low: float
+    high: float
+    mistakes: int
+    tightest: bool | None
+    """Whether a tightest box was learned; None where one class was seen, which is no box."""
+
+
+def _run(
+    learner: Any, world: World, m: int, generator: np.random.Generator, delta: float
+) -> PacRun:
+    X, y = world.draw(m, generator)
+    predict, rule = _fitted(learner, X, y)
+    mistakes = int(wrong_margins(predict(X) * y).sum())
+    box = isinstance(rule, Box) and rule.within > 0
+    tightest = None if rule is NOTHING_SEEN else box
+    if isinstance(world, Boxes) and isinstance(rule, Box) and box:
+        risk = float(world.box_risk(rule.lower, rule.upper))
+        return PacRun(risk, risk, risk, mistakes, tightest)
+    if isinstance(world, Finite):
+        risk = float(world.risk(predict))
+        return PacRun(risk, risk, risk, mistakes, tightest)
+    fresh, truth = world.draw(FRESH, generator)
+    wrong = int(wrong_margins(predict(fresh) * truth).sum())
+    low, high = (end(wrong, FRESH, delta / 2) for end in (clopper_pearson_lower, clopper_pearson))
+    return PacRun(wrong / FRESH, low, high, mistakes, tightest)
+
+
+def _fitted(learner: Any, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
+    """Learn from a sample; give the function that predicts, and the rule behind it."""
+    if isinstance(learner, Learner):
+        return _found(learner, X, y)
+    if isinstance(learner, type) or not (hasattr(learner, "fit") or callable(learner)):
+        raise ParameterError(
+            f"learner is {learner!r}; give a learner of pacboost, an object with fit and predict "
+            "(not a class), or a function (X, y) that returns a function of rows"
+        )
+    if not hasattr(learner, "fit"):
+        return learner(X, y), None
+    if np.unique(y).size == 1:  # most classifiers refuse a single class
+        only = int(y[0])
+        return lambda rows: np.full(len(rows), only), NOTHING_SEEN if only < 0 else None
+    fitted = deepcopy(learner).fit(X, y)
+    return fitted.predict, getattr(fitted, "rule_", None)
+
+
+def _found(learner: Learner, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
+    table = ArrayTable(X)
+    bins = fit_bins(table, MOST_BINS) if learner.codes else None
+    sample = Sample(table, y[:, None], bins=bins)
+    rule = learner.on(sample).find(np.ones(len(X), dtype=np.int64), y, 0)
+    if not isinstance(rule, Rule):
+        raise ParameterError(f"{learner.name} finds rules that do not answer -1 or +1; give stumps")
+
+    def predict(rows: Rows) -> Any:
+        signs = np.ones((len(rows), 1), dtype=np.int8)
+        return rule.answers(Sample(ArrayTable(rows), signs, bins=bins))
+
+    return predict, rule
+
+
+def _bounds(
+    runs: list[PacRun],
+    world: World,
+    m: int,
+    epsilon: float,
+    log_size: float | None,
+    dimension: int | None,
+) -> list[TailBound]:
+    """List the bounds whose conditions hold: no noise, and no run with a training mistake."""
+    found = []
+    clean = world.noise == 0 and not any(run.mistakes for run in runs)
+    kinds = {run.tightest for run in runs}
+    if clean and isinstance(world, Boxes) and True in kinds and False not in kinds:
+        sides = 2 * world.features
+        tail = float(binom.cdf(sides - 1, m, epsilon))
+        found.append(_tail("peeling the sides of the box", tail, "the tightest box"))
+        strips = sides * (1 - epsilon / sides) ** m
+        found.append(_tail("strips along the sides of the box", strips, "the tightest box"))
+    needs = "no run had a training mistake"
+    if clean and log_size is not None:
+        value = _exp(float(log_size) + m * math.log1p(-epsilon))
+        found.append(_tail("finite class", value, needs))
+    if clean and dimension is not None and m * epsilon >= 8:
+        growth = log_sauer(positive_whole("vc_dimension", dimension), 2 * m)
+        value = _exp(math.log(2) + growth - m * epsilon / 2 * math.log(2))
+        found.append(_tail("VC dimension (Blumer et al. 1989)", value, needs))
+    return found
+
+
+def _tail(name: str, value: float, needs: str) -> TailBound:
+    return TailBound(name, min(1.0, outward(value)), needs)
+
+
+def _exp(log: float) -> float:
+    return math.exp(min(log, 0.0)) if log < 0 else 1.0
+
+
+# Which labelings of a few points can a class of rules give? If all, it shatters the points.
+#
+# The VC dimension of a class is the largest number of points that it shatters. The learner is asked
+# for a rule for every labeling, so a labeling that is found is certain; one that is missed is
+# certain only for learners that always find a rule without mistakes where there is one, such as
+# stumps.
+
+MOST_POINTS = 14
+
+
+@dataclass(frozen=True, eq=False)
+class Shattering:
+    """The labelings of some points that rules give."""
+
+    points: int
+    found: NDArray[np.int8]
+    """Labelings that some rule gives, one a line."""
+    missed: NDArray[np.int8]
+    """Labelings for which no rule was found."""
+    certified: bool
+    """Whether no rule gives the missed ones: the learner finds one where there is one."""
+
+    @property
+    def shattered(self) -> bool:
+        """Whether every labeling was found; then the VC dimension is at least the points."""
+        return len(self.missed) == 0
+
+    def __bool__(self) -> bool:
+        return self.shattered
+
+    def __str__(self) -> str:
+        total = 2**self.points
+        if self.shattered:
+            return (
+                f"All {total} labelings of the {self.points} points are given by some rule: the "
+                f"points are shattered, and the VC dimension is at least {self.points}."
+            )
+        signs = "".join("+" if sign > 0 else "-" for sign in self.missed[0])
+        surely = "no rule gives" if self.certified else "no rule was found for"
+        return (
+            f"{len(self.found)} of {total} labelings of the {self.points} points are given by some "
+            f"rule; {surely} {signs}."
+        )
+
+
+def shatters(learner: Any, X: Any) -> Shattering:
+    """Ask for a rule for every labeling of up to 14 points.
+
+    >>> print(shatters("stump", [[0.0], [1.0]]))
+    All 4 labelings of the 2 points are given by some rule: the points are shattered, and the VC \
+dimension is at least 2.
+    >>> print(shatters("stump", [[0.0], [1.0], [2.0]]))
+    6 of 8 labelings of the 3 points are given by some rule; no rule gives -+-.
+    """
+    weak = as_learner(learner, "learner")
+    table = table_of(collected(X))
+    if table.n_rows > MOST_POINTS:
+        raise DataError(
+            f"X has {table.n_rows} points, which have 2^{table.n_rows} labelings; give up to "
+            f"{MOST_POINTS}"
+        )
+    bins = fit_bins(table, MOST_BINS) if weak.codes else None
+    weights = np.ones(table.n_rows, dtype=np.int64)
+    found: list[NDArray[np.int8]] = []
+    missed: list[NDArray[np.int8]] = []
+    for signs in product((-1, 1), repeat=table.n_rows):
+        labels = np.array(signs, dtype=np.int8)
+        sample = Sample(table, labels[:, None], bins=bins)
+        rule = weak.on(sample).find(weights, labels, 0)
+        if not isinstance(rule, Rule):
+            raise ParameterError(
+                f"the learner {weak.name} finds rules that do not answer -1 or +1; give stumps, "
+                "the tightest box, a scikit-learn classifier or a function"
+            )
+        given = rule.agreement(sample).min() > 0
+        (found if given else missed).append(labels)
+    shape = (-1, table.n_rows)
+    return Shattering(
+        table.n_rows,
+        np.array(found, dtype=np.int8).reshape(shape),
+        np.array(missed, dtype=np.int8).reshape(shape),
+        isinstance(weak, Stump | Rectangle),
+    )

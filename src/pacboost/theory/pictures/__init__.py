@@ -1,0 +1,41 @@
+"""The pictures of the lectures, each drawn by one call.
+
+Functions draw on a new figure, or on ``ax`` where they take it, and give the axes;
+``axes.figure.savefig("picture.png")`` writes the file.
+"""
+
+from pacboost.theory.pictures.boosting import (
+    duel,
+    elevator,
+    generalises,
+    losses,
+    out_of_bag,
+    ramp,
+    toy,
+)
+from pacboost.theory.pictures.learning import (
+    cycling,
+    label_noise,
+    long_servedio,
+    rectangle,
+    regions,
+    true_error,
+    version_space,
+)
+
+__all__ = [
+    "cycling",
+    "duel",
+    "elevator",
+    "generalises",
+    "label_noise",
+    "long_servedio",
+    "losses",
+    "out_of_bag",
+    "ramp",
+    "rectangle",
+    "regions",
+    "toy",
+    "true_error",
+    "version_space",
+]

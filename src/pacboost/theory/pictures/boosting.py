@@ -1,0 +1,359 @@
+"""The toy example of the lectures: three rounds of AdaBoost on ten points, and the final vote."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binomtest
+
+from pacboost.boosters.filtering import Measure
+from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.fitted.vote import VoteClassifier
+from pacboost.estimators.forests.forests import RandomForestClassifier
+from pacboost.models.explain.row_weights import ProofStep
+from pacboost.numerics.checks import positive_whole, probability
+from pacboost.reports import plots
+from pacboost.reports.plots import figure, tidy
+from pacboost.sources.toy import lecture_points
+from pacboost.theory.pictures.learning import regions
+
+MOST_ROUNDS = 11
+
+
+class Single:
+    """The rule of one round, as a classifier."""
+
+    def __init__(self, model: AdaBoostClassifier, number: int) -> None:
+        self._model, self._number = model, number
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict by the score that the round adds."""
+        scores = np.array([s for s, _ in zip(self._staged(X), range(self._number), strict=False)])
+        before = scores[-2] if self._number > 1 else 0.0
+        second = (scores[-1] - before > 0).astype(np.intp)
+        return np.asarray(self._model.classes_[second])
+
+    def _staged(self, X: Any) -> Any:
+        return self._model.staged_decision_function(X)
+
+
+def toy(X: ArrayLike | None = None, y: ArrayLike | None = None, rounds: int = 3) -> NDArray[Any]:
+    """Draw D_t and the rule of every round, then the vote of all; give the axes.
+
+    Points have areas in proportion to D_t. Without rows it is the lecture's example: ten points,
+    three stumps, errors 3/10, 3/14 and 3/22, and a vote without mistakes. Your own rows have two
+    features and two classes.
+
+    >>> len(toy())
+    4
+    """
+    if (X is None) != (y is None):
+        raise DataError("X and y come together; give both, or neither for the ten points")
+    if X is None or y is None:
+        X, y = lecture_points()
+    count = positive_whole("rounds", rounds)
+    if count > MOST_ROUNDS:
+        raise DataError(f"rounds is {count}; up to {MOST_ROUNDS} can be drawn beside each other")
+    model = AdaBoostClassifier(n_estimators=count).fit(X, y)
+    proof = model.proof(X, y)
+    wide = min(len(proof) + 1, 4)
+    high = -(-(len(proof) + 1) // wide)
+    grid: NDArray[Any] = figure((3.1 * wide, 3.3 * high)).subplots(high, wide, squeeze=False)
+    axes = grid.ravel()
+    for place, step in zip(axes, proof.steps, strict=False):
+        _round(place, model, X, y, step)
+    _final(axes[len(proof)], model, X, y)
+    for place in axes[len(proof) + 1 :]:
+        place.set_axis_off()
+    return axes[: len(proof) + 1]
+
+
+def _round(
+    place: Any, model: AdaBoostClassifier, X: ArrayLike, y: ArrayLike, step: ProofStep
+) -> None:
+    regions(Single(model, step.number), X, y, place, weights=step.weights)
+    place.set_title(
+        f"round {step.number}: ε = {step.error:.3f}, α = {step.vote:.2f}", fontsize="medium"
+    )
+    _plain(place)
+
+
+def _final(place: Any, model: AdaBoostClassifier, X: ArrayLike, y: ArrayLike) -> None:
+    regions(model, X, y, place)
+    votes = " + ".join(f"{vote:.2f}" for vote in model.votes_[:3])
+    more = " + …" if model.votes_.size > 3 else ""
+    place.set_title(f"the vote: {votes}{more}", fontsize="medium")
+    _plain(place, legend=True)
+
+
+def _plain(place: Any, *, legend: bool = False) -> None:
+    if not legend:
+        place.get_legend().remove()
+    place.set_box_aspect(1)
+
+
+# Two classifiers on many data sets: a scatter of their errors, and the sign test.
+
+NEAR = 0.05
+"""Points nearer to the diagonal than this share of an axis are drawn without their names."""
+
+
+def duel(
+    errors: Mapping[str, tuple[float, float]],
+    first: str = "first",
+    second: str = "second",
+    ax: Any = None,
+) -> Any:
+    """Draw the error of one classifier against that of another, a point for each data set.
+
+    ``errors`` has both by the name of the set. Points below the diagonal are sets on which the
+    second is better. The title gives the sign test: the probability of so uneven a count if both
+    were better equally often; sets with equal errors are left out.
+
+    >>> duel({"a": (0.1, 0.2), "b": (0.3, 0.1)}, "trees", "stumps").get_xlabel()
+    'error of trees'
+    """
+    if not errors:
+        raise DataError("errors is empty; give the two errors of some data sets")
+    pairs = np.array(list(errors.values()), dtype=np.float64)
+    if pairs.shape != (len(errors), 2) or not ((pairs >= 0) & (pairs <= 1)).all():
+        raise DataError("errors holds something other than two errors, 0 to 1, for each data set")
+    axes = figure((5, 5)).subplots() if ax is None else ax
+    end = 1.1 * float(pairs.max()) or 1.0
+    axes.plot([0, end], [0, end], color="grey", lw=0.8)
+    axes.scatter(pairs[:, 0], pairs[:, 1], s=24, zorder=2)
+    for name, (x, y) in zip(errors, pairs, strict=True):
+        if abs(x - y) < NEAR * end:
+            continue  # names would cover each other along the diagonal
+        axes.annotate(name, (x, y), (4, 2), textcoords="offset points", fontsize="xx-small")
+    wins, losses, chance = sign_test(errors)
+    words = f"{second} better on {wins}, {first} on {losses} of {len(errors)} sets\n"
+    axes.set_title(f"{words}sign test: p = {chance:.3g}", fontsize="medium")
+    axes.set(
+        xlim=(0, end), ylim=(0, end), aspect="equal",
+        xlabel=f"error of {first}", ylabel=f"error of {second}",
+    )  # fmt: skip
+    return tidy(axes)
+
+
+def sign_test(errors: Mapping[str, tuple[float, float]]) -> tuple[int, int, float]:
+    """Count on how many sets the second is better and worse; give the two-sided p-value.
+
+    >>> sign_test({"a": (0.3, 0.1), "b": (0.3, 0.2), "c": (0.2, 0.1), "d": (0.2, 0.2)})
+    (3, 0, 0.25)
+    """
+    wins = sum(second < first for first, second in errors.values())
+    losses = sum(second > first for first, second in errors.values())
+    if wins + losses == 0:
+        return 0, 0, 1.0
+    return wins, losses, float(binomtest(wins, wins + losses).pvalue)
+
+
+# Lecture 003's elevator: rows ride up with every right rule and down with every wrong one.
+
+Doubles = NDArray[np.float64]
+CHANCES = {"right 3 times in 4": 0.75, "right as often as wrong": 0.5}
+
+
+def elevator(
+    rounds: int = 200, *, edge: float = 0.4, epsilon: float = 0.1, seed: int = 0
+) -> NDArray[Any]:
+    """Draw the floors N of some rows, round by round, and what they collect; give the two axes.
+
+    A row on floor N weighs M(N): 1 up to floor 0, less by edge·epsilon on every floor above, and
+    nothing from floor 1/(edge·epsilon) on. A right rule collects M and takes the row up one floor,
+    a wrong one costs M and takes it down. Whatever the ride, after i rounds no more than
+    1/(2·edge·epsilon) + edge·epsilon·i/2 is collected: that is why the rounds come to an end.
+
+    >>> [place.get_ylabel() for place in elevator(20)]
+    ['floor N: right rules minus wrong rules', 'collected: sum of ±M']
+    """
+    slope = probability("edge", edge) * probability("epsilon", epsilon)
+    last = positive_whole("rounds", rounds)
+    axes: NDArray[Any] = figure((9, 3.8)).subplots(1, 2)
+    rules = Measure(edge, epsilon, share=1.0)
+    number = np.arange(last + 1)
+    for label, ride in rides(last, slope, seed).items():
+        floors, collected = ridden(ride, rules)
+        axes[0].plot(number, floors, label=label, drawstyle="steps-post")
+        axes[1].plot(number, collected, label=label)
+    _weights(axes[0], 1 / slope)
+    bound = 1 / (2 * slope) + slope * number / 2
+    axes[1].plot(number, bound, color="black", ls="--", label="1/(2εγ) + εγi/2")
+    axes[0].set(xlabel="round", ylabel="floor N: right rules minus wrong rules")
+    axes[1].set(xlabel="round", ylabel="collected: sum of ±M")
+    for place, corner in zip(axes, ("upper left", "lower left"), strict=True):
+        tidy(place).legend(frameon=False, loc=corner)
+    return axes
+
+
+def rides(rounds: int, slope: float, seed: int) -> dict[str, NDArray[np.int64]]:
+    """Give rides as steps of ±1: the one that collects most, and rows that are right by chance.
+
+    The first goes up to the floor where nothing weighs, then one floor down and up again.
+
+    >>> rides(6, 0.5, 0)["the ride that collects most"].tolist()
+    [1, 1, -1, 1, -1, 1]
+    """
+    top = round(1 / slope)
+    best = np.where((np.arange(rounds) < top) | ((np.arange(rounds) - top) % 2 == 1), 1, -1)
+    generator = np.random.default_rng(seed)
+    found = {"the ride that collects most": best}
+    for label, chance in CHANCES.items():
+        found[label] = np.where(generator.random(rounds) < chance, 1, -1)
+    return found
+
+
+def ridden(ride: NDArray[np.int64], rules: Measure) -> tuple[Doubles, Doubles]:
+    """Give the floors and what was collected, before the first round and after each."""
+    floors = np.concatenate([[0], np.cumsum(ride)]).astype(np.float64)
+    weights = rules.chances(rules.slope * floors[:-1], 0)
+    return floors, np.concatenate([[0.0], np.cumsum(ride * weights)])
+
+
+def _weights(axes: Any, top: float) -> None:
+    """Shade the floors by how much a row weighs on them."""
+    low, high = axes.get_ylim()
+    high = max(high, 1.1 * top)
+    shades = np.clip(1 - np.linspace(low, high, 100) / top, 0, 1)[:, None]
+    left, right = axes.get_xlim()
+    axes.imshow(
+        shades, extent=(left, right, low, high), origin="lower", aspect="auto", cmap="Greys",
+        vmin=0, vmax=2.5, zorder=-1,
+    )  # fmt: skip
+    axes.axhline(top, color="grey", lw=0.8)
+    axes.annotate(f"1/(εγ) = {top:.3g}", (left, top), (4, 3), textcoords="offset points")
+    axes.set_ylim(low, high)
+
+
+# Why AdaBoost generalises: the test error goes on falling while the margins grow.
+
+
+def generalises(
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    model: Any = "stump",
+    rounds: Sequence[int] = (5, 100, 1000),
+) -> NDArray[Any]:
+    """Draw training and test error by round, beside the margins of training rows after some.
+
+    ``model`` is a weak learner, which AdaBoost boosts for as many rounds as the last of ``rounds``,
+    or a fitted classifier by vote. Gives the two axes.
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> axes = generalises(X[:300], y[:300], X[300:], y[300:], rounds=(1, 5))
+    >>> [place.get_xlabel() for place in axes]
+    ['round', 'margin']
+    """
+    wanted = sorted({positive_whole("a round", number) for number in rounds})
+    if not wanted:
+        raise DataError("rounds is empty; name the rounds after which margins are drawn")
+    if not isinstance(model, VoteClassifier):
+        model = AdaBoostClassifier(model, n_estimators=wanted[-1]).fit(X, y)
+    done = len(model.votes_)
+    shown = [number for number in wanted if number <= done] or [done]
+    axes: NDArray[Any] = figure((9, 3.8)).subplots(1, 2)
+    model.plot_rounds(X_test, y_test, ax=axes[0])
+    # The bound falls below any error that can be drawn; the errors are what is compared here.
+    measured = [
+        place.get_ydata() for place in axes[0].get_lines() if "bound" not in place.get_label()
+    ]
+    axes[0].set(yscale="linear", ylim=(0, 1.15 * max(float(np.max(line)) for line in measured)))
+    if len(model.ledger_) > 50:
+        axes[0].set_xscale("log")
+    plots.margins(model._margins_after(X, y, shown), axes[1])
+    return axes
+
+
+# Functions of the margin: the losses that boosters minimise, and the ramp of lecture 003.
+
+
+def losses(ax: Any = None) -> Any:
+    """Draw exponential, logistic and 0-1 loss against the margin y·F(x).
+
+    The first two lie above the third, which is why their means bound the training error.
+
+    >>> len(losses().get_lines())
+    3
+    """
+    axes = figure().subplots() if ax is None else ax
+    margins = np.linspace(-2, 3, 501)
+    axes.plot(margins, np.exp(-margins), label="exponential: exp(−yF)")
+    axes.plot(margins, np.log2(1 + np.exp(-2 * margins)), label="logistic: log₂(1 + exp(−2yF))")
+    axes.step([-2, 0, 3], [1, 1, 0], where="pre", color="black", label="0–1: mistakes, and ties")
+    axes.set(xlabel="margin yF(x)", ylabel="loss", ylim=(-0.05, 5))
+    return tidy(axes, legend=True)
+
+
+def ramp(edge: float = 0.2, epsilon: float = 0.1, ax: Any = None) -> Any:
+    """Draw the measure of lecture 003: how much a row counts by the majority of rules so far.
+
+    N counts how many more rules are right on the row than wrong. M is 1 up to N = 0, falls by the
+    slope edge·epsilon with every further rule, and is 0 from N = 1/(edge·epsilon) on.
+
+    >>> ramp().get_ylabel()
+    'M(x): chance that the filter keeps x'
+    """
+    slope = probability("edge", edge) * probability("epsilon", epsilon)
+    axes = figure().subplots() if ax is None else ax
+    end = 1 / slope
+    axes.plot([-end / 2, 0, end, 1.4 * end], [1, 1, 0, 0])
+    axes.axvline(0, color="grey", lw=0.8)
+    axes.annotate(
+        f"1/(εγ) = {end:.3g}", (end, 0), (end, 0.25), ha="center", arrowprops={"arrowstyle": "->"}
+    )
+    axes.set(
+        xlabel="N(x): right rules minus wrong rules", ylabel="M(x): chance that the filter keeps x"
+    )
+    return tidy(axes)
+
+
+# The error out of bag against the number of trees.
+
+TREES = (10, 20, 40, 80, 160, 320)
+
+
+def out_of_bag(
+    X: Any,
+    y: Any,
+    X_test: Any = None,
+    y_test: Any = None,
+    *,
+    trees: Sequence[int] = TREES,
+    seed: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw the out-of-bag error of random forests, and their error on test rows if there are some.
+
+    >>> from sklearn.datasets import load_iris
+    >>> out_of_bag(*load_iris(return_X_y=True), trees=(10, 20)).get_xlabel()
+    'trees'
+    """
+    numbers = sorted(positive_whole("trees", count) for count in trees)
+    if not numbers:
+        raise ParameterError("trees is empty; name some numbers of trees")
+    if (X_test is None) != (y_test is None):
+        raise ParameterError("X_test and y_test come together; give both or neither")
+    outside, test = [], []
+    for count in numbers:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # few trees leave some rows without votes
+            forest = RandomForestClassifier(count, oob_score=True, random_state=seed).fit(X, y)
+        outside.append(1 - forest.oob_score_)
+        if X_test is not None:
+            test.append(1 - forest.score(X_test, y_test))
+    axes = figure().subplots() if ax is None else ax
+    axes.plot(numbers, outside, "o-", label="out of bag")
+    if test:
+        axes.plot(numbers, test, "^-", label="test rows")
+    axes.set(xlabel="trees", ylabel="error", xscale="log")
+    return tidy(axes, legend=True)

@@ -1,0 +1,379 @@
+"""Lecture 002's rectangle: the target, the tightest box around the positive rows, four strips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacboost.bounds.rectangle import sharp, strip_exact
+from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.numerics.checks import positive_whole, probability, whole
+from pacboost.reports.plots import figure, tidy
+from pacboost.sources.toy import cycling_matrix
+from pacboost.theory.pac_learning import pac
+from pacboost.theory.rectangle import Rectangle, tightest
+from pacboost.theory.version_space import Bands
+from pacboost.theory.worlds import Boxes, Intervals, LabelNoise, World, hastie
+
+# Decision regions of any classifier in two features.
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
+"""Colours that people with any colour vision tell apart (Okabe and Ito)."""
+MARKERS = "o^sDvP*"
+GRID = 200
+
+
+def regions(
+    classifier: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    ax: Any = None,
+    *,
+    features: Sequence[int] = (0, 1),
+    weights: ArrayLike | None = None,
+    resolution: int = GRID,
+) -> Any:
+    """Draw where a fitted classifier predicts which class, and the points; give the axes.
+
+    ``classifier`` is anything with ``predict``. If X has more than the two ``features``, the others
+    are held at their medians. ``weights``, such as ``model.weights(t, X, y)``, set the areas of the
+    points.
+
+    >>> from pacboost import AdaBoostClassifier
+    >>> from pacboost.sources.toy import lecture_points
+    >>> X, y = lecture_points()
+    >>> axes = regions(AdaBoostClassifier(n_estimators=3).fit(X, y), X, y)
+    >>> axes.get_xlabel()
+    'x0'
+    """
+    points, names = _columns(X)
+    first, second = _pair(features, points.shape[1])
+    axes = figure((5, 4.5)).subplots() if ax is None else ax
+    x, z = (_grid(points[:, j], positive_whole("resolution", resolution)) for j in (first, second))
+    rows = np.tile(np.median(points, axis=0), (x.size * z.size, 1))
+    rows[:, first], rows[:, second] = np.tile(x, z.size), np.repeat(z, x.size)
+    said = np.asarray(in_host_memory(classifier.predict(_like(X, rows))))
+    classes = np.unique(said if y is None else np.concatenate([said, np.asarray(y)]))
+    shade(axes, x, z, np.searchsorted(classes, said).reshape(z.size, x.size), classes.size)
+    if y is not None:
+        scatter(axes, points[:, [first, second]], np.asarray(y), classes, weights)
+    axes.set(xlabel=names[first], ylabel=names[second])
+    return tidy(axes, legend=y is not None)
+
+
+def shade(
+    axes: Any, x: NDArray[Any], z: NDArray[Any], numbers: NDArray[np.intp], count: int
+) -> None:
+    """Fill a grid of class numbers with the light colours of the classes."""
+    from matplotlib.colors import ListedColormap
+
+    own = ListedColormap([COLOURS[k % len(COLOURS)] for k in range(count)])
+    axes.pcolormesh(
+        x, z, numbers, cmap=own, vmin=-0.5, vmax=count - 0.5, alpha=0.25, rasterized=True,
+        shading="nearest",
+    )  # fmt: skip
+
+
+def scatter(
+    axes: Any,
+    points: NDArray[Any],
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    weights: ArrayLike | None = None,
+) -> None:
+    """Draw points with a colour and a marker for each class, and areas by weight."""
+    shares = np.full(len(points), 1 / len(points)) if weights is None else np.asarray(weights)
+    if shares.shape != (len(points),):
+        raise DataError(f"weights have shape {shares.shape}; one for each of {len(points)} rows")
+    areas = min(60.0, 6000 / len(points)) * len(points) * shares / shares.sum()
+    for k, label in enumerate(classes):
+        own = y == label
+        axes.scatter(
+            points[own, 0], points[own, 1], s=areas[own], label=str(label), linewidths=0.6,
+            color=COLOURS[k % len(COLOURS)], marker=MARKERS[k % len(MARKERS)], edgecolors="white",
+        )  # fmt: skip
+
+
+def _columns(X: Any) -> tuple[NDArray[np.float64], list[str]]:
+    try:
+        points = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise DataError(f"regions are drawn over columns of numbers ({problem})") from problem
+    if points.ndim != 2 or points.shape[1] < 2 or len(points) == 0:
+        raise DataError(f"X has shape {points.shape}; rows of two features or more are needed")
+    if not np.isfinite(points).all():
+        raise DataError("X holds missing or infinite values; regions need finite numbers")
+    names = getattr(X, "columns", None)
+    return points, [f"x{j}" for j in range(points.shape[1])] if names is None else list(names)
+
+
+def _like(X: Any, rows: NDArray[np.float64]) -> Any:
+    """Give rows in a frame of the same columns, if X came as one."""
+    return type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows
+
+
+def _pair(features: Sequence[int], count: int) -> tuple[int, int]:
+    numbers = [whole("a feature", feature) for feature in features]
+    if len(numbers) != 2 or numbers[0] == numbers[1] or max(numbers) >= count:
+        raise ParameterError(
+            f"features is {tuple(features)}; give two different columns, 0 to {count - 1}"
+        )
+    return numbers[0], numbers[1]
+
+
+def _grid(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Give places from a little below the least value to a little above the largest."""
+    low, high = float(values.min()), float(values.max())
+    beyond = 0.08 * (high - low) or 0.5
+    return np.linspace(low - beyond, high + beyond, size)
+
+
+TARGET = Boxes((0.2, 0.25), (0.8, 0.75))
+
+
+def rectangle(
+    m: int = 60,
+    *,
+    epsilon: float = 0.1,
+    world: Boxes = TARGET,
+    seed: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw m examples of a target box, the tightest box, and the strips of the lecture's proof.
+
+    Each strip lies within the target along one side and has mass epsilon/4 under the uniform
+    distribution. If every strip holds an example, the error of the tightest box, which is the part
+    of the target outside it, is at most epsilon.
+
+    >>> rectangle(20).get_title()[:13]
+    'true error 0.'
+    """
+    if world.features != 2:
+        raise ParameterError(f"world has {world.features} features; a box with 2 can be drawn")
+    X, y = world.draw(positive_whole("m", m), seed)
+    box = tightest(X, y)
+    axes = figure((5, 5)).subplots() if ax is None else ax
+    _strips(axes, world, probability("epsilon", epsilon))
+    _outline(axes, world.lower, world.upper, color="black", label="target")
+    if (box.lower <= box.upper).all():
+        _outline(axes, box.lower, box.upper, color="#d55e00", ls="--", label="tightest box")
+    scatter(axes, X, y, np.array([-1, 1]))
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="x0", ylabel="x1", aspect="equal")
+    risk = float(world.box_risk(box.lower, box.upper))
+    axes.set_title(f"true error {risk:.3f}, {m} examples", fontsize="medium")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=5, frameon=False)
+    return tidy(axes)
+
+
+def _strips(axes: Any, world: Boxes, epsilon: float) -> None:
+    """Shade four strips of mass epsilon/4; a strip is the whole target if that has less mass."""
+    (left, low), (right, high) = world.lower, world.upper
+    wide = min(right - left, epsilon / 4 / (high - low))
+    tall = min(high - low, epsilon / 4 / (right - left))
+    corners = (
+        (left, low, wide, high - low), (right - wide, low, wide, high - low),
+        (left, low, right - left, tall), (left, high - tall, right - left, tall),
+    )  # fmt: skip
+    for x, z, width, height in corners:
+        axes.bar(x, height, width, bottom=z, align="edge", color="grey", alpha=0.25, lw=0)
+
+
+def _outline(axes: Any, lower: Any, upper: Any, **style: Any) -> None:
+    (left, low), (right, high) = lower, upper
+    axes.plot([left, right, right, left, left], [low, low, high, high, low], **style)
+
+
+# How the true error falls with the number of examples, and how the version space shrinks.
+
+SIZES = (10, 20, 40, 80, 160, 320, 640)
+
+
+def true_error(
+    learner: Any = None,
+    world: World = TARGET,
+    sizes: Sequence[int] = SIZES,
+    *,
+    delta: float = 0.05,
+    trials: int = 400,
+    seed: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw the true error against the number of examples m: its mean, and the tail above 1 - delta.
+
+    Without a learner it is the tightest box in a world of boxes, beside its two bounds: with
+    probability 1 - delta the error is not above them.
+
+    >>> len(true_error(sizes=(10, 40), trials=20).get_lines())
+    4
+    """
+    probability("delta", delta)
+    if not sizes:
+        raise ParameterError("sizes is empty; name some numbers of examples")
+    axes = figure().subplots() if ax is None else ax
+    chosen = Rectangle() if learner is None else learner
+    numbers = sorted(positive_whole("m", m) for m in sizes)
+    runs = [pac(chosen, world, m, trials=trials, seed=seed).risks for m in numbers]
+    tails = [np.quantile(risks, 1 - delta, method="higher") for risks in runs]
+    axes.plot(numbers, [np.mean(risks) for risks in runs], "o-", label="mean")
+    axes.plot(numbers, tails, "^-", label=f"{1 - delta:.0%} of the runs are below")
+    if learner is None and isinstance(world, Boxes):
+        for bound, label in ((sharp, "bound by peeling"), (strip_exact, "bound by strips")):
+            values = [min(1.0, bound(m, delta, world.features)) for m in numbers]
+            axes.plot(numbers, values, "--", label=label)
+    axes.set(xlabel="examples m", ylabel="true error", xscale="log", yscale="log")
+    return tidy(axes, legend=True)
+
+
+def version_space(
+    m: int = 60,
+    *,
+    world: Intervals | None = None,
+    cuts: int = 99,
+    repeats: int = 5,
+    seed: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw how many intervals of a grid fit the first examples of a sample, example by example.
+
+    Hypotheses are the intervals between ``cuts`` equally spaced cuts in [0, 1]; those that make no
+    mistake so far are the version space. Each line is another sample of the same world.
+
+    >>> version_space(5, cuts=9, repeats=2).get_ylabel()
+    'hypotheses without a mistake'
+    """
+    inside = Intervals(((0.3, 0.6),)) if world is None else world
+    places = np.linspace(0, 1, positive_whole("cuts", cuts) + 2)[1:-1]
+    grid = Bands(tuple(places.tolist()), feature=0, intervals=True)
+    last = positive_whole("m", m)
+    axes = figure().subplots() if ax is None else ax
+    for number in range(positive_whole("repeats", repeats)):
+        X, y = inside.draw(last, seed + number)
+        left = [grid.search(X[:count], y[:count]).survivors for count in range(1, last + 1)]
+        label = "one sample each" if number == 0 else None
+        axes.step(range(last + 1), [grid.size(1), *left], where="post", lw=1, label=label)
+    axes.set(xlabel="examples", ylabel="hypotheses without a mistake", yscale="log")
+    axes.set_ylim(bottom=0.8)
+    return tidy(axes, legend=True)
+
+
+# Where AdaBoost does not do what one may hope: noise, Long and Servedio's data, a cycle.
+
+Doubles = NDArray[np.float64]
+BITS, FIRST = 21, 11
+
+
+def label_noise(
+    noise: float = 0.2,
+    *,
+    world: World | None = None,
+    m: int = 400,
+    rounds: int = 300,
+    seed: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw the error on new examples by round, with clean and with flipped training labels.
+
+    Both votes are of stumps, and both are tested on clean labels of the same world.
+
+    >>> label_noise(m=100, rounds=5).get_ylabel()
+    'error on new examples, clean labels'
+    """
+    chosen = hastie(5) if world is None else world
+    count, last = positive_whole("m", m), positive_whole("rounds", rounds)
+    X_test, y_test = chosen.draw(10_000, seed + 1)
+    axes = figure().subplots() if ax is None else ax
+    flipped = LabelNoise(chosen, probability("noise", noise))
+    for own, label in ((chosen, "clean labels"), (flipped, f"{noise:.0%} flipped")):
+        model = AdaBoostClassifier(n_estimators=last).fit(*own.draw(count, seed))
+        errors = [1 - share for share in model.staged_score(X_test, y_test)]
+        axes.plot(np.arange(1, len(errors) + 1), errors, label=f"trained on {label}")
+    axes.set(xlabel="round", ylabel="error on new examples, clean labels", xscale="log")
+    return tidy(axes, legend=True)
+
+
+def long_servedio_points(
+    m: int, noise: float, seed: int
+) -> tuple[Doubles, NDArray[np.int64], NDArray[np.int64]]:
+    """Draw Long and Servedio's (2010) rows of 21 signs: rows, flipped labels, and true labels.
+
+    A quarter agree with the label in all bits, a quarter in the first eleven alone, and half in
+    five of the first eleven and six of the last ten. The majority of all bits is always right.
+
+    >>> X, _, y = long_servedio_points(100, 0.1, 0)
+    >>> bool((np.sign(X.sum(axis=1)) == y).all())
+    True
+    """
+    generator = np.random.default_rng(seed)
+    y = generator.choice([-1, 1], m)
+    agree = np.ones((m, BITS))
+    kind = generator.random(m)
+    agree[(kind >= 0.25) & (kind < 0.5), FIRST:] = -1
+    for row in np.flatnonzero(kind >= 0.5):
+        agree[row] = -1
+        agree[row, generator.choice(FIRST, 5, replace=False)] = 1
+        agree[row, FIRST + generator.choice(BITS - FIRST, 6, replace=False)] = 1
+    return agree * y[:, None], np.where(generator.random(m) < noise, -y, y), y
+
+
+def long_servedio(
+    noise: float = 0.1, *, m: int = 2000, rounds: int = 200, seed: int = 0, ax: Any = None
+) -> Any:
+    """Draw how convex boosters fail under label noise though a vote of the same rules is right.
+
+    Every bit is a stump, and the vote of all with equal weight makes no mistake on true labels.
+    AdaBoost and LogitBoost, trained on flipped labels, come to votes that do.
+
+    >>> len(long_servedio(m=200, rounds=5).get_lines())
+    3
+    """
+    X, flipped, y = long_servedio_points(positive_whole("m", m), probability("noise", noise), seed)
+    axes = figure().subplots() if ax is None else ax
+    for booster, label in (("adaboost", "AdaBoost"), ("logit", "LogitBoost")):
+        model = BoostClassifier(
+            booster, "stump", positive_whole("rounds", rounds), early_stopping=False
+        ).fit(X, flipped)
+        errors = [1 - share for share in model.staged_score(X, y)]
+        axes.plot(np.arange(1, len(errors) + 1), errors, label=label)
+    axes.axhline(0, color="grey", ls="--", label="all bits with equal votes")
+    axes.set(xlabel="round", ylabel="error on true labels", ylim=(-0.02, None))
+    return tidy(axes, legend=True)
+
+
+def cycling(rounds: int = 1000, ax: Any = None) -> Any:
+    """Draw the least margin of AdaBoost on eight rows where it stops at 1/3 instead of 3/8.
+
+    The matrix is Rudin, Daubechies and Schapire's (2004). ArcGV comes to the largest margin there
+    is, the value of the game (``pacboost.game``).
+
+    >>> len(cycling(rounds=20).get_lines())
+    3
+    """
+    axes = figure().subplots() if ax is None else ax
+    last = positive_whole("rounds", rounds)
+    for booster, label in (("adaboost", "AdaBoost"), ("arc_gv", "ArcGV")):
+        margins = cycling_margins(booster, last)
+        axes.plot(np.arange(1, margins.size + 1), margins, label=label)
+    axes.axhline(3 / 8, color="grey", ls="--", label="largest possible, 3/8")
+    axes.set(xlabel="round", ylabel="least margin", xscale="log", ylim=(0, 0.42))
+    return tidy(axes, legend=True)
+
+
+def cycling_margins(booster: str, rounds: int) -> Doubles:
+    """Give the least margin after each round of a booster that chooses among the columns."""
+    matrix = cycling_matrix()
+    y = np.array([1, -1] * 4)
+
+    def best(X: Doubles, signs: NDArray[Any], weights: Doubles) -> Any:
+        edges = weights @ matrix
+        column = int(np.flatnonzero(edges >= edges.max() - 1e-9)[0])
+        return lambda rows: (matrix[:, column] * y)[rows[:, 0].astype(np.intp)]
+
+    rows = np.arange(8.0)[:, None]
+    model = BoostClassifier(booster, best, rounds, early_stopping=False).fit(rows, y)
+    return np.array([margins.min() for margins in model.staged_margins(rows, y)])

@@ -1,0 +1,201 @@
+"""Draw from a world: every row is fresh, and there is no end to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import positive_whole
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.blocks import key
+from pacboost.sources.oracles.oracle import (
+    INDEPENDENT,
+    AbstractOracle,
+    Batch,
+    read_position,
+    whole,
+)
+from pacboost.theory.worlds import Rows, Seed, Signs, World, check_noise
+from pacboost.theory.worlds import signs as as_signs
+
+# Points in the plane whose two classes have the shapes that demonstrations of learning use.
+#
+# A class is drawn first, then a place on its shape, then a Gaussian step away from it. So the
+# classes may overlap, and which class a place belongs to is a matter of chance.
+
+Place = Callable[[NDArray[np.bool_], Rows, Rows], tuple[Rows, Rows]]
+cos, sin = np.vectorize(math.cos), np.vectorize(math.sin)  # NumPy's depend on the processor
+TURNS = 1.5
+"""How often a spiral goes round."""
+STRIPES = 6
+
+
+def _xor(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    x, height = 2 * u - 1, np.abs(2 * v - 1)
+    return x, np.where(positive == (x > 0), height, -height)
+
+
+def _moons(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    angle = np.pi * u
+    upper, lower = (cos(angle), sin(angle)), (1 - cos(angle), 0.5 - sin(angle))
+    return np.where(positive, upper[0], lower[0]), np.where(positive, upper[1], lower[1])
+
+
+def _rings(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    inner, outer = 0.55 * np.sqrt(v), np.sqrt(0.75**2 + (1.1**2 - 0.75**2) * v)
+    radius, angle = np.where(positive, inner, outer), 2 * np.pi * u
+    return radius * cos(angle), radius * sin(angle)
+
+
+def _spirals(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    radius = 0.1 + 0.9 * np.sqrt(u)
+    angle = 2 * np.pi * TURNS * radius + np.where(positive, 0.0, np.pi)
+    return radius * cos(angle), radius * sin(angle)
+
+
+def _stripes(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    stripe = 2 * np.floor(u * (STRIPES / 2)) + np.where(positive, 0, 1)
+    return (stripe + u * (STRIPES / 2) % 1) / STRIPES * 2 - 1, 2 * v - 1
+
+
+def _gaussians(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    centre = np.where(positive, 0.7, -0.7)
+    return centre, centre
+
+
+SHAPES: dict[str, tuple[Place, float]] = {
+    "xor": (_xor, 0.05),
+    "moons": (_moons, 0.15),
+    "rings": (_rings, 0.05),
+    "spirals": (_spirals, 0.03),
+    "stripes": (_stripes, 0.02),
+    "gaussians": (_gaussians, 0.8),
+}
+"""Every shape, and how far points lie from it by default."""
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Two classes of points of a shape: xor, moons, rings, spirals, stripes or gaussians.
+
+    ``spread`` is the standard deviation of the steps away from the shape, None for the default of
+    the shape. ``share`` is the chance of +1, and ``noise`` the chance that a label is flipped
+    afterwards.
+
+    >>> X, y = Plane("moons").draw(200, seed=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((200, 2), [-1, 1])
+    """
+
+    shape: str
+    noise: float = 0.0
+    share: float = 0.5
+    spread: float | None = None
+
+    features = 2
+
+    def as_oracle(self, seed: int = 0, **options: Any) -> AbstractOracle:
+        """Return an oracle that draws from this world."""
+        return WorldOracle(self, seed, **options)
+
+    def __post_init__(self) -> None:
+        if self.shape not in SHAPES:
+            raise ParameterError(f"shape is {self.shape!r}; it may be {', '.join(SHAPES)}")
+        check_noise("noise", self.noise)
+        if not 0 < self.share < 1:
+            raise ParameterError(f"share is {self.share}; a share of +1 lies between 0 and 1")
+        if self.spread is not None and not 0 <= self.spread <= 10:
+            raise ParameterError(f"spread is {self.spread}; it may be 0 to 10")
+
+    def draw(self, n: int, seed: Seed) -> tuple[Rows, Signs]:
+        """Draw n points and their labels; a generator goes on where the last draw ended."""
+        X, y, _ = self.draw_marked(n, seed)
+        return X, y
+
+    def draw_marked(self, n: int, seed: Seed) -> tuple[Rows, Signs, NDArray[np.bool_]]:
+        """Draw the same points, and also tell which labels were flipped.
+
+        >>> X, y, flipped = Plane("xor", noise=0.2).draw_marked(500, seed=0)
+        >>> bool((Plane("xor").draw(500, seed=0)[1] == np.where(flipped, -y, y)).all())
+        True
+        """
+        shape, usual = SHAPES[self.shape]
+        uniforms = np.random.default_rng(seed).random((positive_whole("n", n), 6))
+        positive = uniforms[:, 0] < self.share
+        places = np.stack(shape(positive, uniforms[:, 1], uniforms[:, 2]), axis=1)
+        steps = ndtri(np.maximum(uniforms[:, 3:5], 2.0**-54))  # the quantile of 0 is infinite
+        X = places + (usual if self.spread is None else self.spread) * steps
+        flipped = uniforms[:, 5] < self.noise
+        return X, as_signs(positive != flipped), flipped
+
+
+ROWS_PER_KEY = 2**12
+ROWS_LOOKED_AT = 64
+
+
+class WorldOracle(AbstractOracle):
+    """Independent draws; each few thousand rows have a key of their own, so that n has no part.
+
+    The identity of a row is its number in the sequence.
+
+    >>> from pacboost.theory.worlds import hastie
+    >>> oracle = WorldOracle(hastie(), seed=1)
+    >>> oracle.draw(5000).rows[-1], oracle.draw(1).rows[0]
+    (np.uint64(4999), np.uint64(5000))
+    """
+
+    order = INDEPENDENT
+    endless = True
+
+    def __init__(self, world: World | Plane, seed: int = 0) -> None:
+        self._world = world
+        self._seed = whole("seed", seed)
+        self.n_columns = world.features
+        self._row = 0
+        self._block: tuple[int, NDArray[np.float64], NDArray[np.int8]] | None = None
+
+    def draw(self, n: int) -> Batch:
+        """Make the next n rows."""
+        first, last = self._row, self._row + whole("n", n, 1)
+        parts = [self._made(b) for b in range(first // ROWS_PER_KEY, -(-last // ROWS_PER_KEY))]
+        start = first % ROWS_PER_KEY
+        X = np.concatenate([rows for rows, _ in parts])[start : start + last - first]
+        y = np.concatenate([labels for _, labels in parts])[start : start + last - first]
+        self._row = last
+        return Batch(ArrayTable(X), y, np.arange(first, last, dtype=np.uint64), 0)
+
+    def _made(self, block: int) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        """Make one block, or give it again if it was the last one made: draws may be small."""
+        if self._block is None or self._block[0] != block:
+            generator = np.random.default_rng(key(self._seed, block))
+            self._block = (block, *self._world.draw(ROWS_PER_KEY, generator))
+        return self._block[1:]
+
+    def classes(self) -> NDArray[np.int8]:
+        """Give the two signs."""
+        return np.array([-1, 1], dtype=np.int8)
+
+    def position(self) -> dict[str, Any]:
+        """Give the number of the next row."""
+        return {"row": self._row}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on from a position."""
+        (self._row,) = read_position(position, "row")
+
+    def fingerprint(self) -> str:
+        """Hash some rows: a world that is a function has no other name."""
+        X, y = self._world.draw(ROWS_LOOKED_AT, 0)
+        return sha256(X.tobytes() + y.tobytes()).hexdigest()
+
+    def place(self, row: int) -> str:
+        """Name the row by its number."""
+        return f"row {row} of the world"

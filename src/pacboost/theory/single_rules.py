@@ -1,0 +1,360 @@
+"""What classifiers of two classes with a single rule share."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.bounds import finite, rectangle
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.inputs.division import counted, once_each
+from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.labels import read_labels, two_classes
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.warn import warn_of_one_class
+from pacboost.hypotheses.hypothesis import Names, Rule
+from pacboost.models.model import answer_names
+from pacboost.numerics.checks import probability
+from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.samples.sample import Signs, unlabelled
+from pacboost.sources.arrays import ArrayTable
+from pacboost.theory.rectangle import Box, tightest
+from pacboost.theory.version_space import (
+    DEFAULT_GRID,
+    Bands,
+    Conjunctions,
+    FiniteClass,
+    Listed,
+    Literals,
+)
+
+Rows = NDArray[np.float64]
+
+
+class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
+    """A classifier of two classes whose fit leaves one rule, ``rule_``, and ``classes_``."""
+
+    delta: float
+    rule_: Rule
+    classes_: NDArray[Any]
+    mistakes_: int
+    n_rows_: int
+    _copies: str = ""
+    """What is wrong with the training rows, if some are surely copies of others."""
+    _examples: Examples | None = None
+    """Which training rows are one example."""
+
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Find the rule; after a failure the estimator is as it was before.
+
+        Of rows that are copies of one example, one is learned from; ``copies`` is that of
+        BoostClassifier.fit.
+        """
+        check_copies(copies)
+        with all_or_nothing(self):
+            probability("delta", self.delta)
+            rows = self._read(X, reset=True)
+            self._remember(ArrayTable(rows))
+            divided, self._copies = once_each(rows, read_labels(y, len(rows)), copies)
+            self._examples = divided.examples
+            self.classes_, signs = two_classes(divided.y)
+            self.n_rows_ = len(divided.X)
+            self._find(divided.X, signs)
+        warn_of_one_class(self.classes_, certified=False)
+        return self
+
+    @abstractmethod
+    def _find(self, X: Rows, signs: Signs) -> None:
+        """Set ``rule_``, ``mistakes_`` and the other fitted attributes."""
+
+    @abstractmethod
+    def _certify(self) -> Certificate:
+        """Apply the theorem to the fitted rule."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class that the rule predicts."""
+        check_is_fitted(self)
+        positive = self._answers(self._read(X, reset=False)) > 0
+        predicted: NDArray[Any] = self.classes_[(positive & (self.classes_.size == 2)).astype(int)]
+        return predicted
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound on the risk; raises NotCertified where its theorem does not apply."""
+        self._need_fit("certificate_")
+        if self.classes_.size == 1:
+            raise NotCertified(
+                "y held one class only, so it is not known which class the rule speaks of; fit on "
+                "rows of both classes"
+            )
+        if self._copies:
+            raise NotCertified(self._copies)
+        return counted(self._certify(), self._examples)
+
+    @property
+    def consistent_(self) -> bool:
+        """Whether the rule makes no mistake on the training rows."""
+        self._need_fit("consistent_")
+        return self.mistakes_ == 0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "rule_")
+
+    def _need_fit(self, name: str) -> None:
+        if not hasattr(self, "rule_"):
+            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
+
+    def _answers(self, X: Rows) -> NDArray[Any]:
+        return self.rule_.answers(unlabelled(ArrayTable(X)))
+
+    def _words(self) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        minus, plus = answer_names(self.classes_)
+        return self.rule_.words(
+            Names(lambda j: f"x{j}" if names is None else names[j], (minus, plus))
+        )
+
+    def _read(self, X: Any, *, reset: bool) -> Rows:
+        """Take rows as they come, as doubles; refuse sparse ones and missing values."""
+        if sparse.issparse(X):
+            raise DataError("X is sparse; dense rows are needed here. Give X.toarray() instead.")
+        table = open_table(self, X, reset=reset)
+        rows = np.asarray(table.rows(), dtype=np.float64)
+        missing = np.argwhere(np.isnan(rows))
+        if missing.size:
+            row, column = missing[0].tolist()
+            raise DataError(
+                f"column {table.name(column)} holds NaN in row {row}; {type(self).__name__} needs "
+                "every value. Fill missing ones in or drop those rows."
+            )
+        return rows
+
+
+# The tightest axis-parallel box behind the scikit-learn API.
+
+
+@accepts_aliases
+class RectangleClassifier(RuleClassifier):
+    """The tightest axis-parallel box around the rows of the second class, with its certificate.
+
+    Where some box labels all examples, this one learns it: it needs no more than about
+    (2d + ln(1/delta))/epsilon examples for risk epsilon in d dimensions. On labels that no box
+    explains it still predicts, but its certificate refuses.
+
+    Parameters
+    ----------
+    delta : float, default=0.05
+        The probability with which the certificate may fail.
+
+    Attributes
+    ----------
+    lower_, upper_ : ndarray
+        The ends of the box, which belong to it.
+    consistent_ : bool
+        Whether no row of the first class lies in the box.
+    mistakes_ : int
+        How many do.
+    certificate_ : Certificate
+        The bound on the risk, from the number of rows and features alone.
+    hypothesis_ : str
+        The box in words.
+    classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> from pacboost.theory.worlds import Boxes
+    >>> world = Boxes((0.2, 0.3), (0.7, 0.9))
+    >>> model = RectangleClassifier().fit(*world.draw(1000, 0))
+    >>> round(model.certificate_.value, 4), model.consistent_
+    (0.0077, True)
+    >>> world.box_risk(model.lower_, model.upper_) <= model.certificate_.value
+    True
+    """
+
+    rule_: Box
+
+    def __init__(self, delta: float = 0.05) -> None:
+        self.delta = delta
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Give the distance to the nearest side: above 0 in the box, below 0 outside."""
+        check_is_fitted(self)
+        return self.rule_.depth(self._read(X, reset=False))
+
+    @property
+    def hypothesis_(self) -> str:
+        """The box in words."""
+        self._need_fit("hypothesis_")
+        return self._words()
+
+    def _find(self, X: Rows, signs: Signs) -> None:
+        self.rule_ = tightest(X, signs)
+        self.lower_, self.upper_ = self.rule_.lower, self.rule_.upper
+        self.mistakes_ = int((self._answers(X) != signs).sum())
+
+    def _certify(self) -> Certificate:
+        return rectangle.certificate(
+            self.n_rows_, self.delta, int(self.n_features_in_), self.mistakes_
+        )
+
+
+# Finite classes of hypotheses behind the scikit-learn API.
+
+NAMES = ("conjunctions", "disjunctions", "thresholds", "intervals")
+
+
+@accepts_aliases
+@documented
+@dataclass(eq=False, repr=False)
+class VersionSpaceClassifier(RuleClassifier):
+    """A learner that searches a finite class of hypotheses for one that fits all rows.
+
+    The hypotheses that fit are the version space. Whichever of them is taken, its risk is at most
+    (ln|H| + ln(1/delta))/n with probability 1 - delta. If none fits, the one with the fewest
+    mistakes is taken, and the certificate counts them. Either way the class must have been chosen
+    before the rows were seen: a grid made from the data is not covered.
+
+    Parameters
+    ----------
+    hypotheses : str or list of functions, default="thresholds"
+        "conjunctions" or "disjunctions" of literals, for features with two values each;
+        "thresholds" (above a cut, or up to it) or "intervals" on single features, with ends in
+        ``grid``; or your own functions of rows that give a number above 0 for the second class.
+    grid : sequence of numbers or None, default=None
+        The cuts for thresholds and intervals, fixed before the data. None means the multiples of
+        1/8 from -4 to 4, which suits standardised features.
+    feature : int, str or None, default=None
+        The only feature that thresholds and intervals look at, by number or name; None means each.
+
+    Attributes
+    ----------
+    hypothesis_ : str
+        The hypothesis in words.
+    consistent_ : bool
+        Whether it makes no mistake on the training rows.
+    mistakes_ : int
+        How many it makes.
+    log_size_ : float
+        Natural logarithm of the number of hypotheses.
+    version_space_size_ : int or None
+        How many hypotheses make no mistake; None for literals of more than 12 features, where only
+        one is looked for (and, if none fits, few mistakes are found rather than surely the fewest).
+    certificate_ : Certificate
+        The bound on the risk.
+    classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> from pacboost.theory.finite_worlds import BooleanConcept
+    >>> world = BooleanConcept(5, lambda X: (X[:, 0] == 1) & (X[:, 3] == 0))
+    >>> model = VersionSpaceClassifier("conjunctions").fit(*world.draw(100, 0))
+    >>> model.hypothesis_, model.version_space_size_
+    ('x0 and not x3 → 1, else -1', 1)
+    >>> round(model.certificate_.value, 4)
+    0.0814
+    """
+
+    hypotheses: Any = "thresholds"
+    delta: float = 0.05
+    _: KW_ONLY
+    grid: Any = None
+    feature: Any = None
+
+    def epsilon_exhausted(self, epsilon: float) -> float:
+        """Bound the chance that some hypothesis with risk above epsilon fits all rows.
+
+        It is |H| exp(-epsilon·n). Where it is at most delta, the version space is epsilon-exhausted
+        with probability 1 - delta.
+        """
+        self._need_fit("epsilon_exhausted")
+        exponent = self.log_size_ - probability("epsilon", epsilon) * self.n_rows_
+        return min(1.0, math.exp(min(exponent, 0.0)) * (1 + 1e-12))
+
+    def exhausted_to(self, delta: float | None = None) -> float:
+        """Give the epsilon to which the version space is exhausted with probability 1 - delta."""
+        self._need_fit("exhausted_to")
+        return finite.consistent(
+            self.n_rows_, self.delta if delta is None else delta, self.log_size_
+        )
+
+    def _find(self, X: Rows, signs: Signs) -> None:
+        chosen = self._class()
+        found = chosen.search(X, signs)
+        self.rule_, self.mistakes_ = found.rule, found.mistakes
+        self.version_space_size_ = found.survivors
+        self.log_size_ = math.log(chosen.size(X.shape[1]))
+        self.hypothesis_ = self._words()
+        self._low, self._high = X.min(axis=0), X.max(axis=0)
+
+    def _certify(self) -> Certificate:
+        return finite.certificate(self.mistakes_, self.n_rows_, self.delta, self.log_size_)
+
+    def _answers(self, X: Rows) -> Any:
+        if isinstance(self.rule_, Literals):
+            self._refuse_third_value(X)
+        return super()._answers(X)
+
+    def _refuse_third_value(self, X: Rows) -> None:
+        third = (self._low != X) & (self._high != X) & (self._low != self._high)
+        if third.any():
+            row, column = np.argwhere(third)[0].tolist()
+            raise DataError(
+                f"column {column} holds {X[row, column]:g} in row {row}; in fit it held only "
+                f"{self._low[column]:g} and {self._high[column]:g}"
+            )
+
+    def _class(self) -> FiniteClass:
+        name = self.hypotheses
+        if isinstance(name, str) and name in NAMES[2:]:
+            return Bands(self._grid(), self._feature(), name == "intervals")
+        if self.grid is not None or self.feature is not None:
+            raise ParameterError("grid and feature are for thresholds and intervals only")
+        if isinstance(name, str) and name in NAMES:
+            return Conjunctions(every=name == "conjunctions")
+        if isinstance(name, Sequence) and name and all(callable(part) for part in name):
+            return Listed(tuple(name))
+        raise ParameterError(
+            f"hypotheses is {name!r}; it may be {', '.join(NAMES)}, or a list of functions"
+        )
+
+    def _grid(self) -> tuple[float, ...]:
+        if self.grid is None:
+            return DEFAULT_GRID
+        cuts = np.asarray(self.grid)
+        if cuts.ndim != 1 or not cuts.size or cuts.dtype.kind not in "fiu":
+            raise ParameterError(f"grid is {self.grid!r}; it must be a list of numbers")
+        if not np.isfinite(cuts).all():
+            raise ParameterError("grid holds NaN or infinity; its cuts must be finite")
+        return tuple(np.unique(cuts.astype(np.float64)).tolist())
+
+    def _feature(self) -> int | None:
+        if self.feature is None:
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        if isinstance(self.feature, str) and names is not None and self.feature in names:
+            return list(names).index(self.feature)
+        whole = isinstance(self.feature, Integral) and not isinstance(self.feature, bool)
+        if whole and 0 <= self.feature < self.n_features_in_:
+            return int(self.feature)
+        raise ParameterError(
+            f"feature is {self.feature!r}; it must be None, a number from 0 to "
+            f"{self.n_features_in_ - 1}, or the name of a column"
+        )

@@ -1,0 +1,372 @@
+"""Schapire's first booster, three oracles and a majority of three, behind the scikit-learn API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.status import Status
+from rich.table import Table
+from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.bounds import three_way
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning
+from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.inputs.division import counted, once_each
+from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.parameters import (
+    draw_seed,
+    integer,
+    positive_integer,
+    progress_after,
+    real_number,
+)
+from pacboost.estimators.inputs.tables import open_table, set_features
+from pacboost.estimators.inputs.warn import warn, warn_of_one_class
+from pacboost.kernels.runtime.threads import using
+from pacboost.learners.choose import as_learner
+from pacboost.numerics.three_way import majority_error
+from pacboost.reports import plots
+from pacboost.reports.progress import LiveView, error_console
+from pacboost.samples.bins import Bins
+from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.theory.committee import MembersClassifier, empty_ledger
+from pacboost.theory.recursion import Record, Recursion
+from pacboost.theory.three_oracles import Source, look
+from pacboost.training.filtering.row_encoder import RowEncoder
+
+# What Schapire's recursion did: a table, a picture, and a view while it runs.
+
+RETURNED = ("the first", "the second", "the majority")
+
+
+def levels_table(record: Record) -> Table:
+    """Show every level: what its calls aimed at, how they ended, and what they drew.
+
+    Parts that err on at most x make a majority that is wrong on at most g(x) = 3x² - 2x³.
+    """
+    ended = record.stopped or f"error ≤ {record.epsilon:g} is reached"
+    caption = f"{record.draws:,} examples drawn, {record.again:,} of them again; {ended}"
+    table = Table(
+        title=f"three oracles, {record.levels} levels, g(x) = 3x² − 2x³",
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+    )
+    columns = ("level", "parts\n≤ x", "target\ng(x)", "calls", "early:\nfirst", "early:\nsecond")
+    for name in (*columns, "all\nthree", "examples", "worst\nerror"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for level in range(record.levels, -1, -1):
+        nodes = [node for node in record.nodes if node.level == level]
+        worst = max((node.error for node in nodes if node.error is not None), default=None)
+        part = record.targets[level - 1] if level else None
+        table.add_row(
+            str(level) if level else "weak",
+            "–" if part is None else f"{part:.4f}",
+            f"{record.targets[level]:.4f}",
+            str(len(nodes)),
+            *(str(sum(n.returned == how for n in nodes)) if level else "–" for how in RETURNED),
+            f"{sum(node.draws for node in nodes):,}",
+            "–" if worst is None else f"{worst:.4f}",
+        )
+    return table
+
+
+def plot_levels(record: Record, ax: Any = None) -> Any:
+    """Draw g under the diagonal, and the stairs from a weak rule's error down to epsilon.
+
+    Give ``ax`` to draw there; the axes are returned.
+    """
+    axes = plots.figure((4.5, 4.5)).subplots() if ax is None else ax
+    x = np.linspace(0, 0.5, 200)
+    axes.plot(x, x, color="0.7", lw=1)
+    axes.plot(x, [majority_error(part) for part in x], color="#1f5fa8", label="g(x) = 3x² − 2x³")
+    stairs = np.repeat(record.targets, 2)
+    axes.plot(stairs[:-1], stairs[1:], color="#b5382a", lw=1, label="targets, level by level")
+    axes.plot(record.targets[0], record.targets[0], "o", color="#b5382a", ms=4)
+    axes.axhline(record.epsilon, color="0.4", lw=0.8, ls=":")
+    axes.set(
+        xlabel="the parts err on at most x", ylabel="their majority is wrong on at most",
+        xlim=(0, 0.5), ylim=(0, 0.5), aspect="equal",
+    )  # fmt: skip
+    return plots.tidy(axes, legend=True)
+
+
+class RecursionView(LiveView):
+    """Call it with the record whenever a call has ended; use it as a context."""
+
+    def __init__(self, console: Console | None = None, *, after: float = 0.0) -> None:
+        super().__init__(after)
+        self._display: Status = Status(
+            "the first examples are drawn", console=console or error_console()
+        )
+
+    def __call__(self, record: Record) -> None:
+        """Say how far the recursion has come."""
+        self._begin_if_due()
+        last = record.nodes[-1]
+        self._display.update(
+            f"{record.draws:,} examples, {len(record.nodes)} calls; the last, on level "
+            f"{last.level} of {record.levels}, returned {last.returned}, error ≤ {last.upper:.3f}"
+        )
+
+
+Opened = tuple[AbstractOracle, Any, AbstractOracle | None]
+"""A source, its classes where they are known, and where rows come from when it has no more."""
+
+
+@accepts_aliases
+@documented
+@dataclass(eq=False, repr=False)
+class ThreeWayBoost(MembersClassifier):
+    """Boost as the first booster did: three oracles, a majority of three, and that recursively.
+
+    Three rules that err on at most x, the second where the first is no better than a coin and the
+    third where the two disagree, have a majority of an error of at most g(x) = 3x² - 2x³ < x. Each
+    may be a majority itself, down to rules of the weak learner (Schapire 1990). Every call returns
+    early when a rule is found to be good enough. All rules are tested on examples of their own, so
+    that with probability 1 - delta the result is wrong on at most epsilon, whatever the learner is.
+
+    It draws many examples: give it a source that has them (``fit_source``). Of arrays, rows come
+    again when they have all come; the certificate then refuses.
+
+    Parameters
+    ----------
+    learner : str, learner, scikit-learn classifier or function, default="stump"
+        The weak learner: "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see
+        AdaBoostClassifier for black boxes.
+    edge : float, default=0.2
+        The correlation 1 - 2·error that the learner promises under every distribution. If it gives
+        less, the run stops and says what was measured.
+    epsilon : float, default=0.1
+        The error to reach.
+    delta : float, default=0.05
+        The probability with which that may fail.
+    max_draws : int or None, default=5000000
+        Stop after so many examples; what was learned is kept.
+
+    Attributes
+    ----------
+    report_ : Record
+        Every call of the recursion; ``levels_table`` and ``plot_levels`` show it.
+    certificate_ : Certificate
+        That the error on new examples is at most epsilon; refuses where that was not reached, or
+        not by examples that were each drawn once.
+
+    Examples
+    --------
+    >>> from pacboost.theory.worlds import Intervals
+    >>> world = Intervals(((0.25, 0.6),))
+    >>> model = ThreeWayBoost(edge=0.3, epsilon=0.05, random_state=0).fit_source(world)
+    >>> world.risk(model.predict) < 0.05, round(model.certificate_.value, 6)
+    (True, 0.05)
+    """
+
+    learner: Any = "stump"
+    edge: float = 0.2
+    epsilon: float = 0.1
+    delta: float = 0.05
+    _: KW_ONLY
+    max_draws: int | None = 5_000_000
+    max_bins: int = 255
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool | int | str = "auto"
+
+    certify = None
+
+    _copies = ""
+    """What is wrong with the rows of an array, if some are surely copies of others."""
+    _examples = Examples(0)
+    """Which rows of an array are one example."""
+
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Draw from rows in memory: each once, and then with replacement.
+
+        Of rows that are copies of one example, one is drawn from; ``copies`` is that of
+        BoostClassifier.fit.
+        """
+        seed = self._seed()
+        check_copies(copies)
+
+        def rows() -> Opened:
+            table = open_table(self, X, reset=True)
+            labels = read_labels(y, table.n_rows)
+            self._remember(table)
+            matrix: Any = X
+            values = matrix.tocsr() if sparse.issparse(X) else table.rows()
+            divided, self._copies = once_each(values, labels, copies)
+            self._examples = divided.examples or Examples(0)
+            again = ArrayOracle(divided.X, divided.y, seed, replace=True)
+            return ArrayOracle(divided.X, divided.y, seed), np.unique(labels), again
+
+        return self._fit(rows, seed)
+
+    def fit_source(
+        self, source: Any, target: str | None = None, classes: Any = None, **options: Any
+    ) -> Self:
+        """Draw from an oracle, or from a source as ``FilterBoostClassifier.fit_source`` takes it.
+
+        A world, an iterator of batches or a function that gives one, files, a database;
+        ``classes`` names both labels, where finding them would take a pass over the source.
+        """
+        seed = self._seed()
+
+        def opened() -> Opened:
+            self.forget_rows()  # those of an earlier fit
+            self._copies, self._examples = "", Examples(0)
+            oracle = as_oracle(source, target, seed, **options)
+            set_features(self, oracle.n_columns, oracle.names)
+            return oracle, classes, None
+
+        return self._fit(opened, seed)
+
+    def levels_table(self) -> Table:
+        """Show every level of the recursion in a table, with g(x) = 3x² - 2x³."""
+        return levels_table(self._report())
+
+    def plot_levels(self, ax: Any = None) -> Any:
+        """Draw g, and the steps by which the recursion reaches epsilon."""
+        return plot_levels(self._report(), ax)
+
+    def _report(self) -> Record:
+        check_is_fitted(self)
+        if not hasattr(self, "report_"):
+            raise DataError("model files do not hold the record of the recursion; fit keeps it")
+        return self.report_
+
+    def _fit(self, opened: Callable[[], Opened], seed: int) -> Self:
+        """Run the recursion; Ctrl-C keeps the best rule, any other failure the earlier fit."""
+        with all_or_nothing(self) as attempt:
+            source, classes, spare = opened()
+            with using(self.n_jobs), source:
+                run, bins = self._set_up(source, seed, classes, spare)
+                attempt.keep = lambda: self._keep_interrupted(run, source, bins)
+                if self.classes_.size > 1:
+                    with self._watched(run):
+                        run.run()
+                self._finish(run, source, bins)
+        self._warn(source, ran_out=run.ran_out)
+        return self
+
+    def _keep_interrupted(
+        self, run: Recursion, source: AbstractOracle, bins: Bins | None
+    ) -> str | None:
+        """Keep the best rule found before Ctrl-C, and say so."""
+        if run.rule is None:
+            return None
+        self._finish(run, source, bins)
+        return "the best rule known at the interrupt is kept"
+
+    def _set_up(
+        self, oracle: AbstractOracle, seed: int, classes: Any, spare: AbstractOracle | None
+    ) -> tuple[Recursion, Bins | None]:
+        learner = as_learner(self.learner, "learner")
+        bins, seen = look(oracle, integer("max_bins", self.max_bins), codes=learner.codes)
+        known = oracle.classes() if classes is None else np.unique(np.asarray(classes))
+        self.classes_ = np.unique(seen) if known is None else known
+        if self.classes_.size > 2:
+            raise DataError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(seen)}: there are {self.classes_.size} classes. For more, use "
+                "ThreeLearnerBoost."
+            )
+        most = None if self.max_draws is None else positive_integer("max_draws", self.max_draws)
+        run = Recursion(
+            Source(oracle, RowEncoder(oracle, self.classes_, bins), most, spare),
+            learner,
+            real_number("edge", self.edge),
+            real_number("epsilon", self.epsilon),
+            real_number("delta", self.delta),
+            seed,
+        )
+        return run, bins
+
+    def _finish(self, run: Recursion, oracle: AbstractOracle, bins: Bins | None) -> None:
+        record = run.record
+        self.report_ = record
+        certificate: Certificate | None = None
+        shown = self.classes_.size > 1 and not record.stopped and not record.again
+        if shown and not self._copies:
+            certificate = three_way.certificate(
+                record.targets[0], record.levels, record.delta, record.draws, oracle.order.assumes
+            )
+        name = as_learner(self.learner, "learner").name
+        ledger = empty_ledger("three_way", name, record.draws, 1, self._ended(record))
+        width, names = oracle.n_columns, getattr(self, "feature_names_in_", None)
+        table = ArrayTable(np.empty((0, width)), None if names is None else tuple(names))
+        rules = [] if run.rule is None else [run.rule]
+        if certificate is not None:
+            certificate = counted(certificate, self._examples)
+        self._keep(rules, ledger, table, bins, certificate=certificate)
+
+    def _ended(self, record: Record) -> str:
+        """Say how the recursion ended."""
+        if self.classes_.size == 1:
+            return "there is one class only"
+        if self._copies and not record.stopped:
+            return self._copies
+        if record.stopped or not record.again:
+            return record.stopped or f"epsilon = {record.epsilon:g} is reached"
+        return (
+            f"of the {record.draws:,} examples that were drawn {record.again:,} had come before, "
+            f"and tests on such say nothing of new ones; {record.draws:,} rows would have done, or "
+            "a source that does not end (fit_source)"
+        )
+
+    def _refusal(self) -> str:
+        return (
+            f"that the error is at most epsilon was not shown: {self.model_.ledger.stopped}. Rows "
+            "that it has not seen certify it all the same (pacboost.certify)"
+        )
+
+    def _warn(self, oracle: AbstractOracle, *, ran_out: bool) -> None:
+        record = self.report_
+        warn_of_one_class(self.classes_, certified=False)
+        if record.stopped:
+            kind = TooFewRowsWarning if ran_out else NoEdgeWarning
+            warn(
+                f"{record.stopped}. The best rule found before is kept, and nothing is certified; "
+                "promise a smaller edge, take a richer learner, or allow more examples",
+                kind,
+            )
+        elif record.again:
+            rows = oracle.n_rows if oracle.n_rows is not None else record.draws - record.again
+            warn(
+                f"{rows:,} rows are too few: {record.draws:,} examples were needed, so that rows "
+                "were drawn again; what was reached is about these rows only, and nothing is "
+                "certified",
+                TooFewRowsWarning,
+            )
+
+    @contextmanager
+    def _watched(self, run: Recursion) -> Iterator[None]:
+        after = progress_after(self.verbose)
+        if after is None:
+            yield
+            return
+        with RecursionView(after=after) as view:
+            run.watch = view
+            yield
+
+    def _seed(self) -> int:
+        return draw_seed(self.random_state)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

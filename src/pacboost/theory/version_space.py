@@ -1,0 +1,319 @@
+"""What a finite class of hypotheses is, and what searching it gives."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError
+from pacboost.hypotheses.function import Function
+from pacboost.hypotheses.hypothesis import Answers, Names, Rule
+from pacboost.samples.sample import Sample, Signs, unlabelled
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.table import Values
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search gives; ``survivors`` is None where the version space is too large to count."""
+
+    rule: Rule
+    mistakes: int
+    survivors: int | None
+
+
+class FiniteClass(ABC):
+    """Finitely many hypotheses, fixed before the data."""
+
+    @abstractmethod
+    def size(self, features: int) -> int:
+        """Count the hypotheses for rows of so many features."""
+
+    @abstractmethod
+    def search(self, X: Values, signs: Signs) -> SearchResult:
+        """Find a hypothesis with the fewest mistakes, and count those without any."""
+
+
+# Thresholds and intervals on single features, with ends in a grid.
+
+DEFAULT_GRID = tuple(np.arange(-4, 4.125, 0.125).tolist())
+
+
+@dataclass(frozen=True)
+class Band(Rule):
+    """Answer ``within`` where low < feature ≤ high, else ``-within``."""
+
+    feature: int
+    low: float
+    high: float
+    within: int = 1
+
+    def answers(self, sample: Sample) -> Answers:
+        """Compare the raw values."""
+        values = sample.table.block(self.feature, self.feature + 1)[:, 0]
+        inside = (values > self.low) & (values <= self.high)
+        return np.where(inside, np.int8(self.within), np.int8(-self.within))
+
+    def negated(self) -> Band:
+        """Turn the answers round."""
+        return replace(self, within=-self.within)
+
+    def words(self, names: Names) -> str:
+        """Say it as a comparison.
+
+        >>> Band(1, 0.5, math.inf).words(Names(lambda j: f"x{j}"))
+        'x1 > 0.5 → +, else −'
+        """
+        column = names.column(self.feature)
+        yes, no = names.answer(self.within), names.answer(-self.within)
+        if self.low >= self.high:
+            return f"always {no}"
+        if math.isinf(self.low) and math.isinf(self.high):
+            return f"always {yes}"
+        if math.isinf(self.high):
+            return f"{column} > {self.low:.6g} → {yes}, else {no}"
+        lower = "" if math.isinf(self.low) else f"{self.low:.6g} < "
+        return f"{lower}{column} ≤ {self.high:.6g} → {yes}, else {no}"
+
+
+@dataclass(frozen=True)
+class Bands(FiniteClass):
+    """On each feature (or one), bands whose ends are in the grid or infinite; and "never".
+
+    Thresholds are the bands with an infinite end: values above a cut, or up to it. Each cut gives
+    two of them, and G cuts give (G + 1)(G + 2)/2 intervals, among them the whole line.
+    """
+
+    grid: tuple[float, ...] = DEFAULT_GRID
+    feature: int | None = None
+    intervals: bool = False
+
+    def size(self, features: int) -> int:
+        """Count "never" and "always" once."""
+        searched = 1 if self.feature is not None else features
+        return 2 + searched * (self._ends()[0].size - 1)
+
+    def search(self, X: Values, signs: Signs) -> SearchResult:
+        """Go through all of them; "never" wins a tie, then the first feature does."""
+        ends = np.array([-np.inf, *self.grid, np.inf])
+        low, high = self._ends()
+        widths = high - low
+        whole = widths == ends.size - 1
+        positive = int((signs > 0).sum())
+        found, mistakes = Band(0, math.inf, math.inf), positive
+        survivors = int(positive == 0) + int((signs > 0).all())
+        for j in range(X.shape[1]) if self.feature is None else [self.feature]:
+            before = self._sums(X[:, j], signs)
+            errors = positive - (before[high] - before[low])
+            survivors += int((errors[~whole] == 0).sum())
+            if errors.min() < mistakes:
+                mistakes = int(errors.min())
+                chosen = self._choose(np.flatnonzero(errors == mistakes), widths)
+                found = Band(j, float(ends[low[chosen]]), float(ends[high[chosen]]))
+        return SearchResult(found, mistakes, survivors)
+
+    def _ends(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Number the ends of every band; 0 is -∞, the last is ∞."""
+        last = len(self.grid) + 1
+        if self.intervals:
+            return np.triu_indices(last + 1, 1)
+        cuts = np.arange(1, last)
+        low = np.concatenate([np.zeros_like(cuts), cuts, [0]])
+        return low, np.concatenate([cuts, np.full_like(cuts, last), [last]])
+
+    def _sums(self, values: NDArray[Any], signs: Signs) -> NDArray[np.int64]:
+        """Add up the signs of the rows up to each end."""
+        codes = np.searchsorted(np.array(self.grid), values, side="left")
+        totals = np.zeros(len(self.grid) + 2, dtype=np.int64)
+        np.add.at(totals, codes + 1, signs)
+        return np.cumsum(totals)
+
+    def _choose(self, ties: NDArray[np.intp], widths: NDArray[np.intp]) -> np.intp:
+        """Take the tightest interval, or the middle threshold."""
+        chosen: np.intp = ties[widths[ties].argmin()] if self.intervals else ties[ties.size // 2]
+        return chosen
+
+
+# Hypotheses that the user lists, as functions of rows.
+
+
+@dataclass(frozen=True)
+class Listed(FiniteClass):
+    """Functions of rows, each giving a number per row that is above 0 for +1."""
+
+    functions: Sequence[Callable[..., Any]] = field(default=())
+
+    def size(self, features: int) -> int:
+        """As many as there are, whether they differ or not."""
+        return len(self.functions)
+
+    def search(self, X: Values, signs: Signs) -> SearchResult:
+        """Ask them all; the first wins a tie."""
+        sample = unlabelled(ArrayTable(X))
+        rules = [Function(f, _name(f, i)) for i, f in enumerate(self.functions, start=1)]
+        errors = [int((rule.answers(sample) != signs).sum()) for rule in rules]
+        least = min(errors)
+        return SearchResult(rules[errors.index(least)], least, errors.count(0))
+
+
+def _name(function: Callable[..., Any], number: int) -> str:
+    name = getattr(function, "__name__", "<lambda>")
+    return f"hypothesis {number}" if name == "<lambda>" else str(name)
+
+
+# Conjunctions and disjunctions of literals: counted where few, else found by elimination.
+
+MOST_COUNTED = 12
+"""Up to so many Boolean features all 3^n conjunctions are counted: half a million."""
+
+Wanted = NDArray[np.int64]
+"""Signs that can be added up."""
+States = NDArray[np.intp]
+"""For every feature: 0 or 1 where the conjunction wants that bit, 2 where it does not ask."""
+
+
+@dataclass(frozen=True)
+class Literals(Rule):
+    """All (or any) of some tests hold: each a feature, a value, and whether it has to equal it.
+
+    ``tests`` is None for all tests there are, which contradict each other: all of them never hold,
+    any of them always.
+    """
+
+    tests: tuple[tuple[int, float, bool], ...] | None
+    every: bool = True
+    sign: int = 1
+
+    def answers(self, sample: Sample) -> Answers:
+        """Make the tests."""
+        holds = np.full(sample.n_rows, self.every == (self.tests is not None))
+        for j, value, equal in self.tests or ():
+            test = (sample.table.block(j, j + 1)[:, 0] == value) == equal
+            holds = holds & test if self.every else holds | test
+        return np.where(holds, np.int8(self.sign), np.int8(-self.sign))
+
+    def negated(self) -> Literals:
+        """Turn the answers round."""
+        return replace(self, sign=-self.sign)
+
+    def words(self, names: Names) -> str:
+        """Say the tests; a feature that equals 1 is simply true.
+
+        >>> Literals(((0, 1.0, True), (2, 1.0, False))).words(Names(lambda j: f"x{j}"))
+        'x0 and not x2 → +, else −'
+        """
+        yes, no = names.answer(self.sign), names.answer(-self.sign)
+        if not self.tests:
+            return f"always {yes if self.every == (self.tests is not None) else no}"
+        said = [_say(names.column(j), value, equal) for j, value, equal in self.tests]
+        return f"{' and '.join(said) if self.every else ' or '.join(said)} → {yes}, else {no}"
+
+
+@dataclass(frozen=True)
+class Conjunctions(FiniteClass):
+    """All 3^n conjunctions of literals of n two-valued features, and the one that never holds.
+
+    A consistent one is found by elimination: start with every literal and drop those that a
+    positive row contradicts. Disjunctions (``every=False``) are conjunctions of the negated
+    literals, with the labels turned round.
+    """
+
+    every: bool = True
+
+    def size(self, features: int) -> int:
+        """Each feature is wanted true, wanted false, or not asked about."""
+        return int(3**features + 1)
+
+    def search(self, X: Values, signs: Signs) -> SearchResult:
+        """Count all where they are few enough, else eliminate, and climb if that does not fit."""
+        values = _true_values(X)
+        bits, wanted = np.asarray(values == X), signs.astype(np.int64) * (1 if self.every else -1)
+        few = X.shape[1] <= MOST_COUNTED
+        states, mistakes, survivors = (_count if few else _eliminate)(bits, wanted)
+        tests = None
+        if states is not None:
+            asked = np.flatnonzero(states < 2)
+            tests = tuple(
+                (int(j), float(values[j]), bool(states[j] == 1) == self.every) for j in asked
+            )
+        return SearchResult(Literals(tests, self.every), mistakes, survivors)
+
+
+def _count(bits: NDArray[np.bool_], signs: Wanted) -> tuple[States | None, int, int]:
+    """Count the mistakes of all 3^n conjunctions: not asking adds up both answers."""
+    n = bits.shape[1]
+    places = 3 ** np.arange(n)[::-1]
+    covered = np.zeros(3**n, dtype=np.int64)
+    np.add.at(covered, bits @ places, signs)
+    for place in places:
+        cube = covered.reshape(-1, 3, place)
+        cube[:, 2] = cube[:, 0] + cube[:, 1]
+    positive = int((signs > 0).sum())
+    errors = positive - covered
+    survivors = int((errors == 0).sum()) + int(positive == 0)
+    least = int(errors.min())
+    if positive <= least:
+        return None, positive, survivors
+    ties = np.flatnonzero(errors == least)[:, None] // places % 3
+    return ties[(ties == 2).sum(axis=1).argmin()], least, survivors
+
+
+def _eliminate(bits: NDArray[np.bool_], signs: Wanted) -> tuple[States | None, int, None]:
+    """Keep every literal that all positive rows share."""
+    positive = bits[signs > 0]
+    if not len(positive):
+        return None, 0, None
+    share = np.where(positive.all(axis=0), 1, np.where((~positive).all(axis=0), 0, 2))
+    starts = [share.astype(np.intp), np.full(bits.shape[1], 2, dtype=np.intp)]
+    errors = [_errors(bits, signs, states) for states in starts]
+    if errors[0] == 0:
+        return starts[0], 0, None
+    states, least = _climb(bits, signs, starts[int(np.argmin(errors))])
+    return (states, least, None) if least < len(positive) else (None, len(positive), None)
+
+
+def _climb(bits: NDArray[np.bool_], signs: Wanted, states: States) -> tuple[States, int]:
+    """Change one literal at a time while that spares mistakes.
+
+    To find the fewest mistakes is NP-hard here; the bounds hold for whatever is found.
+    """
+    states, errors = states.copy(), _errors(bits, signs, states)
+    while True:
+        against = (states < 2) & (bits != (states == 1))
+        alone = against.sum(axis=1, keepdims=True) - against == 0  # no other literal objects
+        gains = np.stack([signs @ (alone & ~bits), signs @ (alone & bits), signs @ alone])
+        least = int((signs > 0).sum() - gains.max())
+        if least >= errors:
+            return states, errors
+        state, j = np.unravel_index(gains.argmax(), gains.shape)
+        states[j], errors = state, least
+
+
+def _errors(bits: NDArray[np.bool_], signs: Wanted, states: States) -> int:
+    holds = ((states == 2) | (bits == (states == 1))).all(axis=1)
+    return int((holds != (signs > 0)).sum())
+
+
+def _true_values(X: Values) -> Values:
+    """Give the value of each column that counts as true: the larger one, 1 in a column of zeros."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    third = ((low != X) & (high != X)).any(axis=0)
+    if third.any():
+        j = int(np.flatnonzero(third)[0])
+        raise DataError(
+            f"column {j} holds more than two values; conjunctions and disjunctions need features "
+            "with two. Turn it into such features (for example X > cut), or take thresholds"
+        )
+    return np.where((low == high) & (high == 0), 1.0, high)
+
+
+def _say(column: str, value: float, equal: bool) -> str:
+    if value == 1:
+        return column if equal else f"not {column}"
+    return f"{column} {'=' if equal else '≠'} {value:.6g}"

@@ -1,0 +1,372 @@
+"""A world in general: how it draws examples, and how the risk of a hypothesis is found."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtri, ndtr, ndtri, owens_t
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.numerics.exact import wrong_margins
+from pacboost.numerics.same_bits import product, total
+from pacboost.sources.oracles.oracle import AbstractOracle
+
+Rows = NDArray[np.float64]
+Signs = NDArray[np.int8]
+Predict = Callable[[Rows], NDArray[Any]]
+Seed = int | np.random.Generator
+
+
+class Risk(float):
+    """A true risk; ``standard_error`` is 0 when it is exact."""
+
+    standard_error: float
+
+    def __new__(cls, value: float, standard_error: float = 0.0) -> Risk:  # noqa: D102
+        risk = super().__new__(cls, value)
+        risk.standard_error = standard_error
+        return risk
+
+
+class World(ABC):
+    """Rows drawn independently, each with its true sign, perhaps flipped by noise."""
+
+    features: int
+    noise: float = 0.0
+    """The chance that a label is flipped, the same for every row."""
+
+    def as_oracle(self, seed: int = 0, **options: Any) -> AbstractOracle:
+        """Return an oracle that draws from this world."""
+        from pacboost.theory.sampling import WorldOracle
+
+        return WorldOracle(self, seed, **options)
+
+    @abstractmethod
+    def points(self, uniforms: Rows) -> Rows:
+        """Turn numbers uniform on [0, 1), one per feature and row, into rows."""
+
+    @abstractmethod
+    def truth(self, X: Rows) -> Signs:
+        """Give the signs without noise."""
+
+    def draw(self, n: int, seed: Seed) -> tuple[Rows, Signs]:
+        """Draw n examples; a generator goes on where the last draw ended."""
+        noisy = self.noise > 0
+        uniforms = np.random.default_rng(seed).random((n, self.features + noisy))
+        X = self.points(uniforms[:, : self.features])
+        y = self.truth(X)
+        return X, np.where(uniforms[:, -1] < self.noise, -y, y) if noisy else y
+
+    @property
+    def bayes_risk(self) -> float:
+        """The least risk any hypothesis can have."""
+        return min(self.noise, 1 - self.noise)
+
+    def noisy_risk(self, clean: float) -> Risk:
+        """Give the risk of a hypothesis that disagrees with the truth with chance ``clean``."""
+        error = getattr(clean, "standard_error", 0.0)
+        slope = 1 - 2 * self.noise
+        return Risk(self.noise + slope * clean, abs(slope) * error)
+
+    def risk(self, predict: Predict, draws: int = 2**20, seed: Seed = 0) -> Risk:
+        """Give P[predict(x) is not y]; an answer above 0 means +1, below 0 means -1, 0 is wrong.
+
+        Exact where the domain is finite. Elsewhere estimated from ``draws`` rows: for hypotheses
+        of the world's own kind the closed form is at hand under its own name.
+        """
+        return self.noisy_risk(self._disagreement(predict, draws, seed))
+
+    def _disagreement(self, predict: Predict, draws: int, seed: Seed) -> Risk:
+        generator = np.random.default_rng(seed)
+        wrong = 0
+        for first in range(0, draws, 2**16):
+            uniforms = generator.random((min(2**16, draws - first), self.features))
+            wrong += int(mistaken(self, predict, self.points(uniforms)).sum())
+        share = wrong / draws
+        # Moved towards 1/2, because no mistake seen does not mean that none is made.
+        spread = (wrong + 1) / (draws + 2)
+        return Risk(share, math.sqrt(spread * (1 - spread) / draws))
+
+
+def mistaken(world: World, predict: Predict, X: Rows) -> NDArray[np.bool_]:
+    """Mark the rows on which the hypothesis disagrees with the truth, or gives no answer."""
+    answers = np.asarray(predict(X))
+    if answers.shape != (len(X),):
+        raise DataError(
+            f"the hypothesis answered with shape {answers.shape} for {len(X)} rows; it has to give "
+            "one number per row, positive for +1"
+        )
+    return wrong_margins(answers * world.truth(X))
+
+
+def signs(positive: NDArray[np.bool_]) -> Signs:
+    """Turn true and false into +1 and -1."""
+    return np.where(positive, np.int8(1), np.int8(-1))
+
+
+def check_noise(name: str, rate: float) -> None:
+    """Refuse what is not a chance of flipping labels."""
+    if not 0 <= rate <= 0.5:
+        raise ParameterError(f"{name} is {rate}; a chance of flipping labels is 0 to 1/2")
+
+
+# Worlds on the unit cube, where every risk is a volume: boxes and intervals.
+
+Ends = Sequence[float] | NDArray[np.float64]
+
+
+class UnitCube(World):
+    """Rows uniform on the unit cube; the true sign changes only where a feature passes a cut."""
+
+    cuts: tuple[tuple[float, ...], ...]
+
+    def points(self, uniforms: Rows) -> Rows:
+        """They are uniform already."""
+        return uniforms
+
+    def piecewise_risk(self, predict: Predict, cuts: Sequence[Sequence[float]]) -> Risk:
+        """Give the exact risk of a hypothesis whose answer changes only at these cuts.
+
+        There is one list of cuts per feature. The cube falls into cells, and each is asked once.
+        """
+        edges = [
+            np.unique(np.clip([0.0, 1.0, *own, *given], 0, 1))
+            for own, given in zip(self.cuts, cuts, strict=True)
+        ]
+        middles = np.meshgrid(*[(e[1:] + e[:-1]) / 2 for e in edges], indexing="ij")
+        widths = np.meshgrid(*[np.diff(e) for e in edges], indexing="ij")
+        volumes = np.prod(widths, axis=0).ravel()
+        X = np.stack([m.ravel() for m in middles], axis=1)
+        return Risk(math.fsum(volumes[mistaken(self, predict, X)]))
+
+
+@dataclass(frozen=True)
+class Boxes(UnitCube):
+    """+1 inside an axis-parallel box, sides included.
+
+    >>> world = Boxes((0.0, 0.0), (0.5, 0.5))
+    >>> world.box_risk((0.0, 0.0), (0.5, 0.25))
+    0.125
+    """
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.lower) != len(self.upper) or not self.lower:
+            raise ParameterError(
+                f"lower has {len(self.lower)} ends, upper {len(self.upper)}; a box needs one of "
+                "each per feature"
+            )
+
+    @property
+    def features(self) -> int:  # type: ignore[override]
+        """One per side."""
+        return len(self.lower)
+
+    @property
+    def cuts(self) -> tuple[tuple[float, ...], ...]:  # type: ignore[override]
+        """The sides of the box."""
+        return tuple(zip(self.lower, self.upper, strict=True))
+
+    def truth(self, X: Rows) -> Signs:
+        """Give +1 inside."""
+        within = (np.array(self.lower) <= X) & (np.array(self.upper) >= X)
+        return signs(np.all(within, axis=1))
+
+    def box_risk(self, lower: Ends, upper: Ends) -> Risk:
+        """Give the exact risk of another box: the volume of what lies in one but not both."""
+        both = _volume(np.maximum(self.lower, lower), np.minimum(self.upper, upper))
+        one, other = _volume(self.lower, self.upper), _volume(lower, upper)
+        return Risk(max(0.0, one + other - 2 * both))
+
+
+@dataclass(frozen=True)
+class Intervals(UnitCube):
+    """One feature, uniform on [0, 1]; +1 inside one of these intervals, ends included.
+
+    >>> world = Intervals(((0.25, 0.5),))
+    >>> world.interval_risk(0.25, 0.375), world.threshold_risk(0.25)
+    (0.125, 0.5)
+    """
+
+    ends: tuple[tuple[float, float], ...]
+    features = 1
+
+    @property
+    def cuts(self) -> tuple[tuple[float, ...], ...]:  # type: ignore[override]
+        """All ends."""
+        return (tuple(end for pair in self.ends for end in pair),)
+
+    def truth(self, X: Rows) -> Signs:
+        """Give +1 inside."""
+        inside = np.zeros(len(X), dtype=np.bool_)
+        for low, high in self.ends:
+            inside |= (X[:, 0] >= low) & (X[:, 0] <= high)
+        return signs(inside)
+
+    def interval_risk(self, low: float, high: float) -> Risk:
+        """Give the exact risk of another interval."""
+        return self.piecewise_risk(Intervals(((low, high),)).truth, [(low, high)])
+
+    def threshold_risk(self, cut: float, above: int = 1) -> Risk:
+        """Give the exact risk of answering ``above`` over the cut, ``-above`` up to it."""
+        return self.piecewise_risk(lambda X: np.where(X[:, 0] > cut, above, -above), [(cut,)])
+
+
+def _volume(lower: Ends, upper: Ends) -> float:
+    sides = np.clip(upper, 0, 1) - np.clip(lower, 0, 1)
+    return float(np.prod(np.maximum(sides, 0)))
+
+
+# Worlds of Gaussian features: halfspaces, and sums of parts.
+
+
+@dataclass(frozen=True)
+class Halfspaces(World):
+    """Independent standard Gaussian features; +1 where weights·x + bias > 0.
+
+    >>> Halfspaces((1.0, 0.0)).halfspace_risk((1.0, 1.0))
+    0.25
+    """
+
+    weights: tuple[float, ...]
+    bias: float = 0.0
+
+    def __post_init__(self) -> None:
+        _unit(self.weights)
+
+    @property
+    def features(self) -> int:  # type: ignore[override]
+        """One per weight."""
+        return len(self.weights)
+
+    def points(self, uniforms: Rows) -> Rows:
+        """Give Gaussian rows."""
+        return _gaussian(uniforms)
+
+    def truth(self, X: Rows) -> Signs:
+        """Give +1 on the positive side."""
+        return signs(np.array(product(X, np.array(self.weights)) + self.bias > 0))
+
+    def halfspace_risk(self, weights: Sequence[float], bias: float = 0.0) -> Risk:
+        """Give the exact risk of another halfspace.
+
+        The two scores, scaled to variance 1, are Gaussian with correlation r and means h and k. The
+        chance that their signs differ is angle/π for h = k = 0 and a sum of two values of Owen's
+        T function otherwise (Owen 1956).
+        """
+        (w, w_length), (v, v_length) = _unit(self.weights), _unit(weights)
+        h, k = self.bias / w_length, bias / v_length
+        r = total(w * v)
+        s = math.sqrt(total((v - r * w) ** 2))
+        if s < 1e-12:  # parallel: two cuts of one Gaussian
+            between = abs(float(ndtr(h) - ndtr(k if r > 0 else -k)))
+            return Risk(between if r > 0 else 1 - between)
+        if h == 0 and k == 0:
+            return Risk(math.atan2(s, r) / math.pi)
+        apart = h * k < 0 or (h * k == 0 and h + k < 0)
+        return Risk(2 * (_owen(h, k, r, s) + _owen(k, h, r, s)) + apart)
+
+
+@dataclass(frozen=True)
+class NoisyAdditive(World):
+    """Independent standard Gaussian features; +1 where Σ part_j(x_j) > cut; labels flipped.
+
+    Only the Bayes risk, which is the noise, is known in closed form.
+    """
+
+    parts: tuple[Callable[[Rows], Rows], ...]
+    cut: float = 0.0
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_noise("noise", self.noise)
+
+    @property
+    def features(self) -> int:  # type: ignore[override]
+        """One per part."""
+        return len(self.parts)
+
+    def points(self, uniforms: Rows) -> Rows:
+        """Give Gaussian rows."""
+        return _gaussian(uniforms)
+
+    def truth(self, X: Rows) -> Signs:
+        """Add up the parts."""
+        score = sum(part(X[:, j]) for j, part in enumerate(self.parts))
+        return signs(np.asarray(score > self.cut))
+
+
+def hastie(features: int = 10, noise: float = 0.0) -> NoisyAdditive:
+    """Make the chi-square problem: +1 where Σ x_j² exceeds its median (Hastie et al. 2009, 10.1).
+
+    >>> round(hastie().cut, 4)
+    9.3418
+    """
+    return NoisyAdditive((np.square,) * features, float(chdtri(features, 0.5)), noise)
+
+
+def _gaussian(uniforms: Rows) -> Rows:
+    # A uniform number may be 0, whose quantile is infinite.
+    return np.asarray(ndtri(np.maximum(uniforms, 2.0**-54)), dtype=np.float64)
+
+
+def _unit(weights: Sequence[float]) -> tuple[Rows, float]:
+    vector = np.asarray(weights, dtype=np.float64)
+    length = math.sqrt(total(vector**2))
+    if not 0 < length < math.inf:
+        raise ParameterError(f"weights are {tuple(weights)}; they must be finite and not all 0")
+    return vector / length, length
+
+
+def _owen(h: float, k: float, r: float, s: float) -> float:
+    slope = math.copysign(math.inf, k) if h == 0 else (k / h - r) / s
+    return float(owens_t(h, slope))
+
+
+# Noise on the labels of any world.
+
+
+@dataclass(frozen=True)
+class LabelNoise(World):
+    """Another world whose labels are flipped, each with chance ``rate``.
+
+    >>> from pacboost.theory.worlds import Boxes
+    >>> noisy = LabelNoise(Boxes((0.0,), (0.5,)), 0.1)
+    >>> round(noisy.noisy_risk(noisy.world.box_risk((0.0,), (0.25,))), 3), noisy.bayes_risk
+    (0.3, 0.1)
+    """
+
+    world: World
+    rate: float
+
+    def __post_init__(self) -> None:
+        check_noise("rate", self.rate)
+
+    @property
+    def features(self) -> int:  # type: ignore[override]
+        """Those of the other world."""
+        return self.world.features
+
+    @property
+    def noise(self) -> float:  # type: ignore[override]
+        """Flipped here or there, but not twice."""
+        return self.rate + self.world.noise - 2 * self.rate * self.world.noise
+
+    def points(self, uniforms: Rows) -> Rows:
+        """Those of the other world."""
+        return self.world.points(uniforms)
+
+    def truth(self, X: Rows) -> Signs:
+        """That of the other world."""
+        return self.world.truth(X)
+
+    def _disagreement(self, predict: Predict, draws: int, seed: Seed) -> Risk:
+        return self.world._disagreement(predict, draws, seed)

@@ -1,1 +1,0 @@
-"""Majorities of boosted or filtered rules, as in the early proofs of boosting."""

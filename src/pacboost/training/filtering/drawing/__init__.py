@@ -1,1 +1,0 @@
-"""Draw candidates from arrays or blocks, encode them, and keep those that are accepted."""

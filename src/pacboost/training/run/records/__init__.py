@@ -1,1 +1,0 @@
-"""What a run records: its rounds, the hardest rows, and margins."""
