@@ -47,21 +47,21 @@ FEWEST = 10
 
 
 def strong(seed: int, _: list[str]) -> Any:
-    """Give StrongClassifier."""
+    """Return StrongClassifier."""
     from pacboost import StrongClassifier
 
     return StrongClassifier(random_state=seed, n_jobs=1)
 
 
 def boost(seed: int, _: list[str]) -> Any:
-    """Give BoostClassifier."""
+    """Return BoostClassifier."""
     from pacboost import BoostClassifier
 
     return BoostClassifier(random_state=seed, n_jobs=1)
 
 
 def catboost(seed: int, categories: list[str]) -> Any:
-    """Give CatBoost, which wants the names of its categories."""
+    """Return CatBoost, which wants the names of its categories."""
     from catboost import CatBoostClassifier
 
     options = {"thread_count": 1, "verbose": False, "allow_writing_files": False}
@@ -69,35 +69,35 @@ def catboost(seed: int, categories: list[str]) -> Any:
 
 
 def lightgbm(seed: int, _: list[str]) -> Any:
-    """Give LightGBM, which takes categories by their type."""
+    """Return LightGBM, which takes categories by their type."""
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)
 
 
 def xgboost(seed: int, _: list[str]) -> Any:
-    """Give XGBoost, which takes categories by their type if asked to."""
+    """Return XGBoost, which takes categories by their type if asked to."""
     from xgboost import XGBClassifier
 
     return XGBClassifier(random_state=seed, n_jobs=1, enable_categorical=True)
 
 
 def histogram(seed: int, _: list[str]) -> Any:
-    """Give scikit-learn's boosting, which takes categories by their type."""
+    """Return scikit-learn's boosting, which takes categories by their type."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(random_state=seed)
 
 
 def forest(seed: int, _: list[str]) -> Any:
-    """Give scikit-learn's random forest."""
+    """Return scikit-learn's random forest."""
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(random_state=seed, n_jobs=1)
 
 
 def extra(seed: int, _: list[str]) -> Any:
-    """Give scikit-learn's extremely randomised trees."""
+    """Return scikit-learn's extremely randomised trees."""
     from sklearn.ensemble import ExtraTreesClassifier
 
     return ExtraTreesClassifier(random_state=seed, n_jobs=1)
@@ -142,7 +142,7 @@ def read(folder: Path, name: str, files: str, label: str) -> tuple[pd.DataFrame,
 
 
 def taken(X: pd.DataFrame, categories: list[str], how: str) -> pd.DataFrame:
-    """Give the rows with categories in the form that a library takes."""
+    """Return the rows with categories in the form that a library takes."""
     if how == "category" or not categories:
         return X
     forms = {
@@ -193,7 +193,7 @@ def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> d
 
 
 def sets_of(folder: Path, chosen: str) -> list[dict[str, str]]:
-    """Give the lines of the index that name tables with classes."""
+    """Return the lines of the index that name tables with classes."""
     if not (folder / "index.csv").exists():
         raise SystemExit(f"{folder} has no index.csv; --data names the folder of the data sets")
     index = pd.read_csv(folder / "index.csv", keep_default_na=False, dtype=str)
@@ -221,7 +221,7 @@ def show(console: Console, found: pd.DataFrame, racers: list[str], title: str) -
 
 
 def _against(own: pd.Series[float], other: pd.Series[float]) -> str:
-    """Give the geometric mean of the ratios, wins to losses, and the sign test's p."""
+    """Return the geometric mean of the ratios, wins to losses, and the sign test's p."""
     if own.name == other.name:
         return ""
     ratio = np.exp(np.log(own.clip(lower=1e-4) / other.clip(lower=1e-4)).mean())

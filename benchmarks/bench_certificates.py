@@ -144,7 +144,7 @@ class Trained:
         return wrong_rows(self.vote, self.rows)
 
     def margins(self) -> NDArray[np.float64]:
-        """Give normalised margins; a rule and its opposite are merged first."""
+        """Return normalised margins; a rule and its opposite are merged first."""
         scores = self.vote.scores(self.rows.table) * self.rows.signs
         return np.asarray(np.clip(scores / np.abs(merged(self.vote)[1]).sum(), -1, 1))
 
@@ -199,7 +199,7 @@ def by_margins(trained: Trained) -> Figures:
 
 
 def kth_margins(values: NDArray[np.float64]) -> Iterator[float]:
-    """Give the k-th margin bound for 200 ranks, where it does not refuse."""
+    """Return the k-th margin bound for 200 ranks, where it does not refuse."""
     n = values.size
     for rank in np.unique(np.linspace(1, n, 200).astype(int)):
         theta = float(values[rank - 1])
@@ -211,7 +211,7 @@ def kth_margins(values: NDArray[np.float64]) -> Iterator[float]:
 
 
 def figures(name: str, n: int, repeat: int, fresh: LabelledRows) -> Figures:
-    """Give everything that one sample says."""
+    """Return everything that one sample says."""
     examples = draw(WORLDS[name], n, (n, repeat))
     first, *others = ROUNDS[name][n]
     trained = Trained(boost(examples, first), examples, first)
@@ -226,13 +226,13 @@ def figures(name: str, n: int, repeat: int, fresh: LabelledRows) -> Figures:
 
 
 def notes_on(name: str, n: int) -> Figures:
-    """Give one column of the notes."""
+    """Return one column of the notes."""
     place = COLUMNS.index((name, n))
     return {key: row[place] for key, row in NOTES.items()}
 
 
 def compare(name: str, n: int, samples: list[Figures]) -> str:
-    """Say whether the certificates come in the order of the notes."""
+    """Check whether the certificates come in the order of the notes."""
     notes = notes_on(name, n)
     bounds = [key for key in notes if key not in (TRUE, SHORT)]
     pairs = [(a, b) for a, b in permutations(bounds, 2) if notes[a] < notes[b]]
@@ -247,7 +247,7 @@ def compare(name: str, n: int, samples: list[Figures]) -> str:
 
 
 def in_order(smaller: str, larger: str, samples: list[Figures]) -> bool:
-    """Tell whether one bound is clearly the smaller of two."""
+    """Check whether one bound is clearly the smaller of two."""
     return float(np.mean([found[smaller] < found[larger] for found in samples])) >= CLEAR
 
 

@@ -55,12 +55,12 @@ def fitted(source: Any, rounds: int, client: Any = False) -> tuple[FilterBoostCl
 
 
 def processor_seconds(processes: list[psutil.Process]) -> float:
-    """Give the processor time that processes have taken so far."""
+    """Return the processor time that processes have taken so far."""
     return sum(sum(process.cpu_times()[:2]) for process in processes)
 
 
 def seconds_when_idle(processes: list[psutil.Process], wait: float = 10.0) -> float:
-    """Give the processor time that processes take in a second in which nothing is asked of them."""
+    """Return processor time that processes take in a second in which nothing is asked of them."""
     before = processor_seconds(processes)
     time.sleep(wait)
     return (processor_seconds(processes) - before) / wait

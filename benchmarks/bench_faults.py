@@ -86,7 +86,7 @@ LIBRARIES = (
 
 
 def in_a_process(work: Callable[[], str]) -> str:
-    """Give what the work says, or how the process ended."""
+    """Return what the work says, or how the process ended."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -112,7 +112,7 @@ def in_a_process(work: Callable[[], str]) -> str:
 
 
 def state_of(library: Library, path: Path, known: list[Any]) -> str:
-    """Say whether a file holds one of two models."""
+    """Check whether a file holds one of two models."""
     found = library.predict(library.load(path))
     same = any(np.array_equal(found, own) for own in known)
     return "a whole model" if same else "another model"

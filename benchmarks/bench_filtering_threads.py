@@ -53,7 +53,7 @@ def fitted(source: Any, threads: int, **options: Any) -> Any:
 
 
 def timed(source: Any, threads: int, **options: Any) -> tuple[Seconds, str]:
-    """Give the seconds of a fit by part, and a digest of the model."""
+    """Return the seconds of a fit by part, and a digest of the model."""
     started = time.perf_counter()
     model = fitted(source, threads, **options)
     whole = time.perf_counter() - started

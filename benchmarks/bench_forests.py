@@ -60,7 +60,7 @@ def forest(library: str, kind: str, trees: int, **settings: Any) -> Any:
 
 
 def goals(times: float, error: float, theirs: float) -> str:
-    """Say which goals are met.
+    """Return which goals are met.
 
     >>> goals(times=3.9, error=0.101, theirs=0.1)
     '4 times as fast: missed (3.9); error within 2 %: met (+1.0 %)'

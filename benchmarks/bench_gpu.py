@@ -48,7 +48,7 @@ def data(rows: int) -> tuple[Any, Any]:
 
 
 def ours(X: Any, y: Any, shape: dict[str, Any]) -> tuple[float, float]:
-    """Give the seconds of all rounds, and of the whole fit."""
+    """Return the seconds of all rounds, and of the whole fit."""
     ends: list[float] = []
     model = BoostClassifier(
         booster="logit", learner="tree", n_rounds=TREES, learning_rate=0.1, device="cuda",
@@ -62,7 +62,7 @@ def ours(X: Any, y: Any, shape: dict[str, Any]) -> tuple[float, float]:
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """Give the least time of three that something takes on the card."""
+    """Return the least time of three that something takes on the card."""
     found = []
     for _ in range(3):
         started = time.perf_counter()
@@ -73,7 +73,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def scoring(host: Any, held: Any, labels: Any) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Give the seconds of our scores and of XGBoost's, from the card and from the CPU's memory."""
+    """Return seconds of our scores and of XGBoost's, from the card and from the CPU's memory."""
     own, other = SHAPES["31 leaves"]
     model = BoostClassifier(
         booster="logit", learner="tree", n_rounds=TREES, learning_rate=0.1, device="cuda",
@@ -88,7 +88,7 @@ def scoring(host: Any, held: Any, labels: Any) -> tuple[tuple[float, float], tup
 
 
 def many_classes(rows: int, rounds: int = 20) -> tuple[float, float]:
-    """Give our seconds and XGBoost's for 26 classes, everything included."""
+    """Return our seconds and XGBoost's for 26 classes, everything included."""
     draw = np.random.default_rng(0)
     X = draw.normal(size=(rows, 16)).astype(np.float32)
     y = (X @ draw.normal(size=(16, 26)) + draw.normal(size=(rows, 26))).argmax(axis=1)
@@ -104,7 +104,7 @@ def many_classes(rows: int, rounds: int = 20) -> tuple[float, float]:
 
 
 def theirs(host: Any, held: Any, labels: Any, shape: dict[str, Any]) -> tuple[float, float]:
-    """Give the seconds of XGBoost's training, and of everything."""
+    """Return the seconds of XGBoost's training, and of everything."""
     wanted = {"device": "cuda", "objective": "binary:logistic", "eta": 0.1, "max_bin": 255} | shape
     matrix = xgboost.QuantileDMatrix(held, label=labels, max_bin=255)
     cupy.cuda.Device().synchronize()

@@ -54,7 +54,7 @@ def classifier(name: str, learner: str, noise: float, seed: int) -> BoostClassif
 
 
 def splits(y: NDArray[np.int64], noise: float) -> Iterator[tuple[Any, Any, NDArray[np.int64]]]:
-    """Give training rows, test rows and the labels to train on; splits are the same for all."""
+    """Return training rows, test rows and the labels to train on; splits are the same for all."""
     for seed in range(SPLITS):
         generator = np.random.default_rng(seed)
         order = generator.permutation(len(y))

@@ -36,14 +36,14 @@ First = Callable[[Stream, float], int | None]
 
 
 def e_detector(stream: Stream, run_length: float) -> int | None:
-    """Give pacboost's change detector."""
+    """Return pacboost's change detector."""
     own = MistakeStream(BEFORE, 0.05, int(run_length))
     own.add(stream)
     return own.sounded_at
 
 
 def of_river(make: Callable[[float], Any]) -> First:
-    """Give a detector of river."""
+    """Return a detector of river."""
 
     def first(stream: Stream, setting: float) -> int | None:
         detector = make(setting)
@@ -85,7 +85,7 @@ def detectors() -> dict[str, tuple[First, Sequence[float]]]:
 
 
 def quiet(seed: int) -> Stream:
-    """Give what a stream holds before its jump."""
+    """Return what a stream holds before its jump."""
     return jump(seed, BEFORE)[:QUIET]
 
 
@@ -129,7 +129,7 @@ def delays(streams: int) -> None:
 
 
 def says_drift(seed: int) -> bool:
-    """Tell whether rows are said to have drifted that have not."""
+    """Check whether rows are said to have drifted that have not."""
     rows = np.random.default_rng(seed).normal(size=(2 * LONG + 1000, 4))
     watch = Monitor(error=BEFORE, reference=rows[: LONG + 1000], delta=FALSE_ALARMS)
     drift = watch.update_rows(rows[LONG + 1000 :]).status().drift

@@ -53,7 +53,7 @@ class Known:
         return self._said[np.asarray(X)[:, 0].astype(np.intp)]
 
     def predict(self, X: Any) -> Any:
-        """Give the most probable class, or the number."""
+        """Return the most probable class, or the number."""
         found = self._answers(X)
         return self.classes_[found.argmax(axis=1)] if hasattr(self, "classes_") else found
 
@@ -107,7 +107,7 @@ def interval(model: Known, y: Any, chosen: NDArray[np.intp]) -> Draw:
 
 
 def row(name: str, promise: str, found: list[Draw], price: str) -> str:
-    """Give a line of the table."""
+    """Return a line of the table."""
     made = [own for own in found if own is not None]
     broken = sum(own[0] for own in made)
     most = int(binom.isf(1e-4, len(found), DELTA))

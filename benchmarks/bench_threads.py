@@ -136,7 +136,7 @@ def xgboost(case: Case, X: NDArray[np.float32], y: NDArray[Any], threads: int) -
 
 
 def libraries(case: Case, peers: bool) -> dict[str, Fit]:
-    """Give what fits the case, by name; peers only where they are installed."""
+    """Return what fits the case, by name; peers only where they are installed."""
     X, y = case.data()
     fits: dict[str, Fit] = {"pacboost": partial(ours, case, X, y)}
     if peers and find_spec("lightgbm"):
@@ -148,14 +148,14 @@ def libraries(case: Case, peers: bool) -> dict[str, Fit]:
 
 
 def digest(model: Any) -> str:
-    """Give a digest of one of our models."""
+    """Return a digest of one of our models."""
     from pacboost.models.file.format import model_bytes
 
     return hashlib.sha256(model_bytes(model.model_)).hexdigest()
 
 
 def measure(case: Case, threads: list[int], repeats: int, peers: bool) -> dict[str, list[float]]:
-    """Give the seconds of every library by the number of threads."""
+    """Return the seconds of every library by the number of threads."""
     fits = libraries(case, peers)
     few = Case(3_000, case.features, 2, case.leaves, case.classes)
     ours(few, *few.data(), max(threads))  # compile or load

@@ -46,12 +46,12 @@ def sets() -> list[str]:
 
 
 def named_classes(row: dict[str, str]) -> bool:
-    """Tell whether every row of a set has one class."""
+    """Check whether every row of a set has one class."""
     return int(row["features"]) > 1 and (row["task"] == "binary" or "class" in row["task"])
 
 
 def errors(name: str, noise: float, rounds: int, seed: int = 0) -> tuple[float, float]:
-    """Give the test errors of the tree and of boosted stumps."""
+    """Return the test errors of the tree and of boosted stumps."""
     X, y = real_data.read(name)
     order = np.random.default_rng(seed).permutation(len(y))
     train, test = order[: min(TRAIN, len(y) // 2)], order[-min(TEST, len(y) // 2) :]

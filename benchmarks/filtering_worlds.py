@@ -201,7 +201,7 @@ class WeakFeatures(World):
         return X, self.truth(X)
 
     def truth(self, X: Any) -> Any:
-        """Give the majority; their number is odd."""
+        """Return the majority; their number is odd."""
         return np.where(X.sum(axis=1) > 0, np.int8(1), np.int8(-1))
 
     def points(self, uniforms: Any) -> Any:

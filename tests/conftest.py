@@ -50,7 +50,7 @@ def pytest_unconfigure() -> None:
 
 
 def is_slow(config: pytest.Config) -> bool:
-    """Tell whether slow tests were asked for."""
+    """Check whether slow tests were asked for."""
     asked = str(config.getoption("markexpr"))
     return "slow" in asked and "not slow" not in asked
 

@@ -13,7 +13,7 @@ LIBRARIES = ["pandas", "polars", "arrow", "mappings"]
 
 
 def as_rows(columns: Mapping[Any, Iterable[Any]], library: str) -> Any:
-    """Give columns as what a library calls a table."""
+    """Return columns as what a library calls a table."""
     held = {name: list(cells) for name, cells in columns.items()}
     if library == "pandas":
         return pd.DataFrame(held)

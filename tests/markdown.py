@@ -59,7 +59,7 @@ def anchors(text: str) -> set[str]:
 
 
 def links(page: Path) -> Iterator[tuple[str, Path, str]]:
-    """Give each link within the house: as it is written, the file it means, the heading."""
+    """Return each link within the house: as it is written, the file it means, the heading."""
     for one, other in LINK.findall(prose(page.read_text(encoding="utf-8"))):
         target = one or other
         if not re.match(r"[a-z]+:", target):
@@ -77,14 +77,14 @@ def dead_links(page: Path) -> Iterator[str]:
 
 
 def tables(text: str) -> Iterator[list[list[str]]]:
-    """Give the tables of a page as rows of cells, the head first."""
+    """Return the tables of a page as rows of cells, the head first."""
     for found in re.finditer(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
         rows = [line.strip("|").split("|") for line in found[0].splitlines()]
         yield [[cell.strip() for cell in row] for row in rows if set("".join(row)) - set("-: ")]
 
 
 def python_blocks(text: str) -> Iterator[Block]:
-    """Give the blocks that are to run, each with the block of text right after it.
+    """Return the blocks that are to run, each with the block of text right after it.
 
     >>> for block in python_blocks("```python\\nprint(2)\\n```\\n\\n```text\\n2\\n```\\n"):
     ...     print(block)

@@ -16,7 +16,7 @@ EXTRAS = ("frames", "parquet", "sql", "onnx", "dask", "lab", "plots", "test")
 
 
 def requirements() -> Iterator[tuple[str, str]]:
-    """Give the name of every dependency, and what is asked of its version."""
+    """Return the name of every dependency, and what is asked of its version."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = [*project["dependencies"]]
     for extra in EXTRAS:
@@ -28,7 +28,7 @@ def requirements() -> Iterator[tuple[str, str]]:
 
 
 def constraints() -> list[str]:
-    """Give a constraint for every dependency."""
+    """Return a constraint for every dependency."""
     return sorted({f"{name}=={version.removeprefix('>=')}" for name, version in requirements()})
 
 

@@ -9,7 +9,7 @@ import pytest
 
 
 def several_runs(few: int, many: int) -> Callable[[Callable[..., None]], Any]:
-    """Give a test its number of ``runs``, once with each number.
+    """Return a test its number of ``runs``, once with each number.
 
     The few have to be enough for the test to reject its broken twin, or a bound that fails almost
     always, as those that the test was written against did.

@@ -151,7 +151,7 @@ def labels_of(model: Any) -> Any:
 
 
 def monitored(model: Any, given: Any, y: Any) -> Any:
-    """Say what a monitor has seen after some rows."""
+    """Return what a monitor has seen after some rows."""
     monitor = pacboost.Monitor(model, error=0.2, reference=MANY)
     monitor.update(given + 0.3, y)
     return monitor.status()

@@ -112,7 +112,7 @@ def answers(path: Path) -> set[str]:
 
 
 def numbers(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Give what holds every number, truth value or digest, and its key."""
+    """Return what holds every number, truth value or digest, and its key."""
     for key in value if isinstance(value, dict) else range(len(value)):
         if key in WORDS:
             continue

@@ -108,7 +108,7 @@ def paths(cell: str) -> list[str]:
 
 
 def examples() -> list[object]:
-    """Give the pages that have examples, those that take long marked as slow."""
+    """Return the pages that have examples, those that take long marked as slow."""
     found = [page for page in pages() if list(python_blocks(page.read_text(encoding="utf-8")))]
     return [
         pytest.param(

@@ -138,7 +138,7 @@ KINDS: tuple[World, ...] = (
 
 
 def is_false(value: float, model: Any, world: World, seed: int) -> bool:
-    """Tell whether the true risk of a classifier is above the certified value."""
+    """Check whether the true risk of a classifier is above the certified value."""
     if world is coin_flips:
         return value < 0.5
     X, y, _ = world(seed + 5 * 10**7, FRESH)

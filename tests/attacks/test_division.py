@@ -51,7 +51,7 @@ def shaped(name: str, world: str, cells: NDArray[Any]) -> Any:
 
 
 def attack(name: str, certify: str, world: str, seed: int) -> bool:
-    """Tell whether the certificate of one fit is violated."""
+    """Check whether the certificate of one fit is violated."""
     box = DecisionTreeClassifier(max_depth=2)
     model = make(name, certify=certify, random_state=seed, delta=DELTA, learner=box, estimator=box)
     cells, labels = draw(world, seed)

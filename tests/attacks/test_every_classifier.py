@@ -103,7 +103,7 @@ EXPECTED: dict[str, dict[str | None, str]] = {
 
 
 def claim(name: str, certify: str | None, X: Any, y: NDArray[Any], seed: int) -> float | None:
-    """Give what a fit certifies about new examples; None if it certifies something else."""
+    """Return what a fit certifies about new examples; None if it certifies something else."""
     more = {} if certify is None else {"certify": certify}
     model = make(name, random_state=seed, delta=DELTA, **MEMORISING, **more)
     if name == "TextBoostClassifier":

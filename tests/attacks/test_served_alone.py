@@ -19,7 +19,7 @@ DELTA = 1e-4
 
 
 def kept(name: str, said: NDArray[Any], share: NDArray[Any], positive: NDArray[Any]) -> bool:
-    """Tell whether a promise is true of a world of a few rows, with their shares and positives."""
+    """Check whether a promise is true of a world of a few rows, with their shares and positives."""
     yes = np.array([own is not None and bool(own) for own in said])
     if name == "recall":
         return bool((share * positive)[yes].sum() >= WISHES[name] * (share * positive).sum())

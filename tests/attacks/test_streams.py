@@ -43,7 +43,7 @@ def epochs(
 
 
 def reshuffling(X: NDArray[np.float64], y: NDArray[np.int64], *, shuffled: bool) -> Any:
-    """Give a function that begins the rows again, in another order each time."""
+    """Return a function that begins the rows again, in another order each time."""
     seeds = itertools.count()
     return lambda: epochs(X, y, next(seeds), shuffled=shuffled)
 

@@ -130,7 +130,7 @@ def test_a_file_as_it_was_written_stands(kind: str, fresh: Any) -> None:
 
 
 def leaves(value: Any, place: str = "") -> Iterator[tuple[Any, Any, str]]:
-    """Give what holds each leaf of a document, its key, and where it lies.
+    """Return what holds each leaf of a document, its key, and where it lies.
 
     Of entries of a list that lie at the same place, the first and the last are given.
     """
@@ -147,7 +147,7 @@ def leaves(value: Any, place: str = "") -> Iterator[tuple[Any, Any, str]]:
 
 
 def flipped(value: Any) -> Any:
-    """Give another value of the same kind, as near as possible."""
+    """Return another value of the same kind, as near as possible."""
     if isinstance(value, np.ndarray):
         other = value.copy()
         if value.size:

@@ -59,7 +59,7 @@ def kill(process: int) -> None:
 
 
 def forgets(client: Client, seconds: float = 600, before: Collection[Any] = ()) -> bool:
-    """Tell whether nothing is kept on the cluster; futures are let go by another thread.
+    """Check whether nothing is kept on the cluster; futures are let go by another thread.
 
     Estimators of other tests may be waiting for the garbage collector, and hold some; those that
     were there ``before`` do not count.

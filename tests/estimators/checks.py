@@ -48,7 +48,7 @@ def name_of(check: Any) -> str:
 
 
 def is_binary(estimator: Any) -> bool:
-    """Say whether a classifier takes two classes only."""
+    """Check whether a classifier takes two classes only."""
     tags = get_tags(estimator).classifier_tags
     return tags is not None and not tags.multi_class
 

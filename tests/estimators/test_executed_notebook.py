@@ -32,7 +32,7 @@ PLOTS = ("model.plot_rounds(X, y)", "model.plot_margins(X, y)", "model.plot_impo
 
 @pytest.fixture(scope="module")
 def outputs() -> dict[str, Any]:
-    """Give what is shown below every cell."""
+    """Return what is shown below every cell."""
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     from nbformat.v4 import new_code_cell, new_notebook

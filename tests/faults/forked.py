@@ -77,7 +77,7 @@ class _Child:
         said.close()
 
     def hear(self) -> tuple[Found | None, bool]:
-        """Give what became of a case, and whether nothing more will be heard."""
+        """Return what became of a case, and whether nothing more will be heard."""
         try:
             message = self.heard.recv()
         except EOFError:

@@ -79,7 +79,7 @@ def uses(model: Any, path: Path, kind: str) -> list[Callable[[], object]]:
 
 @cache
 def written_model(kind: str) -> tuple[str, dict[str, Any]]:
-    """Give what the file of a model says that it holds, and its content."""
+    """Return what the file of a model says that it holds, and its content."""
     source = saved(kind)
     what = container.kind_of(source)
     return what, container.read(source, what).document
@@ -129,7 +129,7 @@ def fit_on(source: str, path: Path) -> FilterBoostClassifier:
 
 @cache
 def last_checkpoint(source: str) -> dict[str, Any]:
-    """Give what the last checkpoint of a run holds."""
+    """Return what the last checkpoint of a run holds."""
     written: list[dict[str, Any]] = []
     save = checkpoint.Checkpoint.save
 
@@ -166,7 +166,7 @@ def changed_checkpoint(source: str, random: Random, folder: Path) -> str:
 
 @cache
 def monitor_state() -> dict[str, Any]:
-    """Give the state of a monitor that has seen rows and mistakes."""
+    """Return the state of a monitor that has seen rows and mistakes."""
     monitor = Monitor(error=0.05, reference=REFERENCE)
     monitor.update_mistakes(np.random.default_rng(1).random(700) < 0.06).update_rows(NEW)
     with tempfile.TemporaryDirectory() as folder:

@@ -31,7 +31,7 @@ def often() -> Iterator[None]:
 
 
 def fit_from(source: str, folder: Path) -> Fit:
-    """Give a function that fits from an array, or from a file of the same rows."""
+    """Return a function that fits from an array, or from a file of the same rows."""
     X, y = noisy(ROWS)
     if source == "array":
         return lambda model: model.fit(X, y)

@@ -29,7 +29,7 @@ KINDS = (
 
 
 def nudged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a function whose results are off by one in the last bit, as those of a build may be."""
+    """Return a function whose results are off by one in the last bit, as a build's may be."""
 
     def nudging(*given: Any, **named: Any) -> Any:
         found = function(*given, **named)

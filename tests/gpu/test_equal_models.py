@@ -25,7 +25,7 @@ def test_forests_are_equal_byte_by_byte(seed: int) -> None:
 
 
 def on_the_cpu_only(found: bytes | str) -> bool:
-    """Tell whether a forest was refused because of its weights, as docs/gpu.md says."""
+    """Check whether a forest was refused because of its weights, as docs/gpu.md says."""
     return isinstance(found, str) and "are grown on the CPU only" in found
 
 

@@ -18,7 +18,7 @@ Cuts = Sequence[NDArray[np.float64]]
 
 
 def encode(values: NDArray[np.floating], cuts: Cuts, missing: int) -> NDArray[np.int64]:
-    """Give the codes (columns, rows) of ``values``: how many of its cuts each lies above.
+    """Return the codes (columns, rows) of ``values``: how many of its cuts each lies above.
 
     >>> encode(np.array([[0.5], [2.0], [np.nan]]), [np.array([1.0, 2.0])], 3).tolist()
     [[0, 1, 3]]
@@ -37,7 +37,7 @@ def score(
     steps: Sequence[NDArray[np.float64]],
     missing: Sequence[float],
 ) -> NDArray[np.float64]:
-    """Give each row's sum of the steps that its values stand on; cuts are those of ``columns``.
+    """Return each row's sum of the steps that its values stand on; cuts are those of ``columns``.
 
     >>> score(np.array([[0.5], [2.5]]), [0], [np.array([1.0])], [np.array([-3.0, 4.0])], [0.0])
     array([-3.,  4.])
@@ -64,7 +64,7 @@ def histogram(
 
 
 def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, int]:
-    """Give the first feature and cut whose edge is within ``slack`` of the largest.
+    """Return the first feature and cut whose edge is within ``slack`` of the largest.
 
     >>> best_cut(np.array([[3, -4, 0], [-5, 2, 0]]), 2, 0), best_cut(np.array([[3, -3, 0]]), 2, 0)
     ((0, 0, -7), (0, 0, -6))
@@ -102,7 +102,7 @@ def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> 
 
 
 def whole_exp(x: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Give max(1, round(exp(x))) with the library's exp.
+    """Return max(1, round(exp(x))) with the library's exp.
 
     >>> whole_exp(np.array([-50.0, 0.0, 3.0])).tolist()
     [1, 1, 20]
@@ -118,7 +118,7 @@ def exponential(
     log_scale: float,
     margins: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Give the new margins and the new weights.
+    """Return the new margins and the new weights.
 
     >>> new = exponential(np.array([1, -1], dtype=np.int8), 1.0, 1.0, np.zeros(1), 2.0, np.zeros(2))
     >>> [array.tolist() for array in new]
@@ -129,7 +129,7 @@ def exponential(
 
 
 def lanes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Give the codes (lanes, rows) that lie in words (blocks, rows), eight in each.
+    """Return the codes (lanes, rows) that lie in words (blocks, rows), eight in each.
 
     >>> lanes(np.array([[0x0201]], dtype=np.uint64)).ravel().tolist()
     [1, 2, 0, 0, 0, 0, 0, 0]
@@ -140,7 +140,7 @@ def lanes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def decode(lane: NDArray[np.int64], first: int, bins: int, default: int) -> NDArray[np.int64]:
-    """Give a feature's codes back from its lane; a default below 0 says that it has it alone.
+    """Return a feature's codes back from its lane; a default below 0 says that it has it alone.
 
     >>> decode(np.array([0, 3, 4, 5, 6]), 3, 4, 1).tolist()
     [1, 0, 2, 3, 1]
@@ -192,7 +192,7 @@ def pair_up(
     pull_scale: float,
     weight_scale: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give the pulls (lines, rows) and the weights (rows,) as small whole numbers, unpaired.
+    """Return the pulls (lines, rows) and the weights (rows,) as small whole numbers, unpaired.
 
     >>> pulls, weights = pair_up(np.array([[8, 8]]), np.array([[8, -4]]), np.eye(2), 0.5, 0.25)
     >>> pulls.tolist(), weights.tolist()
@@ -204,7 +204,7 @@ def pair_up(
 
 
 def worth(criterion: str, pulls: NDArray[np.float64], weight: float, penalty: float = 0.0) -> float:
-    """Say what a leaf with these pulls (outputs,) and this weight is worth.
+    """Return what a leaf with these pulls (outputs,) and this weight is worth.
 
     >>> worth("newton", np.array([3.0, 4.0]), 5.0), worth("z", np.array([3.0]), 5.0)
     (5.0, -4.0)
@@ -244,7 +244,7 @@ def by_mean_pull(
 
 
 def evidence(pulls: NDArray[np.float64], weights: NDArray[np.float64], chance: float) -> float:
-    """Give Fisher's F of levels with these sums, or 0 if it might be 1.
+    """Return Fisher's F of levels with these sums, or 0 if it might be 1.
 
     >>> evidence(np.array([[9.0, -9.0, 0.0]]), np.array([3.0, 3.0, 3.0]), 2.0)
     13.5
@@ -284,7 +284,7 @@ def walk(
     members: NDArray[np.uint8],
     missing: int,
 ) -> NDArray[np.int64]:
-    """Give the leaf of every row, all rows going down together.
+    """Return the leaf of every row, all rows going down together.
 
     >>> nodes = np.array([[0, 3, 1, -1, -2, -1]], dtype=np.int32)
     >>> walk(np.array([[3, 4, 9]]), nodes, np.empty((0, 256), dtype=np.uint8), 9).tolist()
@@ -308,7 +308,7 @@ def exponential_cells(
     log_scale: float,
     margins: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Give the new margins and weights (rows, outputs).
+    """Return the new margins and weights (rows, outputs).
 
     >>> signs = np.array([[1], [-1]], dtype=np.int8)
     >>> added = np.array([[0.5], [2.0]])
@@ -322,7 +322,7 @@ def exponential_cells(
 
 
 def probabilities(margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Give p of each output for scores margin·sign: 1/(1 + exp(-2F)) for one, else softmax.
+    """Return p of each output for scores margin·sign: 1/(1 + exp(-2F)) for one, else softmax.
 
     >>> probabilities(np.array([[0.0]]), np.array([[1]], dtype=np.int8)).tolist()
     [[0.5]]
@@ -337,7 +337,7 @@ def probabilities(margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDAr
 def newton(
     margins: NDArray[np.float64], signs: NDArray[np.int8], base: NDArray[np.float64], most: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give the weights p(1 - p) and pulls y* - p, in units of each row's base.
+    """Return the weights p(1 - p) and pulls y* - p, in units of each row's base.
 
     The twin of ``logistic`` and of ``softmax``, once their values are added.
 
@@ -352,7 +352,7 @@ def newton(
 
 
 def clipped(margins: NDArray[np.float64], log_base: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Give the weights base·min(1, exp(-margin)), no less than one unit.
+    """Return the weights base·min(1, exp(-margin)), no less than one unit.
 
     >>> clipped(np.array([-3.0, 0.0, 2.0]), np.log(np.array([100.0]))).tolist()
     [100, 100, 14]
@@ -379,7 +379,7 @@ def cell_sums(
 
 
 def costs(kind: str, margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Give what the margins (rows, outputs) of every row cost: ``row_costs.potential``'s twin.
+    """Return what the margins (rows, outputs) of every row cost: ``row_costs.potential``'s twin.
 
     >>> costs("logistic", np.zeros((1, 1)), np.ones((1, 1), dtype=np.int8)).round(4).tolist()
     [0.6931]

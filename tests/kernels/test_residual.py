@@ -19,7 +19,7 @@ TEAMS = (1, 2, 3, 7, 16)
 
 
 def expected(booster: Residual, state: ResidualState) -> Any:
-    """Give the pulls that the definitions ask for."""
+    """Return the pulls that the definitions ask for."""
     gaps, weights = state.residuals, state.weights[:, 0]
     if isinstance(booster, Absolute):
         return np.where(np.abs(gaps) < state.unit, 0, np.sign(gaps))

@@ -80,7 +80,7 @@ class LabBrowser(Browser):
         self.wait_frames()
 
     def point(self, x: float, y: float, lane: int = 0) -> tuple[float, float]:
-        """Give the place on the screen of a point of a lane's picture."""
+        """Return the place on the screen of a point of a lane's picture."""
         self.run(f"document.querySelectorAll('canvas.stage')[{lane}].scrollIntoView()")
         self.wait_frames()
         across, down = self.run(f"labLanes()[{lane}].picture.at({x}, {y})")

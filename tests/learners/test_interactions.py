@@ -23,7 +23,7 @@ SETS = ([(0, 1), (2, 3, 5)], [(0, 1), (1, 2, 4)], [(4,)], "pairwise", "no_intera
 
 
 def paths(rule: TreeRule) -> list[set[int]]:
-    """Give the features asked for on the way to every leaf."""
+    """Return the features asked for on the way to every leaf."""
     found: list[set[int]] = []
 
     def walk(node: int, asked: set[int]) -> None:

@@ -30,7 +30,7 @@ def many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def peak(work: Callable[[], object]) -> int:
-    """Give the most memory of NumPy and Python that some work takes at once, in bytes.
+    """Return the most memory of NumPy and Python that some work takes at once, in bytes.
 
     The kernels allocate next to nothing themselves; their arrays are handed to them.
     """

@@ -111,7 +111,7 @@ class Browser:
                 raise TimeoutError(f"{path} did not load")
 
     def run(self, script: str) -> Any:
-        """Give what an expression of JavaScript comes to on the page."""
+        """Return what an expression of JavaScript comes to on the page."""
         answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(str(answer["exceptionDetails"]))

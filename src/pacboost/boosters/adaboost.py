@@ -146,11 +146,11 @@ class ExponentialWeights(Booster[ExponentialState]):
         return self._in_range(replace(state, total=int(totals.sum())))
 
     def vote(self, found: Measured) -> float:
-        """Give the vote of a rule that answers -1 or +1."""
+        """Return the vote of a rule that answers -1 or +1."""
         raise NotImplementedError
 
     def memory(self, state: ExponentialState) -> list[float]:
-        """Give the scale, which depends on all earlier totals, and the sum of the votes."""
+        """Return the scale, which depends on all earlier totals, and the sum of the votes."""
         return [state.log_scale, state.total_vote, *state.extra]
 
     def resume(
@@ -197,7 +197,7 @@ def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -
 
 
 def _fresh_scale(state: ExponentialState) -> float:
-    """Give the scale at which the weights sum to ``FRESH_TOTAL``, before rounding."""
+    """Return the scale at which the weights sum to ``FRESH_TOTAL``, before rounding."""
     logs = state.total_vote - to_host(state.margins).reshape(-1) + state.log_base
     return round_vote(math.log(FRESH_TOTAL) - float(log_sum_exp(logs[None])[0]))
 
@@ -264,13 +264,13 @@ class AdaBoost(ExponentialWeights):
         return replace(self, classes=max(2, count))
 
     def vote(self, found: Measured) -> float:
-        """Give the vote of a rule."""
+        """Return the vote of a rule."""
         more = 0.5 * math.log(self.classes - 1) if self.multiclass == "samme" else 0.0
         best = self.learning_rate * (found.best_vote + more)
         return round_vote(min(best, self.max_vote, MOST_VOTE))
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell a vote of its own, or the sign of the weighted majority of its rows."""
+        """Return each cell a vote of its own, or the sign of the weighted majority of its rows."""
         if self.plain:
             agreed = int(np.abs(sums.pulls).sum())
             found = Measured(sums.weight, (sums.weight - agreed) // 2)

@@ -146,7 +146,7 @@ class Booster(ABC, Generic[S]):
         return False
 
     def for_classes(self, count: int) -> Booster[S]:
-        """Give the booster for so many classes; most do not depend on their number."""
+        """Return the booster for so many classes; most do not depend on their number."""
         return self
 
     @abstractmethod
@@ -162,27 +162,27 @@ class Booster(ABC, Generic[S]):
         """Raise if the numbers to predict, called ``name``, are not what the loss is for."""
 
     def unit(self, state: S) -> float:
-        """Give the unit that all values are multiples of, so that scores add up exactly."""
+        """Return the unit that all values are multiples of, so that scores add up exactly."""
         return VOTE_UNIT
 
     @abstractmethod
     def request(self, state: S) -> Request:
-        """Give integer weights, and pulls where they are not the signs themselves."""
+        """Return integer weights, and pulls where they are not the signs themselves."""
 
     @abstractmethod
     def values(self, state: S, sums: Sums, cells: Cells) -> CellValues:
-        """Give the value that each cell adds to the scores, (cells, outputs)."""
+        """Return the value that each cell adds to the scores, (cells, outputs)."""
 
     @abstractmethod
     def move(self, state: S, moved: Moved) -> S:
-        """Give the state after the cells added their values."""
+        """Return the state after the cells added their values."""
 
     def step(self, state: S, agree: Agreement, found: Measured) -> S:
-        """Give the state after a rule that answers -1 or +1; ``agree`` holds y·h(x)."""
+        """Return the state after a rule that answers -1 or +1; ``agree`` holds y·h(x)."""
         raise ParameterError(f"{self.name} gives values to cells, not votes to rules")
 
     def memory(self, state: S) -> list[float]:
-        """Give what ``resume`` needs besides votes and margins; the ledger keeps it."""
+        """Return what ``resume`` needs besides votes and margins; the ledger keeps it."""
         return []
 
     @abstractmethod
@@ -195,15 +195,15 @@ class Booster(ABC, Generic[S]):
         """
 
     def votes(self, state: S) -> NDArray[np.float64]:
-        """Give the current votes of all rounds."""
+        """Return the current votes of all rounds."""
         return np.array(state.cast)
 
     def votes_after(self, state: S, rounds: int) -> NDArray[np.float64]:
-        """Give the votes as they were after so many rounds."""
+        """Return the votes as they were after so many rounds."""
         return self.votes(state)[:rounds]
 
     def share_of(self, state: S) -> float | None:
-        """Give the share of the worst rows whose mean margin is maximised; 0 for the worst row.
+        """Return the share of the worst rows whose mean margin is maximised; 0 for the worst row.
 
         None for boosters that do not maximise a margin. Otherwise the loop records that margin, and
         how far it can be from the largest one.
@@ -211,30 +211,30 @@ class Booster(ABC, Generic[S]):
         return None
 
     def costs(self, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
-        """Give the cost of each margin after so many rounds: at least 1 where it is 0 or less.
+        """Return the cost of each margin after so many rounds: at least 1 where it is 0 or less.
 
         The loop calls this only for boosters with a potential that has no kernel.
         """
         raise ParameterError(f"{self.name} defines no costs: its potential is measured by a kernel")
 
     def costs_now(self, state: S, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
-        """Give the costs, where they depend on more of the state than margins and rounds."""
+        """Return the costs, where they depend on more of the state than margins and rounds."""
         return self.costs(margins, rounds)
 
     def joined(self, state: S, vote: Vote, sample: Sample) -> Vote:
-        """Give the final classifier made of the rules and their votes: by default, the vote."""
+        """Return the final classifier made of the rules and their votes: by default, the vote."""
         return vote
 
     def parted(self, vote: Vote) -> Vote:
-        """Give the rules and votes from which ``joined`` made the final classifier."""
+        """Return the rules and votes from which ``joined`` made the final classifier."""
         return vote
 
     def last_vote(self, state: S) -> float:
-        """Give the vote of the newest round."""
+        """Return the vote of the newest round."""
         return float(state.cast[-1])
 
     def stop(self, state: S) -> str | None:
-        """Give a reason to stop, or None to go on."""
+        """Return a reason to stop, or None to go on."""
         return None
 
 
@@ -245,7 +245,7 @@ def whole_values(values: NDArray[np.float64], unit: float = VOTE_UNIT) -> CellVa
 
 
 def edge_of(request: Request, moved: Moved) -> float:
-    """Give the edge of cells under the weights for which they were found."""
+    """Return the edge of cells under the weights for which they were found."""
     right = request.pulls * np.sign(moved.values).astype(np.int8)[moved.cells]
     return int((request.weights * right).sum()) / request.weight
 
@@ -304,8 +304,8 @@ class FinalTable(Booster[S]):
 
     @abstractmethod
     def joined(self, state: S, vote: Vote, sample: Sample) -> Vote:
-        """Give a vote that consists of the table alone."""
+        """Return a vote that consists of the table alone."""
 
     @abstractmethod
     def parted(self, vote: Vote) -> Vote:
-        """Give the rules and votes from which ``joined`` made the table."""
+        """Return the rules and votes from which ``joined`` made the table."""

@@ -49,7 +49,7 @@ class FilteringBooster(Booster[S]):
 
     @abstractmethod
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give each row's probability to be kept, from its margins y·F(x) after so many rounds.
+        """Return each row's probability to be kept, from its margins y·F(x) after so many rounds.
 
         Margins are (rows,) or (rows, outputs). Of several outputs the one that weighs most
         decides, so that none of a row's weights exceeds the chance that the row is there. ``signs``
@@ -57,7 +57,7 @@ class FilteringBooster(Booster[S]):
         """
 
     def first_chance(self, outputs: int) -> float:
-        """Give the weight of every row before the first round."""
+        """Return the weight of every row before the first round."""
         signs = np.ones((1, outputs), dtype=np.int8)
         signs[0, 1:] = -1
         if self.by_path:
@@ -65,17 +65,17 @@ class FilteringBooster(Booster[S]):
         return float(self.chances(np.zeros((1, outputs)), 0, signs).max())
 
     def coin_below(self, rounds: int) -> float:
-        """Give the mean weight below which any rule will do for the next round; 0 for never."""
+        """Return the mean weight below which any rule will do for the next round; 0 for never."""
         return 0.0
 
     def start(self, shape: tuple[int, ...]) -> Floats:
-        """Give the log weights of rows before the first round, where ``follow`` starts."""
+        """Return the log weights of rows before the first round, where ``follow`` starts."""
         return np.zeros(shape)
 
     def follow(
         self, log_weights: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
     ) -> Floats:
-        """Give the log weights after one more round from those before it, if ``by_path``.
+        """Return the log weights after one more round from those before it, if ``by_path``.
 
         ``agree`` holds y·h(x), for cells y·value/rate; ``memory`` is what the booster's ``memory``
         said after that round, and stands in the ledger.
@@ -101,7 +101,7 @@ class FilteringBooster(Booster[S]):
 
 
 def heaviest(chances: Floats) -> Floats:
-    """Give one probability for each row: the largest of its outputs."""
+    """Return one probability for each row: the largest of its outputs."""
     return chances if chances.ndim == 1 else chances.max(axis=1)
 
 
@@ -170,7 +170,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
 
     @abstractmethod
     def vote(self, found: Measured) -> float:
-        """Give the vote of a rule."""
+        """Return the vote of a rule."""
 
     def _based(self, units: Floats) -> Floats:
         """Turn the first weights, in whole units, into the base that ``_fill`` takes."""
@@ -181,7 +181,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         """Set the weights of some rows by their margins (or log weights); give their sum."""
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign of the weighted majority of its rows."""
+        """Return each cell the sign of the weighted majority of its rows."""
         agreed = int(np.abs(sums.pulls).sum())
         found = Measured(sums.weight, (sums.weight - agreed) // 2)
         return whole_values(np.sign(sums.pulls) * self.vote(found))
@@ -231,7 +231,7 @@ def clipped_exponential(heights: Floats, log_base: Floats, weights: Weights) -> 
 
 
 def mean_weight_below(state: BoundedState, epsilon: float) -> str | None:
-    """Give the reason to stop once the mean weight, from 1 at the start, is below epsilon."""
+    """Return the reason to stop once the mean weight, from 1 at the start, is below epsilon."""
     if state.total < epsilon * state.first:
         return f"the mean weight is below {epsilon:g}, so the training error is"
     return None

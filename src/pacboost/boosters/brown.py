@@ -52,7 +52,7 @@ COEFFICIENTS = (
 
 
 def erfc(values: Floats | float) -> Floats:
-    """Give 1 - erf(x), of numbers below 0 and above; small results are as exact as large ones.
+    """Return 1 - erf(x), of numbers below 0 and above; small results are as exact as large ones.
 
     >>> erfc(np.array([0.0, 1.0, 5.0, -3.0])).round(9).tolist()
     [1.0, 0.157299207, 0.0, 1.99997791]
@@ -105,7 +105,7 @@ class Clock:
     """What is left of it."""
 
     def moved(self, vote: float, time: float) -> Floats:
-        """Give the heights after a vote that costs this time."""
+        """Return the heights after a vote that costs this time."""
         heights: Floats = self.heights + (vote * self.right - time)
         return heights
 
@@ -135,7 +135,7 @@ class Clock:
         return time
 
     def _edge(self, heights: Floats) -> tuple[float, float]:
-        """Give the edge under the weights of these heights, and how it changes with the vote."""
+        """Return the edge under the weights of these heights, and how it changes with the vote."""
         squares = np.square(heights)
         weights = self.masses * exp((squares.min() - squares) / self.total)
         weight = sum_of(weights)
@@ -144,11 +144,11 @@ class Clock:
         return edge, -2 / self.total * bent
 
     def edge_after(self, vote: float, time: float) -> float:
-        """Give the edge that is left."""
+        """Return the edge that is left."""
         return self._edge(self.moved(vote, time))[0]
 
     def solve(self) -> tuple[float, float]:
-        """Give vote and time, up to rounding."""
+        """Return vote and time, up to rounding."""
         low, high, vote, time, most = 0.0, math.inf, 0.0, 0.0, 0.0
         for _ in range(STEPS):
             edge, slope = self._edge(self.moved(vote, time))
@@ -167,7 +167,7 @@ class Clock:
 
 
 def _between(low: float, high: float, wanted: list[float]) -> float:
-    """Give the smallest wanted number if it lies between; else the middle, or twice ``low``."""
+    """Return the smallest wanted number if it lies between; else the middle, or twice ``low``."""
     first = min(wanted, default=math.inf)
     if low < first < high:
         return first
@@ -211,7 +211,7 @@ class Brown(OneVotePerRule):
         return self._weigh(state)
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign of the weighted majority of its rows."""
+        """Return each cell the sign of the weighted majority of its rows."""
         said: CellValues = np.sign(sums.pulls).astype(np.float64)
         return said * self._vote(state, state.signs * said[cells])
 
@@ -226,7 +226,7 @@ class Brown(OneVotePerRule):
         return self._pass(state, vote, state.signs * moved.values[moved.cells], cast=1.0)
 
     def memory(self, state: BoundedState) -> list[float]:
-        """Give the time that is left."""
+        """Return the time that is left."""
         return [*state.extra]
 
     def resume(
@@ -238,7 +238,7 @@ class Brown(OneVotePerRule):
         return self._weigh(replace(state, extra=tuple(memory)))
 
     def costs_now(self, state: BoundedState, margins: Floats, rounds: int) -> Floats:
-        """Give erfc((m + s)/√c), divided by the cost of a margin of 0."""
+        """Return erfc((m + s)/√c), divided by the cost of a margin of 0."""
         left, scale = state.extra[0], math.sqrt(self.time)
         ratios = erfc((margins + left) / scale) / erfc(left / scale)
         return np.where(margins > 0, ratios, np.maximum(ratios, 1.0))

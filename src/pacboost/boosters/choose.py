@@ -18,7 +18,7 @@ FORGOTTEN = (
 
 
 def as_loss(choice: Any) -> Booster[Any]:
-    """Give the booster of regression for the name of a loss, or for a function of its slopes.
+    """Return the booster of regression for the name of a loss, or for a function of its slopes.
 
     >>> as_loss("absolute"), as_loss("squared_error")
     (Absolute(learning_rate=1.0), Square(learning_rate=1.0, l2=0.0))
@@ -37,7 +37,7 @@ def as_loss(choice: Any) -> Booster[Any]:
 
 
 def as_booster(choice: Any) -> Booster[Any]:
-    """Give the booster for a name, ``"module:Class"``, a booster itself, or a function of slopes.
+    """Return the booster for a name, ``"module:Class"``, a booster itself, or a function of slopes.
 
     >>> as_booster("gentle")
     Gentle(learning_rate=1.0)

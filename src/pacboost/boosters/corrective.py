@@ -69,7 +69,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return True
 
     def share_of(self, state: CorrectiveState) -> float:
-        """Give the share that was set, or chosen by the first rule."""
+        """Return the share that was set, or chosen by the first rule."""
         return state.share
 
     @abstractmethod
@@ -78,7 +78,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
 
     @abstractmethod
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Give the weight D of every kind of rows for the votes of the state."""
+        """Return the weight D of every kind of rows for the votes of the state."""
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
         """Repeat the part of ``corrected`` that cannot be derived from the votes it found."""
@@ -107,7 +107,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return 1.0
 
     def values(self, state: CorrectiveState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign of the weighted majority of its rows."""
+        """Return each cell the sign of the weighted majority of its rows."""
         return np.sign(sums.pulls).astype(np.float64)
 
     def step(self, state: CorrectiveState, agree: Agreement, found: Measured) -> CorrectiveState:
@@ -144,7 +144,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
         )
 
     def memory(self, state: CorrectiveState) -> list[float]:
-        """Give least edge, strength, reach and factor, and the votes of sum 1 that are not 0."""
+        """Return least edge, strength, reach and factor, and the votes of sum 1 that are not 0."""
         some = np.flatnonzero(state.votes)
         votes = np.stack([some, state.votes[some]], axis=1).reshape(-1)
         return [state.least, state.strength, state.reach, state.factor, *votes.tolist()]
@@ -168,19 +168,19 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return self._with_votes(state)
 
     def votes(self, state: CorrectiveState) -> Floats:
-        """Give the current votes of all rounds."""
+        """Return the current votes of all rounds."""
         return self.votes_after(state, len(state.cast))
 
     def last_vote(self, state: CorrectiveState) -> float:
-        """Give the current vote of the newest round."""
+        """Return the current vote of the newest round."""
         return float(self.votes(state)[-1])
 
     def votes_after(self, state: CorrectiveState, rounds: int) -> Floats:
-        """Give the votes as they were after so many rounds."""
+        """Return the votes as they were after so many rounds."""
         return state.cast[rounds - 1] if rounds else np.empty(0)
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
-        """Give max(0, 1 - margin)."""
+        """Return max(0, 1 - margin)."""
         return np.maximum(1 - margins, 0.0)
 
     def stop(self, state: CorrectiveState) -> str | None:
@@ -194,5 +194,5 @@ class Corrective(RevisingBooster[CorrectiveState]):
 
 
 def _edge(state: CorrectiveState, agree: Agreement) -> float:
-    """Give the edge of a rule under the current weights."""
+    """Return the edge of a rule under the current weights."""
     return int((state.weights * agree).sum()) / int(state.weights.sum())

@@ -56,15 +56,15 @@ class FilterBoost(BoundedWeights):
         check_rate("learning_rate", self.learning_rate)
 
     def vote(self, found: Measured) -> float:
-        """Give the vote ½ ln((1 - error)/error)."""
+        """Return the vote ½ ln((1 - error)/error)."""
         return round_vote(min(self.learning_rate * found.best_vote, MOST_VOTE))
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give 1/(1 + exp(margin))."""
+        """Return 1/(1 + exp(margin))."""
         return heaviest(sigmoid(-margins))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Give 2 ln 2/(ε(1 - √(1 - r²))), and 1/ν times as much for a learning rate ν up to 1.
+        """Return 2 ln 2/(ε(1 - √(1 - r²))), and 1/ν times as much for a learning rate ν up to 1.
 
         The normaliser is convex in the vote and 1 where that is 0, so a part ν of the vote lowers
         the potential by no less than the same part.
@@ -131,15 +131,15 @@ class Measure(BoundedWeights):
         return round_vote(self.share * self.epsilon * self.edge)
 
     def vote(self, found: Measured) -> float:
-        """Give every rule the same vote."""
+        """Return every rule the same vote."""
         return self.slope
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give the measure M of each row."""
+        """Return the measure M of each row."""
         return heaviest(np.clip(1.0 - margins, 0.0, 1.0))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Give 1/(θ(2cεr - θ)), which is 1/θ² for the edge and epsilon that θ was made for.
+        """Return 1/(θ(2cεr - θ)), which is 1/θ² for the edge and epsilon that θ was made for.
 
         So many rounds of edge r have a mean weight of cε or more, or fewer; the error is below ε
         long before, since the mean weight is no less.

@@ -101,7 +101,7 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return Request(state.weights, state.signs, state.total, state.total, "error")
 
     def values(self, state: PairState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign of the weighted majority of its rows."""
+        """Return each cell the sign of the weighted majority of its rows."""
         return answers_of(sums.pulls).astype(np.float64)
 
     def step(self, state: PairState, agree: Agreement, found: Measured) -> PairState:
@@ -123,11 +123,11 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return state
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
-        """Give 1 - margin."""
+        """Return 1 - margin."""
         return 1 - margins
 
     def joined(self, state: PairState, vote: Vote, sample: Sample) -> Vote:
-        """Give the vote that consists of the table."""
+        """Return the vote that consists of the table."""
         if not vote.hypotheses:
             return vote
         seen = np.stack(state.seen[: len(vote.hypotheses)])
@@ -135,7 +135,7 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return Vote([table], np.ones(1))
 
     def parted(self, vote: Vote) -> Vote:
-        """Give the rules of the table."""
+        """Return the rules of the table."""
         rules = [rule for h in vote.hypotheses if isinstance(h, Pattern) for rule in h.rules]
         return Vote(rules, np.ones(len(rules)))
 

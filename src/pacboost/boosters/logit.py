@@ -110,7 +110,7 @@ class Logit(FilteringBooster[LogitState]):
         return self._weigh(state, None)
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give 1 - p(y|x): for two classes 1/(1 + exp(2·margin))."""
+        """Return 1 - p(y|x): for two classes 1/(1 + exp(2·margin))."""
         if margins.ndim == 1 or margins.shape[1] == 1:
             return np.asarray(same_bits.sigmoid(-2.0 * margins.reshape(-1)))
         if signs is None:
@@ -128,7 +128,7 @@ class Logit(FilteringBooster[LogitState]):
         return Request(state.weights, state.pulls, weight, pull, "newton", penalty)
 
     def values(self, state: LogitState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the Newton step for its rows."""
+        """Return each cell the Newton step for its rows."""
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self._prior(sums))
         means = sums.means(self._penalty(state))
@@ -141,14 +141,14 @@ class Logit(FilteringBooster[LogitState]):
         return whole_values(self.learning_rate * (outputs - 1) / outputs * means)
 
     def _penalty(self, state: LogitState) -> float:
-        """Give what is added to the weight of a cell for each class, in whole units."""
+        """Return what is added to the weight of a cell for each class, in whole units."""
         if not self.l2:
             return 0.0
         classes: int = max(2, state.signs.shape[1])
         return self.l2 * state.largest_base * 4 * (classes - 1) / classes**2
 
     def _prior(self, sums: Sums) -> NDArray[np.float64]:
-        """Give the scores whose probabilities are the shares of the classes."""
+        """Return the scores whose probabilities are the shares of the classes."""
         pulls, outputs = sums.pulls, sums.pulls.shape[1]
         if outputs == 1:  # at F = 0 every pull is half a row: Σ y/2
             share = np.clip(0.5 + pulls / sums.pull / 2, 1e-6, 1 - 1e-6)

@@ -55,7 +55,7 @@ Wholes = NDArray[np.int64]
 
 
 def log_heads(coins: int, chance: float) -> Floats:
-    """Give ln P[Bin(coins, chance) = j] for j = 0 … coins.
+    """Return ln P[Bin(coins, chance) = j] for j = 0 … coins.
 
     >>> np.exp(log_heads(2, 0.6)).round(4).tolist()
     [0.16, 0.48, 0.36]
@@ -67,7 +67,7 @@ def log_heads(coins: int, chance: float) -> Floats:
 
 
 def losing(k: int, done: int, chance: float, heads: Wholes) -> Floats:
-    """Give b_r^i = P[Bin(k - i, chance) ≤ ⌊k/2⌋ - r] for r = ``heads`` of i = ``done`` coins.
+    """Return b_r^i = P[Bin(k - i, chance) ≤ ⌊k/2⌋ - r] for r = ``heads`` of i = ``done`` coins.
 
     It never rises with r, not even by rounding.
 
@@ -82,7 +82,7 @@ def losing(k: int, done: int, chance: float, heads: Wholes) -> Floats:
 
 
 def log_deciding(k: int, done: int, chance: float) -> Floats:
-    """Give ln a_r^i, a_r^i = P[Bin(k - i - 1, chance) = ⌊k/2⌋ - r], for r = 0 … i.
+    """Return ln a_r^i, a_r^i = P[Bin(k - i - 1, chance) = ⌊k/2⌋ - r], for r = 0 … i.
 
     >>> np.exp(log_deciding(3, 1, 0.6)).round(4).tolist()
     [0.6, 0.4]
@@ -98,7 +98,7 @@ def log_deciding(k: int, done: int, chance: float) -> Floats:
 
 
 def fewest_coins(chance: float, epsilon: float) -> int:
-    """Give the least odd k for which P[Bin(k, chance) ≤ ⌊k/2⌋] ≤ epsilon; chance is above 1/2.
+    """Return the least odd k for which P[Bin(k, chance) ≤ ⌊k/2⌋] ≤ epsilon; chance is above 1/2.
 
     >>> fewest_coins(0.6, 0.1), fewest_coins(0.7, 0.1)
     (41, 9)
@@ -163,31 +163,31 @@ class Majority(BoundedWeights):
         return round_vote(math.atanh(self.edge))
 
     def vote(self, found: Measured) -> float:
-        """Give every rule the same vote."""
+        """Return every rule the same vote."""
         return self.rate
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Give k, if edge and epsilon are at least those that k was computed for."""
+        """Return k, if edge and epsilon are at least those that k was computed for."""
         return self.rounds if edge >= self.edge and epsilon >= self.epsilon else math.inf
 
     def potentials(self, rounds: int) -> Floats:
-        """Give b_r^i after i = ``rounds`` rounds, for r = 0 … i."""
+        """Return b_r^i after i = ``rounds`` rounds, for r = 0 … i."""
         return losing(self.rounds, rounds, self._right, np.arange(rounds + 1))
 
     def weights(self, rounds: int) -> Floats:
-        """Give a_r^i for the same; all weights are 0 after the last round."""
+        """Return a_r^i for the same; all weights are 0 after the last round."""
         return np.asarray(exp(log_deciding(self.rounds, rounds, self._right)))
 
     def half(self, rounds: int) -> float:
-        """Give b_r^i for r = ⌊i/2⌋: half of the rules were right, rounded down."""
+        """Return b_r^i for r = ⌊i/2⌋: half of the rules were right, rounded down."""
         return float(self.potentials(rounds)[rounds // 2])
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
-        """Give b_r^i divided by ``half``: at least 1 where the vote is wrong or tied."""
+        """Return b_r^i divided by ``half``: at least 1 where the vote is wrong or tied."""
         return self.potentials(rounds)[self.count(margins, rounds)] / self.half(rounds)
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give a_r^i divided by the largest of them."""
+        """Return a_r^i divided by the largest of them."""
         weights = self.weights(rounds)
         return heaviest((weights / (weights.max() or 1.0))[self.count(margins, rounds)])
 
@@ -200,7 +200,7 @@ class Majority(BoundedWeights):
         return min(1.0, self.epsilon / (2 * self.rounds * self._right * largest))
 
     def count(self, margins: Floats, rounds: int) -> Wholes:
-        """Give r; for monotone trees, whose values were moved, a lower bound on r."""
+        """Return r; for monotone trees, whose values were moved, a lower bound on r."""
         right = np.floor((margins / self.rate + rounds) / 2 + 1e-6)
         return np.clip(right, 0, rounds).astype(np.int64)
 
@@ -211,7 +211,7 @@ class Majority(BoundedWeights):
         return replace(state, first=state.total)
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign of the weighted majority of its rows; no cell abstains."""
+        """Return each cell the sign of the weighted majority of its rows; no cell abstains."""
         return np.where(sums.pulls > 0, self.rate, -self.rate)
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
@@ -224,7 +224,7 @@ class Majority(BoundedWeights):
         return _noted(super().move(state, moved), edge)
 
     def memory(self, state: BoundedState) -> list[float]:
-        """Give the last edge, which may be below the promised one."""
+        """Return the last edge, which may be below the promised one."""
         return [state.extra[-1]]
 
     def resume(

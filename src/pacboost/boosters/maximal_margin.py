@@ -66,10 +66,10 @@ class MarginGoal(ExponentialWeights):
 
     @abstractmethod
     def goal(self, state: ExponentialState, edge: float) -> float:
-        """Give ρ for a rule of this edge, in (-1, 1)."""
+        """Return ρ for a rule of this edge, in (-1, 1)."""
 
     def vote_at(self, state: ExponentialState, edge: float) -> float:
-        """Give the vote of the module docstring; 0 to a rule whose edge is not above the goal."""
+        """Return the vote of the module docstring; 0 to a rule whose edge is not above the goal."""
         own = math.atanh(edge) if edge < 1 else MOST_VOTE
         return round_vote(max(0.0, min(own, MOST_VOTE) - math.atanh(self.goal(state, edge))))
 
@@ -79,7 +79,7 @@ class MarginGoal(ExponentialWeights):
         return self._noted(self._cast(state, agree, vote, found.error), found.edge, vote)
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign of the weighted majority of its rows."""
+        """Return each cell the sign of the weighted majority of its rows."""
         edge = int(np.abs(sums.pulls).sum()) / sums.weight
         return np.sign(sums.pulls) * self.vote_at(state, edge)
 
@@ -93,7 +93,7 @@ class MarginGoal(ExponentialWeights):
         return replace(state, extra=(min(least, edge), norm + vote))
 
     def margin(self, state: ExponentialState) -> float:
-        """Give the least normalised margin of the vote so far; 0 before the first round."""
+        """Return the least normalised margin of the vote so far; 0 before the first round."""
         norm = state.extra[1]
         return float(state.margins.min()) / norm if norm > 0 else 0.0
 

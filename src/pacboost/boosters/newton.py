@@ -100,7 +100,7 @@ class Newton(Booster[NewtonState]):
         return self._weigh(state)
 
     def known(self, signs: Signs, targets: Floats | None) -> Floats:
-        """Give what the loss compares scores with."""
+        """Return what the loss compares scores with."""
         if targets is None:
             raise ParameterError(
                 f"{self.name} is for regression and needs numbers to predict; for classes take "
@@ -109,23 +109,23 @@ class Newton(Booster[NewtonState]):
         return targets
 
     def unit_for(self, targets: Floats) -> float:
-        """Give the unit that values are multiples of."""
+        """Return the unit that values are multiples of."""
         return VOTE_UNIT
 
     @abstractmethod
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
-        """Give minus the gradient and the curvature of every row, without its weight."""
+        """Return minus the gradient and the curvature of every row, without its weight."""
 
     @abstractmethod
     def steps(self, means: Floats) -> Floats:
         """Turn Newton's steps of cells into what they would add to scores, not shrunk."""
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
-        """Give the constant of the first round."""
+        """Return the constant of the first round."""
         return self.steps(sums.means() * state.step_unit)
 
     def unit(self, state: NewtonState) -> float:
-        """Give the unit of values."""
+        """Return the unit of values."""
         return state.unit
 
     def request(self, state: NewtonState) -> Request:
@@ -134,7 +134,7 @@ class Newton(Booster[NewtonState]):
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 
     def values(self, state: NewtonState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell its step, shrunk unless it is the first constant."""
+        """Return each cell its step, shrunk unless it is the first constant."""
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self.constant(state, sums), state.unit)
         means = sums.means(self._penalty(state)) * state.step_unit
@@ -162,7 +162,7 @@ class Newton(Booster[NewtonState]):
         return self.l2 * self.weight_of_a_row(state) * state.curvature_unit
 
     def weight_of_a_row(self, state: NewtonState) -> float:
-        """Give the weight that l2 counts in."""
+        """Return the weight that l2 counts in."""
         return mean(state.base)
 
     def _weigh(self, state: NewtonState) -> NewtonState:
@@ -181,12 +181,12 @@ class Newton(Booster[NewtonState]):
 
 
 def _units(base: Floats) -> Floats:
-    """Give base weights in units of the least, or of a millionth of the largest if that is more."""
+    """Return base weights in units of the least, or a millionth of the largest if more."""
     return in_units_of_least(np.maximum(base, base.max() / MOST_RATIO))
 
 
 def _unit(numbers: Floats) -> float:
-    """Give the power of two that makes whole numbers of numbers that are not negative."""
+    """Return the power of two that makes whole numbers of numbers that are not negative."""
     total = sum_of(numbers)
     return whole_scale(total) if total > 0 else 1.0
 
@@ -212,26 +212,26 @@ class LogLink(Newton):
         check_not_negative("l2", self.l2)
 
     def steps(self, means: Floats) -> Floats:
-        """Give the logarithm of the factor by which predictions are off."""
+        """Return the logarithm of the factor by which predictions are off."""
         return np.asarray(log(np.maximum(1.0 + means, LEAST_FACTOR)))
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
-        """Give the logarithm of the mean target."""
+        """Return the logarithm of the mean target."""
         weights = np.broadcast_to(state.base, state.targets.shape)
         mean = total(weights * state.targets) / total(weights)
         return np.full((1, 1), math.log(max(mean, 1e-300)))
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
-        """Give minus the gradient and the curvature of every row."""
+        """Return minus the gradient and the curvature of every row."""
         return self.row_slopes(state.targets, state.scores)
 
     @abstractmethod
     def row_slopes(self, targets: Floats, scores: Floats) -> tuple[Floats, Floats]:
-        """Give minus the gradient and the curvature of every row."""
+        """Return minus the gradient and the curvature of every row."""
 
 
 def exponential(scores: Floats, sign: float = 1.0) -> Floats:
-    """Give exp(sign · score) with the same bits on every machine.
+    """Return exp(sign · score) with the same bits on every machine.
 
     >>> [round(x, 9) for x in exponential(np.array([0.0, 1.0, -750.0])).tolist()]
     [1.0, 2.718281828, 0.0]
@@ -269,6 +269,6 @@ class Gentle(ExponentialWeights):
         check_rate("learning_rate", self.learning_rate)
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the mean of its signs."""
+        """Return each cell the mean of its signs."""
         values = self.learning_rate * sums.means()
         return whole_values(np.clip(values, -MOST_VOTE, MOST_VOTE))

@@ -75,16 +75,16 @@ class CustomObjective(Newton):
         return self
 
     def known(self, signs: Signs, targets: Floats | None) -> Floats:
-        """Give 1 for the second class and 0 for the first."""
+        """Return 1 for the second class and 0 for the first."""
         self.for_classes(signs.shape[1])
         return (signs[:, 0] > 0).astype(np.float64)
 
     def weight_of_a_row(self, state: NewtonState) -> float:
-        """Give the largest weight of a row, in which LogitBoost's l2 counts, too."""
+        """Return the largest weight of a row, in which LogitBoost's l2 counts, too."""
         return float(state.base.max())
 
     def steps(self, means: Floats) -> Floats:
-        """Give the step of F(x), half of that of the score."""
+        """Return the step of F(x), half of that of the score."""
         return self.per_score * np.clip(means, -MOST_STEP, MOST_STEP)
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
@@ -136,24 +136,24 @@ class CustomLoss(CustomObjective):
         check_shrinkage("learning_rate", self.learning_rate)
 
     def known(self, signs: Signs, targets: Floats | None) -> Floats:
-        """Give the targets."""
+        """Return the targets."""
         return Newton.known(self, signs, targets)
 
     def unit_for(self, targets: Floats) -> float:
-        """Give the unit of squared error: scores may be as large as targets."""
+        """Return the unit of squared error: scores may be as large as targets."""
         return unit_of(targets)
 
     def weight_of_a_row(self, state: NewtonState) -> float:
-        """Give the mean weight of a row."""
+        """Return the mean weight of a row."""
         return Newton.weight_of_a_row(self, state)
 
     def steps(self, means: Floats) -> Floats:
-        """Give Newton's step."""
+        """Return Newton's step."""
         return means
 
 
 def takes_weights(function: Objective) -> bool:
-    """Tell whether a function asks for weights: by a third argument that has no default.
+    """Check whether a function asks for weights: by a third argument that has no default.
 
     >>> takes_weights(lambda y, score: None), takes_weights(lambda y, score, weight: None)
     (False, True)

@@ -71,7 +71,7 @@ class Projection(BoundedWeights):
         return round_vote(self.edge)
 
     def vote(self, found: Measured) -> float:
-        """Give every rule the same vote."""
+        """Return every rule the same vote."""
         return self.rate
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
@@ -79,7 +79,7 @@ class Projection(BoundedWeights):
         raise ParameterError("projection weighs rows by their path: follow it, round by round")
 
     def start(self, shape: tuple[int, ...]) -> Floats:
-        """Give ln ε to all rows, whose mean is then ε.
+        """Return ln ε to all rows, whose mean is then ε.
 
         No row stands above one on which every rule was wrong. Whoever follows that one too may
         divide all chances by its own: the same rows in the same proportions, and fewer draws.
@@ -89,12 +89,12 @@ class Projection(BoundedWeights):
     def follow(
         self, log_weights: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
     ) -> Floats:
-        """Give ln M_t from ln M_{t-1}; ``memory`` is [ln c_t]."""
+        """Return ln M_t from ln M_{t-1}; ``memory`` is [ln c_t]."""
         after: Floats = np.minimum(log_weights - self.rate * agree + memory[0], 0.0)
         return after
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Give ln(1/ε)/(η(r - η/2)), which is 2 ln(1/ε)/r² for the edge that η was made for."""
+        """Return ln(1/ε)/(η(r - η/2)), which is 2 ln(1/ε)/r² for the edge that η was made for."""
         rest = edge - self.rate / 2
         if rest <= 0 or epsilon < self.epsilon:
             return math.inf
@@ -118,7 +118,7 @@ class Projection(BoundedWeights):
         return super().move(self._projected(state, agree), moved)
 
     def memory(self, state: BoundedState) -> list[float]:
-        """Give ln c_t, which ``follow`` needs."""
+        """Return ln c_t, which ``follow`` needs."""
         return [state.shift]
 
     def resume(

@@ -64,7 +64,7 @@ LOSS_NAMES = {"squared_error": "square", "absolute_error": "absolute"}
 
 
 def loss_names() -> list[str]:
-    """Give the names of all losses that scikit-learn knows, without loading any.
+    """Return the names of all losses that scikit-learn knows, without loading any.
 
     >>> loss_names()
     ['squared_error', 'absolute_error', 'gamma', 'huber', 'poisson', 'quantile']

@@ -55,7 +55,7 @@ class Square(Residual):
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
-        """Give the mean residual of every cell."""
+        """Return the mean residual of every cell."""
         return sums.means(self.penalty(state) if shrunk else 0.0) / state.scale
 
     def weigh(self, state: ResidualState) -> int:
@@ -63,7 +63,7 @@ class Square(Residual):
         return sum_of_pulls(residual.pulls, state, state.cut, state.scale)
 
     def penalty(self, state: ResidualState) -> float:
-        """Give what is added to the weight of every cell."""
+        """Return what is added to the weight of every cell."""
         return self.l2 * state.weight / state.targets.size
 
 
@@ -97,7 +97,7 @@ class Absolute(Residual):
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
-        """Give the median residual of every cell, 0 where there are no rows."""
+        """Return the median residual of every cell, 0 where there are no rows."""
         return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
@@ -131,7 +131,7 @@ class Gamma(LogLink):
     """Added to the number of rows of every cell."""
 
     def row_slopes(self, targets: Floats, scores: Floats) -> tuple[Floats, Floats]:
-        """Give y/μ - 1 and 1."""
+        """Return y/μ - 1 and 1."""
         return targets * exponential(scores, -1.0) - 1.0, np.ones(targets.size)
 
     def check_targets(self, targets: Floats, name: str) -> None:
@@ -191,7 +191,7 @@ class Huber(Residual):
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
-        """Give the median of every cell, and the mean of what its rows differ from it, cut off."""
+        """Return median of every cell, and the mean of what its rows differ from it, cut off."""
         count = len(sums.pulls)
         medians = state.quantiles(cells, count, 0.5)
         off = np.clip(state.residuals - medians[cells], -state.cut, state.cut)
@@ -231,7 +231,7 @@ class Poisson(LogLink):
     """Added to the curvature Σ exp(F) of every cell."""
 
     def row_slopes(self, targets: Floats, scores: Floats) -> tuple[Floats, Floats]:
-        """Give y - μ and μ."""
+        """Return y - μ and μ."""
         means = exponential(scores)
         return targets - means, means
 
@@ -289,7 +289,7 @@ class Quantile(Residual):
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
-        """Give the quantile of the residuals of every cell, 0 where there are no rows."""
+        """Return the quantile of the residuals of every cell, 0 where there are no rows."""
         return state.quantiles(cells, len(sums.pulls), self.quantile)[:, None]
 
     def weigh(self, state: ResidualState) -> int:

@@ -72,7 +72,7 @@ class ResidualState:
         return self.weights[:, 0] if self.weighted else None
 
     def quantiles(self, cells: Cells, count: int, share: float) -> NDArray[np.float64]:
-        """Give a quantile of the residuals in every cell."""
+        """Return a quantile of the residuals in every cell."""
         return quantiles_of_cells(self.residuals, self.row_weights, share, cells, count)
 
 
@@ -115,11 +115,11 @@ class Residual(Booster[ResidualState]):
         return self._advance(state, None)
 
     def unit(self, state: ResidualState) -> float:
-        """Give the unit of values, which depends on the largest target."""
+        """Return the unit of values, which depends on the largest target."""
         return state.unit
 
     def values(self, state: ResidualState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the best value for its rows, shrunk unless it is the first constant."""
+        """Return each cell the best value for its rows, shrunk unless it is the first constant."""
         first = not state.cast and len(sums.pulls) == 1
         rate = 1.0 if first else self.learning_rate
         return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
@@ -130,14 +130,14 @@ class Residual(Booster[ResidualState]):
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 
     def penalty(self, state: ResidualState) -> float:
-        """Give what is added to the weight of every cell."""
+        """Return what is added to the weight of every cell."""
         return 0.0
 
     @abstractmethod
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
-        """Give the value that is best for each cell, (cells, 1)."""
+        """Return the value that is best for each cell, (cells, 1)."""
 
     @abstractmethod
     def weigh(self, state: ResidualState) -> int:
@@ -199,7 +199,7 @@ def sum_of_pulls(body: Body, state: ResidualState, *settings: float) -> int:
 
 
 def unit_of(targets: NDArray[np.float64]) -> float:
-    """Give the unit of values: a power of two, 2**-48 of the one above the largest target.
+    """Return the unit of values: a power of two, 2**-48 of the one above the largest target.
 
     >>> unit_of(np.array([3.0, -1000.0])) == 2.0 ** (10 - 48)
     True

@@ -66,15 +66,15 @@ class Smooth(BoundedWeights):
         return round_vote(-0.5 * math.log1p(-self.edge / 2))
 
     def vote(self, found: Measured) -> float:
-        """Give every rule the same vote."""
+        """Return every rule the same vote."""
         return self.step_size
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give the measure M of each row."""
+        """Return the measure M of each row."""
         return heaviest(exp(-np.maximum(self._heights(margins, rounds), 0.0)))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Give the bound T of the module docstring; infinite for an edge too small for this θ."""
+        """Return the bound T of the module docstring; infinite for an edge too small for this θ."""
         size = self.step_size
         x = size * (1 + self.ahead)
         gain = edge - self.ahead - (math.expm1(x) - x) / size
@@ -129,15 +129,15 @@ class Mada(BoundedWeights):
         check_rate("learning_rate", self.learning_rate)
 
     def vote(self, found: Measured) -> float:
-        """Give the vote r·exp(-r)."""
+        """Return the vote r·exp(-r)."""
         return round_vote(self.learning_rate * found.edge * math.exp(-found.edge))
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give min(1, exp(-margin))."""
+        """Return min(1, exp(-margin))."""
         return heaviest(exp(-np.maximum(margins, 0.0)))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Give 2 exp(r)/(ε r²), and 1/(ν(2 - ν)) times as much for a learning rate ν up to 1.
+        """Return 2 exp(r)/(ε r²), and 1/(ν(2 - ν)) times as much for a learning rate ν up to 1.
 
         A vote of ν·r·exp(-r) lowers the mean of L by (ν - ν²/2)·r²·exp(-r)·μ, by the same steps.
         """

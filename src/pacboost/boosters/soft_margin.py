@@ -58,7 +58,7 @@ class LP(Corrective):
         return solved(state, ACCURACY * self.tolerance)
 
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Give the weights that solve the dual program."""
+        """Return the weights that solve the dual program."""
         assert state.balanced is not None
         return state.balanced.weights
 
@@ -100,11 +100,11 @@ class ERLP(Corrective):
     tolerance: float = 0.01
 
     def eta(self, largest_entropy: float) -> float:
-        """Give η for the largest possible relative entropy."""
+        """Return η for the largest possible relative entropy."""
         return max(0.5, 2 * largest_entropy / self.tolerance)
 
     def most_rounds(self, largest_entropy: float) -> float:
-        """Give the bound T of the module docstring."""
+        """Return the bound T of the module docstring."""
         return 16 * self.eta(largest_entropy) / self.tolerance
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
@@ -113,7 +113,7 @@ class ERLP(Corrective):
         return replace(state, votes=self.climb(state).regularised(state.votes, strength))
 
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Give D_t, which the votes determine."""
+        """Return D_t, which the votes determine."""
         return self.climb(state).at(state.votes, self.eta(self.largest_entropy(state))).weights
 
 
@@ -151,7 +151,7 @@ class CorrectiveERLP(ERLP):
         return replace(state, votes=self.stepped(state))
 
     def stepped(self, state: CorrectiveState) -> Floats:
-        """Give the votes after a step towards the newest rule."""
+        """Return the votes after a step towards the newest rule."""
         newest, strength = np.eye(state.votes.size)[-1], self.eta(self.largest_entropy(state))
         before = margins_of(state.columns, state.votes)
         way = state.columns[-1] - before
@@ -185,7 +185,7 @@ class Projecting(Corrective):
     """SoftBoost and TotalBoost, which differ only in the share."""
 
     def most_rounds(self, largest_entropy: float) -> float:
-        """Give the bound T of the module docstring, for the largest possible relative entropy."""
+        """Return the bound T of the module docstring, for the largest possible relative entropy."""
         return 1 + 32 * largest_entropy / (15 * self.tolerance**2)
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
@@ -200,12 +200,12 @@ class Projecting(Corrective):
 
     @property
     def _first_reach(self) -> float:
-        """Give the largest ε·4^k that is not above 1, or ε."""
+        """Return the largest ε·4^k that is not above 1, or ε."""
         steps = max(0, math.floor(math.log(1 / self.tolerance, 4)))
         return float(self.tolerance * 4.0**steps)
 
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Give the projected weights."""
+        """Return the projected weights."""
         return self.climb(state).at(state.votes, state.strength).weights
 
 

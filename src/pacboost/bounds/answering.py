@@ -169,7 +169,7 @@ class Answering:
         return "\n".join([*self._head(), "", self.table()])
 
     def table(self) -> str:
-        """Give the numbers of all thresholds, as lines of text."""
+        """Return the numbers of all thresholds, as lines of text."""
         lines = ["  confidence  answered  mistakes  error at most  answers of new examples"]
         for chosen, (threshold, answered, mistakes, error, of_new) in self._lines():
             numbers = f"{threshold:>10} {answered:>9} {mistakes:>9} {error:>14}"
@@ -177,7 +177,7 @@ class Answering:
         return "\n".join([*lines, "", f"  {self._note()}"])
 
     def answers(self) -> str:
-        """Say what share of new examples is answered at the threshold that was chosen."""
+        """Return what share of new examples is answered at the threshold that was chosen."""
         return f"It answers {_between(*self.share)} of new examples."
 
     def _head(self) -> list[str]:
@@ -186,7 +186,7 @@ class Answering:
         return [self.certificate.claim, self.answers()]
 
     def _lines(self) -> Iterator[tuple[bool, list[str]]]:
-        """Say for every threshold whether it is the chosen one, and its numbers."""
+        """Return for every threshold whether it is the chosen one, and its numbers."""
         known = zip(self.points, self.errors, self.shares, strict=True)
         for j, (p, error, share) in enumerate(known):
             of_new = _between(*share).removeprefix("between ").replace("and", "to")
@@ -207,7 +207,7 @@ class Answering:
         return head + table(["", *heads], rows) + paragraph(self._note())
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values."""
+        """Return everything as plain values."""
         content = {**asdict(self), "points": [list(asdict(p).values()) for p in self.points]}
         if self.tested is None:
             del content["tested"]

@@ -88,11 +88,11 @@ class Certificate:
         )
 
     def of(self, ledger_digest: str) -> Certificate:
-        """Give the same certificate, tied to a ledger."""
+        """Return the same certificate, tied to a ledger."""
         return replace(self, ledger_digest=ledger_digest)
 
     def assuming(self, *assumptions: str) -> Certificate:
-        """Give the same certificate with further assumptions; those it has are not repeated.
+        """Return the same certificate with further assumptions; those it has are not repeated.
 
         >>> from pacboost.bounds import holdout
         >>> made = holdout.certificate(3, 100, 0.05).assuming("all classes are known")
@@ -117,7 +117,7 @@ class Certificate:
         return replace(self, sample=f"{wording.DISTINCT}{rows}")
 
     def counted_without_weights(self) -> Certificate:
-        """Give the same certificate for a classifier that has learned from rows with weights.
+        """Return the same certificate for a classifier that has learned from rows with weights.
 
         Weights only steer what is learned: every certifying row counts once, and the claim says so.
 
@@ -128,7 +128,7 @@ class Certificate:
         return replace(self, details={**self.details, wording.WITHOUT_WEIGHTS: 1})
 
     def unchecked(self) -> Certificate:
-        """Give the same certificate for rows that could not be compared with those of the fit.
+        """Return the same certificate for rows that could not be compared with those of the fit.
 
         >>> from pacboost.bounds import holdout
         >>> print(holdout.certificate(3, 100, 0.05).unchecked().claim)

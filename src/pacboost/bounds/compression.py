@@ -72,7 +72,7 @@ def examples_for_compression(
 
 @plain_numbers
 def stable_estimate(n: int, delta: float, points: int) -> float:
-    """Give the bound for stable schemes without mistakes; an explanation, not a certificate.
+    """Return the bound for stable schemes without mistakes; an explanation, not a certificate.
 
     2(d·ln 4 + ln(1/delta))/(n - 2d), for schemes whose classifier stays the same when examples
     that were not kept are removed (Bousquet, Hanneke, Moran and Zhivotovskiy 2020).
@@ -89,7 +89,7 @@ def stable_estimate(n: int, delta: float, points: int) -> float:
 
 @plain_numbers
 def hybrid_estimate(n: int, delta: float, points: int, rules: int) -> float:
-    """Give the bound for votes of compressed rules without mistakes; not a certificate.
+    """Return the bound for votes of compressed rules without mistakes; not a certificate.
 
     (2T·log₂(2e(n - κ)/T) + 2κ·log₂(en/κ) + 2·log₂(2/delta))/(n - κ) for T rules made from κ
     examples in all, with real votes (Schapire and Freund 2012, theorem 2.8).

@@ -23,7 +23,7 @@ from pacboost.numerics.kl import kl
 
 @plain_numbers
 def runs_needed(failure: float, delta: float) -> int:
-    """Give the smallest k with failure^k ≤ δ/2.
+    """Return the smallest k with failure^k ≤ δ/2.
 
     >>> runs_needed(0.9, 0.05)
     36
@@ -38,7 +38,7 @@ def runs_needed(failure: float, delta: float) -> int:
 
 @plain_numbers
 def selection_size(epsilon: float, gap: float, runs: int, delta: float) -> int:
-    """Give |S| by Chernoff's bound: ln(2k/δ)/kl(t‖ε) where kl(t‖ε) = kl(t‖ε + gap).
+    """Return |S| by Chernoff's bound: ln(2k/δ)/kl(t‖ε) where kl(t‖ε) = kl(t‖ε + gap).
 
     >>> selection_size(0.1, 0.1, 37, 0.05)
     722
@@ -51,7 +51,7 @@ def selection_size(epsilon: float, gap: float, runs: int, delta: float) -> int:
 
 @plain_numbers
 def selection_threshold(epsilon: float, gap: float) -> float:
-    """Give the t between ε and ε + gap from which both are equally far.
+    """Return the t between ε and ε + gap from which both are equally far.
 
     >>> round(selection_threshold(0.1, 0.02), 6)
     0.109734
@@ -64,7 +64,7 @@ def selection_threshold(epsilon: float, gap: float) -> float:
 
 
 def crossing(difference: Callable[[float], float], low: float, high: float) -> float:
-    """Give the t between ``low`` and ``high`` at which a rising difference is 0.
+    """Return the t between ``low`` and ``high`` at which a rising difference is 0.
 
     >>> round(crossing(lambda t: t * t - 2, 0.0, 2.0), 9)
     1.414213562
@@ -74,7 +74,7 @@ def crossing(difference: Callable[[float], float], low: float, high: float) -> f
 
 @plain_numbers
 def selection_size_hoeffding(gap: float, runs: int, delta: float) -> int:
-    """Give |S| by Hoeffding's bound, (2/gap²) ln(2k/δ), for any ε.
+    """Return |S| by Hoeffding's bound, (2/gap²) ln(2k/δ), for any ε.
 
     >>> selection_size_hoeffding(0.1, 37, 0.05)
     1460

@@ -26,7 +26,7 @@ from pacboost.numerics.kl import kl
 
 @plain_numbers
 def covering_rank(n: int, coverage: float, delta: float) -> int:
-    """Give the smallest rank of n scores that covers with confidence; n + 1 if none does.
+    """Return the smallest rank of n scores that covers with confidence; n + 1 if none does.
 
     P[Bin(n, coverage) ≥ k] ≤ delta.
 
@@ -56,7 +56,7 @@ def rows_to_cover(coverage: float, delta: float, excess: float) -> int:
 
 @plain_numbers
 def average_rank(n: int, coverage: float) -> int:
-    """Give the rank of n scores that covers on average only; n + 1 if none does.
+    """Return the rank of n scores that covers on average only; n + 1 if none does.
 
     >>> [average_rank(n, 0.9) for n in (100, 500, 1000)]
     [91, 451, 901]

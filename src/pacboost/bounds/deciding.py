@@ -37,7 +37,7 @@ few rows does not end all of them, nor do equal scores of many rows."""
 
 @plain_numbers
 def rank_for(n: int, rate: float, delta: float) -> int:
-    """Give the largest rank k of n scores below which at most ``rate`` of new ones lie; 0 if none.
+    """Return largest rank k of n scores below which at most ``rate`` of new ones lie; 0 if none.
 
     P[Bin(n, rate) ≤ k - 1] ≤ delta.
 
@@ -105,7 +105,7 @@ def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
 
 @plain_numbers
 def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -> float:
-    """Give the precision that was aimed at if k of n rows said to be positive pass its test, or 0.
+    """Return precision that was aimed at if k of n rows said to be positive pass its test, or 0.
 
     >>> passed_lower(990, 1000, 0.05, 0.98), passed_lower(980, 1000, 0.05, 0.98)
     (0.98, 0.0)
@@ -115,7 +115,7 @@ def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -
 
 
 def passes(mistakes: int, n: int, rate: float, delta: float) -> bool:
-    """Tell whether so many mistakes among n rows show that their rate is at most this."""
+    """Check whether so many mistakes among n rows show that their rate is at most this."""
     return n > 0 and clopper_pearson(mistakes, n, delta) <= rate
 
 

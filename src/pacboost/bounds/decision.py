@@ -40,7 +40,7 @@ class ThresholdCurve:
 
     @cached_property
     def columns(self) -> dict[str, list[float]]:
-        """Give what was seen at each threshold and what is certified, as columns."""
+        """Return what was seen at each threshold and what is certified, as columns."""
         lines = [self._line(*point) for point in self.points]
         return {name: [line[j] for line in lines] for j, name in enumerate(HEADS)}
 
@@ -53,7 +53,7 @@ class ThresholdCurve:
         return threshold, found / n, least, alarms / m, most, found / said if said else math.nan
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Give the curve as a data frame of pandas, polars or pyarrow."""
+        """Return the curve as a data frame of pandas, polars or pyarrow."""
         import narwhals as nw
 
         return nw.from_dict(self.columns, backend=backend).to_native()  # type: ignore[arg-type]
@@ -93,7 +93,7 @@ class ThresholdDecision:
         return bold(self.sentence) + paragraph(str(self.others))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, for a file."""
+        """Return everything as plain values, for a file."""
         curve = self.curve
         content = {
             "threshold": self.threshold,

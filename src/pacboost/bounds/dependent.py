@@ -80,7 +80,7 @@ def counted(shares: Sequence[float]) -> str:
 
 
 def mean_share(shares: str) -> float:
-    """Give the mean of shares that ``counted`` gave.
+    """Return the mean of shares that ``counted`` gave.
 
     >>> mean_share("40x0 20x2048") == 1 / 6
     True

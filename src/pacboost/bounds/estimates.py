@@ -38,7 +38,7 @@ def in_full(
     names: Sequence[str] = (),
     delta: float | None = None,
 ) -> tuple[Statement, str]:
-    """Give a claim, and what is known beside it with a next step.
+    """Return a claim, and what is known beside it with a next step.
 
     >>> import numpy as np
     >>> labels = np.repeat(["0", "1"], [20, 180])
@@ -60,7 +60,7 @@ rows missed)
 def in_words(
     certificate: Certificate, held_out: HeldOut | None = None, names: Sequence[object] = ()
 ) -> str:
-    """Give a claim and everything that is said beside it, as one text for readers.
+    """Return a claim and everything that is said beside it, as one text for readers.
 
     >>> print(in_words(holdout.certificate(0, 20, 0.05)))
     At most 14 % wrong on future examples like these (95 % confidence; 20 held-out rows, 0 wrong). \
@@ -73,7 +73,7 @@ Next: certify it by about 60 more new rows; if mistakes stay as rare, this lower
 def beside(
     certificate: Certificate, held_out: HeldOut | None, names: Sequence[str] = ()
 ) -> list[str]:
-    """Give the sentences about a constant answer, several labels and rare classes."""
+    """Return the sentences about a constant answer, several labels and rare classes."""
     if held_out is None:
         return []
     answer, wrong = named(held_out, names), f"{percent(held_out.baseline)} wrong on these rows"
@@ -96,7 +96,7 @@ def useless(certificate: Certificate, held_out: HeldOut | None) -> bool:
 
 
 def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
-    """Say what would help most, in a sentence or two; "" where nothing is known to help."""
+    """Return what would help most, in a sentence or two; "" where nothing is known to help."""
     if certificate.of_what in (wording.TRAINING_ROWS, wording.TRAINING_LABELS):
         return TRAINED_ONLY
     if certificate.of_what == wording.ANSWERED:

@@ -56,7 +56,7 @@ class Family:
         group: Any = None,
         end: str | None = None,
     ) -> list[Certificate]:
-        """Give the certificates of a measure, a class, a group, or one end, "lower" or "upper"."""
+        """Return certificates of a measure, a class, a group, or one end, "lower" or "upper"."""
         wanted = {"class": positive, "group": group}
         return [
             own

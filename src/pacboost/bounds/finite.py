@@ -110,7 +110,7 @@ def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> in
 
 @plain_numbers
 def lecture_consistent(epsilon: float, delta: float, log_size: float) -> float:
-    """Give the sufficient number of examples of the lectures, before it is rounded up.
+    """Return the sufficient number of examples of the lectures, before it is rounded up.
 
     (ln|H| + ln(1/delta))/epsilon, from (1 - epsilon)^n ≤ exp(-epsilon·n).
 

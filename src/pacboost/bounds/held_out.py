@@ -80,14 +80,14 @@ class HeldOut:
         return self.baseline_wrong / self.rows
 
     def matrix(self, classes: int) -> Counts:
-        """Give the confusion matrix: a row for each class, a column for each prediction."""
+        """Return the confusion matrix: a row for each class, a column for each prediction."""
         found = np.zeros((classes, classes), dtype=np.int64)
         known = (self.own < classes) & (self.said < classes)
         found[self.own[known], self.said[known]] = self.count[known]
         return found
 
     def rare(self, classes: int) -> list[tuple[int, int, int]]:
-        """Give number, rows and rightly predicted rows of each rare class, the rarest first.
+        """Return number, rows and rightly predicted rows of each rare class, the rarest first.
 
         Which classes are rare follows from the labels alone.
         """
@@ -151,7 +151,7 @@ def _of_several(labels: NDArray[Any], probabilities: NDArray[np.float64] | None)
 
 
 def _numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Give the number of the class of each label; the number of classes where it is none."""
+    """Return the number of the class of each label; the number of classes where it is none."""
     if labels.dtype.kind == classes.dtype.kind and labels.dtype.kind in "biu" and classes.size:
         order = np.argsort(classes, kind="stable")
         at = np.searchsorted(classes, labels, side="right", sorter=order) - 1

@@ -58,7 +58,7 @@ def clopper_pearson(k: int, n: int, delta: float, models: int = 1, look: int = 0
 
 @plain_numbers
 def share_of_delta(delta: float, look: int) -> float:
-    """Give the part of delta that a look pays; 0 stands for a single look, which pays all.
+    """Return the part of delta that a look pays; 0 stands for a single look, which pays all.
 
     >>> share_of_delta(0.06, 0), share_of_delta(0.06, 1), round(share_of_delta(0.06, 2), 9)
     (0.06, 0.03, 0.01)
@@ -172,7 +172,7 @@ def certificate(
 
 
 def _also(look: int) -> str:
-    """Say what else is to be known of the rows."""
+    """Return what else is to be known of the rows."""
     paid = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
     return paid if look else ""
 

@@ -39,7 +39,7 @@ class Forecast:
         return cls(np.minimum(low, high), np.maximum(low, high), unit)
 
     def score(self, y: Doubles) -> Doubles:
-        """Say how far numbers lie outside, in units of the scale; negative if inside.
+        """Return how far numbers lie outside, in units of the scale; negative if inside.
 
         >>> one = Forecast.of(np.array([1.0]), np.array([3.0]))
         >>> one.score(np.array([2.0])).tolist(), one.score(np.array([5.0])).tolist()
@@ -48,7 +48,7 @@ class Forecast:
         return np.maximum(self.low - y, y - self.high) / self.scale
 
     def interval(self, cutoff: float) -> Doubles:
-        """Give all numbers whose score is at most the cutoff: (rows, 2).
+        """Return all numbers whose score is at most the cutoff: (rows, 2).
 
         Ends are rounded outward. Where nothing is left between two quantiles, the interval is the
         point in their middle.
@@ -89,7 +89,7 @@ class IntervalRule:
         return (self.cutoff,)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, for a file."""
+        """Return everything as plain values, for a file."""
         content = {
             "kind": "intervals",
             "method": self.method,

@@ -103,7 +103,7 @@ class SetRule:
     def holds(
         self, chances: Any, u: Doubles | None, place: NDArray[np.intp] | None = None
     ) -> NDArray[np.bool_]:
-        """Tell which labels are in the set of each row; the most probable one always is.
+        """Return which labels are in the set of each row; the most probable one always is.
 
         With groups, ``place`` says for every row which of them it is in.
 
@@ -117,7 +117,7 @@ class SetRule:
         return np.asarray(self.score(known, u) <= (most if place is None else most[place, None]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, for a file."""
+        """Return everything as plain values, for a file."""
         found = self.certificate
         content = {
             "kind": "sets",

@@ -116,7 +116,7 @@ def written(losses: NDArray[np.float64], rare: bool = True) -> str:
 
 
 def wrong_shares(smaller: NDArray[np.float64], larger: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give for every score the share of the larger side's scores above it, ties as a half.
+    """Return for every score the share of the larger side's scores above it, ties as a half.
 
     >>> wrong_shares(np.array([0.9, 0.5]), np.array([0.1, 0.5])).tolist()
     [0.0, 0.25]

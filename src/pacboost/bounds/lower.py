@@ -30,7 +30,7 @@ from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 
 @plain_numbers
 def ehkv(epsilon: float, delta: float, dimension: int) -> float:
-    """Give the examples that any learner of a class of this VC dimension needs.
+    """Return the examples that any learner of a class of this VC dimension needs.
 
     (d - 1)/(32·epsilon) (Ehrenfeucht, Haussler, Kearns and Valiant 1989).
 
@@ -51,7 +51,7 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
 
 @plain_numbers
 def blumer(epsilon: float, delta: float) -> float:
-    """Give what a deterministic learner needs of a class in which two concepts meet and part.
+    """Return what a deterministic learner needs of a class in which two concepts meet and part.
 
     A class of VC dimension 2 has such concepts, and so has one of three concepts; of two concepts
     that differ everywhere, one example tells which it is.
@@ -69,7 +69,7 @@ def blumer(epsilon: float, delta: float) -> float:
 
 @plain_numbers
 def agnostic(epsilon: float, delta: float, dimension: int) -> float:
-    """Give the examples needed to come within epsilon of the best hypothesis of the class.
+    """Return the examples needed to come within epsilon of the best hypothesis of the class.
 
     d/(320·epsilon²) (Anthony and Bartlett 1999).
 
@@ -150,7 +150,7 @@ def examples_for_no_free_lunch(domain: int) -> int:
 
 @plain_numbers
 def no_free_lunch_risk(n: int, domain: int) -> float:
-    """Give the mean risk of the best learner when all labellings of the domain are equally likely.
+    """Return mean risk of the best learner when all labellings of the domain are equally likely.
 
     ½(1 - 1/N)^n for n examples drawn uniformly from N points: a point that was not drawn is guessed
     rightly half the time by every learner, and one that was drawn need not be wrong.

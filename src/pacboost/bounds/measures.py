@@ -107,19 +107,19 @@ OF_WHAT = (*KINDS, GAP)
 
 
 def is_lower(certificate: Certificate) -> bool:
-    """Tell whether a certificate states a lower end."""
+    """Check whether a certificate states a lower end."""
     return certificate.bound.endswith("_lower")
 
 
 def says_nothing(certificate: Certificate) -> bool:
-    """Tell whether the number is one that every model satisfies."""
+    """Check whether the number is one that every model satisfies."""
     if is_lower(certificate):
         return certificate.value <= 0
     return certificate.value >= _scale(certificate)
 
 
 def _scale(certificate: Certificate) -> float:
-    """Give the largest value that the measure can have."""
+    """Return the largest value that the measure can have."""
     largest = certificate.inputs.get("scale", certificate.details.get("largest", 1.0))
     return float(largest) if isinstance(largest, int | float) else 1.0
 

@@ -34,7 +34,7 @@ WEIGHTS = np.ldexp(0.5, -np.arange(14))
 
 
 def alternatives(error: float) -> NDArray[np.float64]:
-    """Give the error rates that are bet on, all larger than the certified one.
+    """Return the error rates that are bet on, all larger than the certified one.
 
     >>> alternatives(0.05)[[0, -1]].round(4).tolist()
     [0.0547, 0.3448]
@@ -45,7 +45,7 @@ def alternatives(error: float) -> NDArray[np.float64]:
 
 
 def log_factors(error: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the logarithms of the factors of each bet: after a mistake, and after none."""
+    """Return the logarithms of the factors of each bet: after a mistake, and after none."""
     others = alternatives(error)
     return log(others / error), log1p(-others) - log1p(-error)
 

@@ -31,7 +31,7 @@ MOST_ROWS = 200_000
 
 @plain_numbers
 def halves_p(first: int, ones: int, rows: int) -> float:
-    """Give the p-value of so many ones in the first half of the rows (the smaller half if odd).
+    """Return the p-value of so many ones in the first half of the rows (the smaller half if odd).
 
     >>> round(halves_p(10, 10, 20), 8), halves_p(5, 10, 20)
     (1.083e-05, 1.0)
@@ -51,7 +51,7 @@ def halves_p(first: int, ones: int, rows: int) -> float:
 
 @plain_numbers
 def runs_p(runs: int, ones: int, rows: int) -> float:
-    """Give the p-value of so many runs.
+    """Return the p-value of so many runs.
 
     >>> round(runs_p(2, 10, 20), 8), runs_p(11, 10, 20)
     (2.165e-05, 1.0)

@@ -159,7 +159,7 @@ def _expected(counts: OutOfBag, order: int) -> int:
 
 
 def _price(counts: OutOfBag, n: int, expected: int, order: int) -> float:
-    """Give what is paid for keeping B of B_max, and for a smallest size that is below N.
+    """Return what is paid for keeping B of B_max, and for a smallest size that is below N.
 
     pac_bayes adds ln(2√n/δ) where the theorem has ln(2√N/δ), so ½ ln(N/n) is handed over with the
     divergence, which counts once for members and twice for pairs.

@@ -26,7 +26,7 @@ MOST_ROWS = 20_000
 
 @plain_numbers
 def sign_test_p(b: int, c: int) -> float:
-    """Give the chance that b + c fair coins divide at least so unevenly.
+    """Return the chance that b + c fair coins divide at least so unevenly.
 
     >>> round(sign_test_p(1, 9), 6)
     0.021484
@@ -93,7 +93,7 @@ class Difference:
 
     @property
     def sentence(self) -> str:
-        """Say which is better, and by how much.
+        """Return which is better, and by how much.
 
         >>> print(Difference("a", "b", 40, 10, 1000, 0.05).sentence[:74])
         The error of 'a' is larger than that of 'b' by 1.32 to 4.62 percentage poi

@@ -119,7 +119,7 @@ def rows_of_all(rows: int, share: float, power: float) -> int:
 def chance_of_all_to_pass(
     n: int, share: float, epsilon: float, delta: float, error: float = 0.0
 ) -> float:
-    """Give the probability to pass by those of n rows that are of a class of this share.
+    """Return the probability to pass by those of n rows that are of a class of this share.
 
     >>> round(chance_of_all_to_pass(5900, 0.01, 0.05, 0.05), 3)
     0.518
@@ -182,7 +182,7 @@ def rows_to_pass_by_hoeffding(
 
 @plain_numbers
 def chance_to_pass(n: int, epsilon: float, delta: float, error: float = 0.0) -> float:
-    """Give the probability that a classifier of this error is certified at epsilon by n rows.
+    """Return the probability that a classifier of this error is certified at epsilon by n rows.
 
     >>> round(chance_to_pass(129, 0.1, 0.05, error=0.05), 3)
     0.682
@@ -193,7 +193,7 @@ def chance_to_pass(n: int, epsilon: float, delta: float, error: float = 0.0) -> 
 
 @plain_numbers
 def allowed_mistakes(n: int, epsilon: float, delta: float) -> int:
-    """Give the most mistakes on n rows whose exact bound is at most epsilon; -1 if none may be.
+    """Return the most mistakes on n rows whose exact bound is at most epsilon; -1 if none may be.
 
     >>> allowed_mistakes(29, 0.1, 0.05), allowed_mistakes(28, 0.1, 0.05)
     (0, -1)

@@ -34,7 +34,7 @@ def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
 
 @plain_numbers
 def passed_error(k: int, n: int, delta: float, target: float) -> float:
-    """Give the target error where k mistakes on n answered rows pass its test, else 1.
+    """Return the target error where k mistakes on n answered rows pass its test, else 1.
 
     The test of "P[wrong | answered] > target" passes if BinInv(k, n, delta) ≤ target.
 

@@ -41,7 +41,7 @@ class Point:
 def passed(
     points: Sequence[Point], rows: int, thresholds: int, delta: float, target: float
 ) -> frozenset[int]:
-    """Say which points pass, in places of ``points``, whose ranks fall from the first to the last.
+    """Return which points pass, in places of ``points``, whose ranks fall from first to last.
 
     ``thresholds`` ranks were planned among so many ``rows``; the tests have failure probability
     ``delta``.

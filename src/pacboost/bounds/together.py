@@ -17,7 +17,7 @@ Maker = Callable[[float], Certificate]
 
 
 def best_of(makers: Sequence[Maker], delta: float) -> Certificate:
-    """Give the smallest of several certificates, each made at its share of delta.
+    """Return the smallest of several certificates, each made at its share of delta.
 
     Those that refuse are passed over, but have had their share: which ones refuse may depend on the
     data.

@@ -130,19 +130,19 @@ def examples_for_realizable(epsilon: float, delta: float, log_growth: Growth) ->
 
 @plain_numbers
 def dimension_of_intervals(count: int = 1) -> int:
-    """Give the VC dimension of unions of at most ``count`` intervals on the line."""
+    """Return the VC dimension of unions of at most ``count`` intervals on the line."""
     return 2 * positive_whole("count", count)
 
 
 @plain_numbers
 def dimension_of_boxes(features: int) -> int:
-    """Give the VC dimension of boxes with sides along the axes."""
+    """Return the VC dimension of boxes with sides along the axes."""
     return 2 * positive_whole("features", features)
 
 
 @plain_numbers
 def dimension_of_halfspaces(features: int, through_origin: bool = False) -> int:
-    """Give the VC dimension of halfspaces, all open or all closed.
+    """Return the VC dimension of halfspaces, all open or all closed.
 
     Of open and closed ones together it is the same, but through the origin one more.
     """
@@ -151,7 +151,7 @@ def dimension_of_halfspaces(features: int, through_origin: bool = False) -> int:
 
 @plain_numbers
 def dimension_of_stumps(features: int) -> int:
-    """Give the VC dimension of stumps of both signs: the largest d with C(d, ⌊d/2⌋) ≤ 2p.
+    """Return the VC dimension of stumps of both signs: the largest d with C(d, ⌊d/2⌋) ≤ 2p.
 
     >>> dimension_of_stumps(20)
     7

@@ -71,7 +71,7 @@ class Statement(NamedTuple):
         return "".join(self)
 
     def within(self, opening: str) -> Statement:
-        """Give the same sentence after an opening.
+        """Return the same sentence after an opening.
 
         >>> str(Statement("It is wrong on at most ", "5 %", ".").within("If so: "))
         'If so: it is wrong on at most 5 %.'
@@ -116,7 +116,7 @@ def distinct(certificate: Certificate) -> str:
 
 
 def _counted(certificate: Certificate) -> str:
-    """Say how many rows certify and how many of them were wrong, where rows were held out."""
+    """Return how many rows certify and how many of them were wrong, where rows were held out."""
     counts = certificate.inputs
     how = ", counted without weights" if WITHOUT_WEIGHTS in certificate.details else ""
     rows = f"{distinct(certificate)}held-out rows"

@@ -118,12 +118,12 @@ class CommandError(click.ClickException):
 
 
 def the_answer_is_no() -> click.exceptions.Exit:
-    """Give the exception that ends a command whose answer is no, after it has said why."""
+    """Return the exception that ends a command whose answer is no, after it has said why."""
     return click.exceptions.Exit(THE_ANSWER_IS_NO)
 
 
 def alarm() -> click.exceptions.Exit:
-    """Give the exception that ends a command after an alarm, once it has said which."""
+    """Return the exception that ends a command after an alarm, once it has said which."""
     return click.exceptions.Exit(ALARM)
 
 

@@ -89,12 +89,12 @@ data_file = click.argument("data", type=FILE)
 
 
 def output(help: str) -> Decorator[Any]:  # noqa: A002 - the name that click uses
-    """Give the option that names the file to write."""
+    """Return the option that names the file to write."""
     return click.option("--output", "-o", type=FILE, help=help)
 
 
 def together(*options: Decorator[Any]) -> Decorator[Any]:
-    """Give several options as one decorator, shown in this order."""
+    """Return several options as one decorator, shown in this order."""
 
     def add(command: Command) -> Command:
         for option in reversed(options):
@@ -105,7 +105,7 @@ def together(*options: Decorator[Any]) -> Decorator[Any]:
 
 
 def example(*lines: str) -> str:
-    """Give the examples that end the help of a command, one a line."""
+    """Return the examples that end the help of a command, one a line."""
     return "\n".join(
         ["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {x}" for x in lines)]
     )

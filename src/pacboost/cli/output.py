@@ -51,7 +51,7 @@ def plain(value: Any) -> Any:
 def certificate_sentence(
     certificate: Certificate, held_out: HeldOut | None = None, names: Sequence[object] = ()
 ) -> str:
-    """Give the sentence of a certificate, with its confidence if it may fail.
+    """Return the sentence of a certificate, with its confidence if it may fail.
 
     ``held_out`` holds what else was counted on its rows, ``names`` the classes.
     """
@@ -150,7 +150,7 @@ def report_saved(output: Path | None) -> None:
 
 
 def model_content(model: Any, about: str) -> dict[str, Any]:
-    """Give the content of the JSON document about a fit."""
+    """Return the content of the JSON document about a fit."""
     certificate = certificate_of(model)
     ledger = model.ledger_
     return {
@@ -168,7 +168,7 @@ def model_content(model: Any, about: str) -> dict[str, Any]:
 
 
 def sentence_of(model: Any) -> str | None:
-    """Give the sentence of a fitted model, if any theorem applies to it."""
+    """Return the sentence of a fitted model, if any theorem applies to it."""
     certificate = certificate_of(model)
     if certificate is None:
         return None
@@ -176,7 +176,7 @@ def sentence_of(model: Any) -> str | None:
 
 
 def certificate_of(model: Any) -> Certificate | None:
-    """Give the certificate of a fitted model, if any theorem applies to it."""
+    """Return the certificate of a fitted model, if any theorem applies to it."""
     with suppress(NotCertified):
         certificate: Certificate | None = model.certificate_
         return certificate

@@ -281,7 +281,7 @@ class Contest:
 
 
 def _named(boosters: Any) -> dict[str, Any]:
-    """Give every booster a distinct name; raise if something is not a booster."""
+    """Return every booster a distinct name; raise if something is not a booster."""
     if isinstance(boosters, str):
         names = BOOSTERS if boosters == "all" else boosters.split(",")
         boosters = [name.strip() for name in names]

@@ -25,7 +25,7 @@ WRITTEN_FLOAT, WRITTEN_WHOLE = np.dtype("<f8"), np.dtype("<i8")
 
 
 def vote_digest(vote: Vote | Forest) -> str:
-    """Give the SHA-256 of a vote or forest; of black boxes it knows no more than their names.
+    """Return the SHA-256 of a vote or forest; of black boxes it knows no more than their names.
 
     >>> from pacboost.hypotheses.stump import StumpRule
     >>> rule = StumpRule(0, 2.5, 2, +1, -1)
@@ -55,7 +55,7 @@ def _shape(shape: tuple[int, ...]) -> bytes:
 
 
 def _written(array: NDArray[Any]) -> tuple[bytes, bytes]:
-    """Give the shape and the numbers of an array as bytes."""
+    """Return the shape and the numbers of an array as bytes."""
     kind = WRITTEN_FLOAT if array.dtype.kind == "f" else WRITTEN_WHOLE
     own = array if array.dtype == kind else array.astype(kind)
     return _shape(array.shape), own.tobytes()

@@ -56,7 +56,7 @@ class Block:
         return self.firsts.size - 1
 
     def trees(self) -> Iterator[ForestTree]:
-        """Give the trees again, without what their splits won."""
+        """Return the trees again, without what their splits won."""
         for k in range(len(self)):
             nodes = self.nodes[self.firsts[k] : self.firsts[k + 1]]
             yield ForestTree(nodes, self.table[self.bases[k] : self.bases[k + 1]], np.empty(0))
@@ -101,12 +101,12 @@ class Forest:
         return sum(block.nodes.size for block in self.blocks)
 
     def trees(self) -> Iterator[ForestTree]:
-        """Give all trees in order."""
+        """Return all trees in order."""
         for block in self.blocks:
             yield from block.trees()
 
     def grown(self, trees: Iterable[ForestTree]) -> Forest:
-        """Give the forest with more trees; the same in whatever portions they come."""
+        """Return the forest with more trees; the same in whatever portions they come."""
         blocks, won = list(self.blocks), self.importances.copy()
         waiting: list[ForestTree] = []
         if blocks and blocks[-1].nodes.size < NODES_IN_A_BLOCK:
@@ -172,7 +172,7 @@ class Forest:
         return as_shares(self.sums(table), max(1, len(self)), many=self.many)
 
     def spread(self, table: Table) -> NDArray[np.float64]:
-        """Give the standard deviation of what the trees predict, in regression."""
+        """Return the standard deviation of what the trees predict, in regression."""
         leaves = self.leaves(table)
         sums, squares, number = np.zeros(table.n_rows), np.zeros(table.n_rows), 0
         for block in self.blocks:
@@ -185,7 +185,7 @@ class Forest:
         return np.asarray(self.scale * np.sqrt(variance))
 
     def leaves(self, table: Table) -> NDArray[np.int64]:
-        """Give the leaf of every row in every tree, (rows, trees): the place of its node."""
+        """Return the leaf of every row in every tree, (rows, trees): the place of its node."""
         leaves = np.empty((table.n_rows, len(self)), np.int64)
         lines: NDArray[np.uint8] = np.ascontiguousarray(self.bins.encode(table).T)
         trees = [(block, first) for block in self.blocks for first in block.firsts[:-1]]

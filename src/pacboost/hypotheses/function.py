@@ -42,7 +42,7 @@ class Function(Rule):
         return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
 
     def words(self, names: Names) -> str:
-        """Give the description it came with."""
+        """Return the description it came with."""
         return self.description if self.sign > 0 else f"not ({self.description})"
 
 
@@ -71,7 +71,7 @@ class ClassFunction(Hypothesis):
         return given.astype(np.uint32)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Give the function and the class that it named."""
+        """Return the function and the class that it named."""
         return f"{self.description}: {names.answers[cell]}"
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
@@ -79,7 +79,7 @@ class ClassFunction(Hypothesis):
         return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
 
     def words(self, names: Names) -> str:
-        """Give the description it came with."""
+        """Return the description it came with."""
         return self.description
 
 
@@ -103,7 +103,7 @@ class Recorded(Rule):
     description: str
 
     def answers(self, sample: Sample) -> Answers:
-        """Give the recorded answers back."""
+        """Return the recorded answers back."""
         if sample.n_rows != self.known.size:
             raise DataError(
                 f"{self.description} knows only the {self.known.size} rows it was made for, "
@@ -116,5 +116,5 @@ class Recorded(Rule):
         return Recorded(-self.known, f"not ({self.description})")
 
     def words(self, names: Names) -> str:
-        """Give the description it came with."""
+        """Return the description it came with."""
         return self.description

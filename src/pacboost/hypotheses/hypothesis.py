@@ -31,13 +31,13 @@ class Names:
     """How to say that a row holds a word, where it is not that it contains it."""
 
     def holds(self, word: int) -> str:
-        """Say that a row holds a word."""
+        """Explain that a row holds a word."""
         if self.condition is not None:
             return self.condition(word)
         return f"it contains {self.column(word)!r}"
 
     def answer(self, sign: int) -> str:
-        """Give the name of an answer of -1 or +1."""
+        """Return the name of an answer of -1 or +1."""
         return self.answers[-1] if sign > 0 else self.answers[0]
 
 
@@ -57,7 +57,7 @@ class FeaturePart:
 
     @classmethod
     def constant(cls, added: NDArray[np.float64]) -> FeaturePart:
-        """Give the part of a rule that adds the same to every row."""
+        """Return the part of a rule that adds the same to every row."""
         return cls(None, np.empty(0, np.float32), added[None], added)
 
     @classmethod
@@ -69,7 +69,7 @@ class FeaturePart:
         high: NDArray[np.float64],
         missing: NDArray[np.float64],
     ) -> FeaturePart:
-        """Give the part of a single cut, or of none where no value is above it."""
+        """Return the part of a single cut, or of none where no value is above it."""
         return cls(feature, cuts, np.stack([low, high])[: cuts.size + 1], missing)
 
 
@@ -98,22 +98,22 @@ class Hypothesis(ABC):
 
     @abstractmethod
     def cells(self, sample: Sample) -> Cells:
-        """Give the cell of every row of a sample."""
+        """Return the cell of every row of a sample."""
 
     @abstractmethod
     def words(self, names: Names) -> str:
-        """Say the rule in words."""
+        """Return the rule in words."""
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Say which condition put a row into its cell."""
+        """Return which condition put a row into its cell."""
         return f"{self.words(names)}: cell {cell}"
 
     def features(self) -> set[int] | None:
-        """Give the columns that the rule looks at; None if they are not known."""
+        """Return the columns that the rule looks at; None if they are not known."""
         return None
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Give the part of each feature in what a rule with this vote contributes."""
+        """Return the part of each feature in what a rule with this vote contributes."""
         raise AttributeError(
             f"{type(self).__name__} rules do not know how much each feature contributes"
         )
@@ -143,7 +143,7 @@ class Hypothesis(ABC):
         return values
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> Hypothesis:
-        """Give the same cells with these values; ``weights`` says how much lies in each."""
+        """Return the same cells with these values; ``weights`` says how much lies in each."""
         return Valued(self, values)
 
 
@@ -158,7 +158,7 @@ class Rule(Hypothesis):
         return (self.answers(sample) > 0).view(np.uint8)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Give the rule and its answer."""
+        """Return the rule and its answer."""
         if len(names.answers) != 2:
             return super().applied(cell, row, names)
         return f"{self.words(names)}: {names.answers[cell]}"
@@ -168,12 +168,12 @@ class Rule(Hypothesis):
         """Answer for every row of a sample."""
 
     def agreement(self, sample: Sample) -> Answers:
-        """Tell for every row whether the answer is right (+1) or wrong (-1)."""
+        """Return for every row whether the answer is right (+1) or wrong (-1)."""
         return self.answers(sample) * sample.signs[:, 0]
 
     @abstractmethod
     def negated(self) -> Rule:
-        """Give the rule that always answers the opposite."""
+        """Return the rule that always answers the opposite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +206,7 @@ class Valued(Hypothesis):
 
     @classmethod
     def empty(cls, rule: Hypothesis, outputs: int) -> Valued:
-        """Give the cells of a rule without anything to say yet."""
+        """Return the cells of a rule without anything to say yet."""
         return cls(rule, np.zeros((len(rule.values), outputs)))
 
     def cells(self, sample: Sample) -> Cells:
@@ -214,13 +214,13 @@ class Valued(Hypothesis):
         return self.rule.cells(sample)
 
     def words(self, names: Names) -> str:
-        """Say the rule, and what it adds where."""
+        """Return the rule, and what it adds where."""
         said = ", ".join(value_words(line, names) for line in self.values)
         return f"{self.rule.words(names)}: {said}"
 
 
 def value_words(values: NDArray[np.float64], names: Names) -> str:
-    """Say what a cell adds: the number, or the classes it speaks for most.
+    """Return what a cell adds: the number, or the classes it speaks for most.
 
     >>> value_words(np.array([0.5]), Names(str))
     '+0.5'

@@ -30,7 +30,7 @@ def class_values(outputs: int) -> CellValues:
 
 
 def decided(scores: Scores) -> Cells:
-    """Give the number of the class that has the largest score, or that of the cell for ties.
+    """Return the number of the class that has the largest score, or that of the cell for ties.
 
     >>> decided(np.array([-0.5, 2.0, 0.0])).tolist()
     [0, 1, 2]
@@ -67,7 +67,7 @@ class Decision(Hypothesis):
         return shares
 
     def words(self, names: Names) -> str:
-        """Say how many rules voted."""
+        """Return how many rules voted."""
         count = len(self.vote.hypotheses)
         return f"vote of {count} rule{'s' if count != 1 else ''}"
 
@@ -110,13 +110,13 @@ class Three(Hypothesis):
         )
 
     def words(self, names: Names) -> str:
-        """Say the three."""
+        """Return the three."""
         said = "; ".join(rule.words(names) for rule in self.rules)
         return f"majority of ({said})"
 
 
 def named(rule: Hypothesis, sample: Sample) -> Cells:
-    """Give the number of the class that a rule names for every row."""
+    """Return the number of the class that a rule names for every row."""
     if rule.names_classes:
         return rule.cells(sample).astype(np.uint32)
     values = rule.values[:, 0] if rule.values.shape[1] == 1 else rule.values
@@ -124,7 +124,7 @@ def named(rule: Hypothesis, sample: Sample) -> Cells:
 
 
 def votes_within(rule: Hypothesis) -> list[Vote]:
-    """Give the votes that rules are made of, down to those that are made of none."""
+    """Return the votes that rules are made of, down to those that are made of none."""
     if isinstance(rule, Decision):
         return [rule.vote]
     if isinstance(rule, Three):

@@ -97,7 +97,7 @@ class Pattern(Hypothesis):
         )
 
     def words(self, names: Names) -> str:
-        """Say how large it is, and what the rules are."""
+        """Return how large it is, and what the rules are."""
         rules = "; ".join(rule.words(names) for rule in self.rules)
         return f"table of {len(self.patterns)} patterns of {len(self.rules)} rules: {rules}"
 
@@ -108,6 +108,6 @@ def answers_of(values: NDArray[Any]) -> Signs:
 
 
 def _packed(seen: Signs) -> NDArray[np.void]:
-    """Give the pattern of every row as bytes, which can be compared at once."""
+    """Return the pattern of every row as bytes, which can be compared at once."""
     bits = np.ascontiguousarray(np.packbits(seen > 0, axis=1))
     return bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]

@@ -66,7 +66,7 @@ class PackedTrees:
 
 
 def can_be_masked(tree: TreeRule) -> bool:
-    """Tell whether a tree has splits, and few enough leaves and codes for masks."""
+    """Check whether a tree has splits, and few enough leaves and codes for masks."""
     return 0 < tree.feature.size < walk.LEAVES and tree.bins.missing <= 255
 
 
@@ -94,7 +94,7 @@ class MaskedTrees:
         self._trees[self.count] = last
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """Give what the kernel ``by_masks`` needs."""
+        """Return what the kernel ``by_masks`` needs."""
         lines = int(self._trees[self.count])
         return (
             self._features[:lines],
@@ -105,7 +105,7 @@ class MaskedTrees:
 
 
 def leaf_masks(tree: TreeRule) -> tuple[NDArray[np.int64], Masks]:
-    """Give the features a tree asks for, and which leaves each of their codes leaves over."""
+    """Return the features a tree asks for, and which leaves each of their codes leaves over."""
     asked = tree.feature.tolist()
     line_of = {feature: line for line, feature in enumerate(sorted(set(asked)))}
     lines = np.array([line_of[feature] for feature in asked], dtype=np.int64)
@@ -238,7 +238,7 @@ class Ballot:
         return True
 
     def scores(self, codes: Codes) -> Scores:
-        """Give F for every row, (rows, outputs)."""
+        """Return F for every row, (rows, outputs)."""
         scores = np.tile(self._constant, (codes.shape[1], 1))
         jobs: list[Any] = []
         if self._tables:

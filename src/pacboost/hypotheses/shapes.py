@@ -41,11 +41,11 @@ class Shape:
     """The names of the levels, if the feature is a category."""
 
     def __repr__(self) -> str:
-        """Give the size only."""
+        """Return the size only."""
         return f"Shape(name={self.name!r}, steps={len(self.values)}, span={self.span:.4g})"
 
     def at(self, column: Values) -> Doubles:
-        """Give what is added for each value of a column, (rows, outputs)."""
+        """Return what is added for each value of a column, (rows, outputs)."""
         steps = np.searchsorted(upper_cuts(self.thresholds), column)
         return np.where(np.isnan(column)[:, None], self.missing, self.values[steps])
 
@@ -72,14 +72,14 @@ class Shapes:
         return f"Shapes(features={names}, answers={list(self.answers)})"
 
     def scores(self, table: Table) -> Scores:
-        """Give the score of every row, as ``Vote.scores`` does: (rows,) or (rows, outputs)."""
+        """Return the score of every row, as ``Vote.scores`` does: (rows,) or (rows, outputs)."""
         scores = np.tile(self.intercept, (table.n_rows, 1))
         for feature, shape in self.features.items():
             scores += shape.at(table.block(feature, feature + 1)[:, 0])
         return scores[:, 0] if self.intercept.size == 1 else scores
 
     def __getitem__(self, column: int | str) -> Shape:
-        """Give the shape of a column by its name or number."""
+        """Return the shape of a column by its name or number."""
         for number, shape in self.features.items():
             if column in (number, shape.name):
                 return shape
@@ -153,7 +153,7 @@ class _Weighed:
 
 
 def partial_dependence(vote: Vote, names: Names, features: Sequence[int]) -> Shapes:
-    """Give the curve of each of these features, as deviations from the mean score.
+    """Return the curve of each of these features, as deviations from the mean score.
 
     Features that no tree asks for are left out; rules that are not trees are refused.
     """
@@ -191,7 +191,7 @@ def _curve(trees: Sequence[_Weighed], feature: int, names: Names) -> Shape:
 
 
 def _shares_of_leaves(rule: TreeRule, feature: int | None) -> Doubles:
-    """Give the share of rows that comes to each leaf, (leaves, codes); missing is the last code.
+    """Return the share of rows that comes to each leaf, (leaves, codes); missing is the last code.
 
     Without a feature there is one column, for all rows.
     """
@@ -241,7 +241,7 @@ ROWS, STEPS = 60, 24
 def forest_partial_dependence(
     forest: Forest, names: Names, features: Sequence[int], table: Table | None = None
 ) -> Shapes:
-    """Give the curve of each of these features; those that no tree asks for are left out."""
+    """Return the curve of each of these features; those that no tree asks for are left out."""
     rows = _made_up(forest.bins) if table is None else _taken(forest.bins, table)
     mean = mean_of(_answers(forest, rows))
     asked = [j for j in features if forest.importances[j] > 0]
@@ -266,7 +266,7 @@ def _made_up(bins: Bins) -> Lines:
 
 
 def _answers(forest: Forest, lines: Lines) -> Doubles:
-    """Give what the forest says of coded rows: shares of classes (of two, the second) or numbers.
+    """Return what the forest says of coded rows: shares of classes (of two, the second) or numbers.
 
     (rows, outputs)
     """

@@ -34,7 +34,7 @@ class StumpRule(Rule):
 
     @classmethod
     def constant(cls, answer: int) -> StumpRule:
-        """Give the rule that always answers the same."""
+        """Return the rule that always answers the same."""
         return cls(0, math.inf, 2**31, -answer, answer)
 
     def answers(self, sample: Sample) -> Answers:
@@ -81,11 +81,11 @@ class StumpRule(Rule):
         return replace(self, above=-self.above, missing=-self.missing)
 
     def features(self) -> set[int]:
-        """Give the feature; none for a constant rule."""
+        """Return the feature; none for a constant rule."""
         return set() if self.is_constant else {self.feature}
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Give the vote to the feature."""
+        """Return the vote to the feature."""
         shares = np.zeros(n_features)
         shares[self.feature] = vote
         return shares

@@ -58,12 +58,12 @@ class TreeRule(Hypothesis):
     """+1 (-1) where a split may not let the value fall (rise) to its right; None for nowhere."""
 
     def __repr__(self) -> str:
-        """Give the size only: the bins of all features would be repeated for every tree."""
+        """Return the size only: the bins of all features would be repeated for every tree."""
         return f"TreeRule(splits={self.feature.size}, leaves={len(self.values)})"
 
     @classmethod
     def constant(cls, bins: Bins, values: NDArray[np.float64], weight: float = 1.0) -> TreeRule:
-        """Give the tree of a single leaf."""
+        """Return the tree of a single leaf."""
         none, empty = np.empty(0, np.int32), np.empty((0, 256), np.uint8)
         flags, gains = np.empty(0, np.bool_), np.empty(0)
         cover = np.array([weight])
@@ -91,7 +91,7 @@ class TreeRule(Hypothesis):
         return out
 
     def sides(self) -> NDArray[np.uint8]:
-        """Say for every split and code whether it goes left, (splits, 256)."""
+        """Return for every split and code whether it goes left, (splits, 256)."""
         left = (np.arange(256) <= self.cut[:, None]).astype(np.uint8)
         left[:, self.bins.missing] = self.missing_left
         subsets = self.member >= 0
@@ -105,7 +105,7 @@ class TreeRule(Hypothesis):
         each_rows(task, out.size)
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> TreeRule:
-        """Give the same tree with values for its leaves, and the weight of rows in each."""
+        """Return the same tree with values for its leaves, and the weight of rows in each."""
         splits = self.feature.size
         cover = [0.0] * splits + weights.tolist()
         left, right = self.left.tolist(), self.right.tolist()
@@ -174,7 +174,7 @@ class TreeRule(Hypothesis):
         )
 
     def condition(self, split: int, names: Names, *, left: bool) -> str:
-        """Say what sends a row left (or right) at a split."""
+        """Return what sends a row left (or right) at a split."""
         feature = int(self.feature[split])
         column = names.column(feature)
         if self.member[split] >= 0:
@@ -189,7 +189,7 @@ class TreeRule(Hypothesis):
         return f"{said} or missing" if self.missing_left[split] == left else said
 
     def features(self) -> set[int]:
-        """Give the features of all splits."""
+        """Return the features of all splits."""
         return set(self.feature.tolist())
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
@@ -202,7 +202,7 @@ class TreeRule(Hypothesis):
         return np.bincount(self.feature, weights, n_features).astype(np.float64)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Say how a row came to its leaf: of several cuts on one side of it, the tightest."""
+        """Return how a row came to its leaf: of several cuts on one side of it, the tightest."""
         said: dict[Hashable, str] = {}
         tightest: dict[Hashable, int] = {}
         for split, left in self.path(cell):
@@ -217,7 +217,7 @@ class TreeRule(Hypothesis):
         return " and ".join(said.values()) or "always"
 
     def path(self, leaf: int) -> list[tuple[int, bool]]:
-        """Give the way to a leaf: splits from the root on, each with whether it goes left."""
+        """Return the way to a leaf: splits from the root on, each with whether it goes left."""
         above = {int(c): (t, True) for t, c in enumerate(self.left)}
         above |= {int(c): (t, False) for t, c in enumerate(self.right)}
         way: list[tuple[int, bool]] = []
@@ -269,12 +269,12 @@ class TreeRule(Hypothesis):
 
 
 def bins_of(rules: Iterable[Hypothesis]) -> Bins | None:
-    """Give the bins that the trees among some rules share; None if there are no trees."""
+    """Return the bins that the trees among some rules share; None if there are no trees."""
     return next((rule.bins for rule in rules if isinstance(rule, TreeRule)), None)
 
 
 def asked_alone(nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Give the features that splits ask for, and the splits with those numbered in their order."""
+    """Return features that splits ask for, and the splits with those numbered in their order."""
     asked, numbers = np.unique(nodes[:, walk.FEATURE], return_inverse=True)
     own = nodes.copy()
     own[:, walk.FEATURE] = numbers

@@ -57,7 +57,7 @@ class Vote:
     outputs: int = 1
 
     def scores(self, table: Table) -> Scores:
-        """Give F for every row: (rows,) for one output, else (rows, outputs)."""
+        """Return F for every row: (rows,) for one output, else (rows, outputs)."""
         scores = np.zeros((table.n_rows, self.outputs))
         for first, values in table.blocks_of(self.steps):
             self._add_steps(first, values, scores[:, 0])
@@ -70,7 +70,7 @@ class Vote:
         return self._shaped(scores)
 
     def scores_on_gpu(self, table: Table) -> Any:
-        """Give F for every row in the GPU's memory, for a table that lies there."""
+        """Return F for every row in the GPU's memory, for a table that lies there."""
         given, rest = table.in_place(), self.steps or self.index is not None or self._others
         if given is not None and self.trees and not rest:
             scores = zeros_on_gpu((table.n_rows, self.outputs))
@@ -79,7 +79,7 @@ class Vote:
         return to_gpu(self.scores(table))
 
     def staged(self, table: Table) -> Iterator[Scores]:
-        """Give F after each round; the array is used again for the next."""
+        """Return F after each round; the array is used again for the next."""
         scores = np.zeros((table.n_rows, self.outputs))
         sample = unlabelled(table, bins_of(self.hypotheses))
         for hypothesis, vote in zip(self.hypotheses, self.votes, strict=True):
@@ -87,7 +87,7 @@ class Vote:
             yield self._shaped(scores)
 
     def cells(self, table: Table) -> NDArray[np.int32]:
-        """Give the cell (of a tree, the leaf) of every row in every rule, (rows, rules)."""
+        """Return the cell (of a tree, the leaf) of every row in every rule, (rows, rules)."""
         sample = unlabelled(table, bins_of(self.hypotheses))
         found = np.zeros((table.n_rows, len(self.hypotheses)), dtype=np.int32)
         for number, hypothesis in enumerate(self.hypotheses):

@@ -42,7 +42,7 @@ class WordList(Hypothesis):
 
     @classmethod
     def constant(cls, outputs: int) -> WordList:
-        """Give the list of no word, which adds the same to the scores of every text."""
+        """Return the list of no word, which adds the same to the scores of every text."""
         return cls(np.empty(0, dtype=np.int32), np.zeros((1, outputs)), abstains=False)
 
     @property
@@ -66,20 +66,20 @@ class WordList(Hypothesis):
         return kept
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> WordList:
-        """Give the same words other values."""
+        """Return the same words other values."""
         return replace(self, values=values)
 
     def features(self) -> set[int]:
-        """Give the words of the list."""
+        """Return the words of the list."""
         return set(self.asked.tolist())
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Give each word what its value differs by from that of a text without any."""
+        """Return each word what its value differs by from that of a text without any."""
         differences = np.abs(self.values[:-1] - self.values[-1]).max(axis=1)
         return np.bincount(self.asked, vote * differences, n_features).astype(np.float64)
 
     def words(self, names: Names) -> str:
-        """Say the list, at least how it begins."""
+        """Return the list, at least how it begins."""
         if not self.asked.size:
             return f"always {value_words(self.values[0], names)}"
         said = [
@@ -93,7 +93,7 @@ class WordList(Hypothesis):
 
 
 def no_cells(rows: int, words: int) -> Cells:
-    """Give every row the last cell of a list of so many words."""
+    """Return every row the last cell of a list of so many words."""
     return np.full(rows, words, dtype=np.uint8 if words < 256 else np.uint16)
 
 

@@ -94,7 +94,7 @@ def worth(criterion: int, pulls: NDArray[np.float64], weight: float, penalty: fl
 
 @part_of_kernels
 def worth_of_one(criterion: int, pull: float, weight: float, penalty: float) -> float:
-    """Give ``worth`` where there is one output."""
+    """Return ``worth`` where there is one output."""
     if criterion == NEWTON:
         return pull * pull / (weight + penalty)
     if criterion == ERROR:
@@ -246,7 +246,7 @@ def pool_rare(own: NDArray[np.int64], bins: int, least: float) -> None:
 
 @part_of_kernels
 def chance_of(own: NDArray[np.int64], bins: int, penalty: float) -> float:
-    """Give what is subtracted from the gain of a category, since its levels are ordered by it.
+    """Return what is subtracted from the gain of a category, since its levels are ordered by it.
 
     Each level adds to the gain of the best cut by chance alone; two levels leave no choice.
     """
@@ -261,7 +261,7 @@ def chance_of(own: NDArray[np.int64], bins: int, penalty: float) -> float:
 def evidence_of(
     own: NDArray[np.int64], bins: int, total: NDArray[np.int64], chance: float
 ) -> float:
-    """Give how many times as much the levels of a category differ as they would by chance.
+    """Return how many times as much the levels of a category differ as they would by chance.
 
     That is Fisher's F: what levels are worth beyond all rows together, per level, over ``chance``,
     what a group of rows is worth whose pulls are noise. 0 if that is within two of its standard

@@ -21,7 +21,7 @@ MOST = 54 * math.log(2)
 
 @inline
 def exp_near_0(r: float) -> float:
-    """Give exp(r) for |r| ≤ ln(2)/2: Taylor's series up to r^13/13!, which is off by 4e-18.
+    """Return exp(r) for |r| ≤ ln(2)/2: Taylor's series up to r^13/13!, which is off by 4e-18.
 
     It is written out, since a loop over its terms would keep loops over rows from running on
     vectors.
@@ -44,7 +44,7 @@ def exp_near_0(r: float) -> float:
 
 @kernel
 def natural_exp(x: float) -> float:
-    """Give exp(x) as 2^k times a polynomial, by additions and multiplications alone.
+    """Return exp(x) as 2^k times a polynomial, by additions and multiplications alone.
 
     >>> natural_exp(0.0), abs(natural_exp(1.0) - math.e) < 1e-15
     (1.0, True)
@@ -57,7 +57,7 @@ def natural_exp(x: float) -> float:
 
 @kernel
 def exp_below_0(x: float) -> float:
-    """Give exp(x) of a number that is 0 or less.
+    """Return exp(x) of a number that is 0 or less.
 
     2^k is a product of two powers: the first product is exact, so rounding happens once, however
     small the result is. Without a branch or a table, loops run on vectors.
@@ -75,7 +75,7 @@ def exp_below_0(x: float) -> float:
 
 @kernel
 def whole_exp(x: float) -> np.int64:
-    """Give max(1, round(exp(x))), and no more than 2**54.
+    """Return max(1, round(exp(x))), and no more than 2**54.
 
     Computed here, as 2^k times a polynomial: additions and multiplications give the same bits on
     every machine, and without a call the loops below run on vectors (measured: 4 ns a row against
@@ -93,7 +93,7 @@ def whole_exp(x: float) -> np.int64:
 
 @kernel
 def natural_log(x: float) -> float:
-    """Give ln x for a positive x, by additions, multiplications and divisions alone.
+    """Return ln x for a positive x, by additions, multiplications and divisions alone.
 
     With x = 2^k·m and f = (m - 1)/(m + 1), ln m = 2(f + f³/3 + f⁵/5 + …); |f| ≤ 0.172, so the
     series up to f²³ is off by less than 1e-18.

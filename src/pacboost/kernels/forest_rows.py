@@ -191,7 +191,7 @@ def write_leaf(
     bits: NDArray[np.uint32],
     table: NDArray[np.float32],
 ) -> np.uint64:
-    """Give the payload of a leaf; if it is not of one class, its distribution becomes a line."""
+    """Return the payload of a leaf; if it is not of one class, its distribution becomes a line."""
     if by_class.shape[1] == 0:
         number[0] = np.float32(float(sums[NODE, 1]) / float(sums[NODE, 0]) * unit)
         return np.uint64(bits[0])

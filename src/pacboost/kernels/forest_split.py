@@ -127,7 +127,7 @@ def best_of_numbers(
     each: NDArray[np.uint8],
     sums: NDArray[np.int64],
 ) -> tuple[float, Whole, Whole]:
-    """Give what the best cut scores, its code, and 1 where missing values go left of it.
+    """Return what the best cut scores, its code, and 1 where missing values go left of it.
 
     Sides have at least so many rows, and weigh at least as much as the lightest may. The sums of
     codes are zero before and after.
@@ -310,7 +310,7 @@ def score_of_cut(
     sums: NDArray[np.int64],
     by_class: NDArray[np.float64],
 ) -> float:
-    """Give what one cut scores; below 0 if it leaves too few rows, or too little, on a side.
+    """Return what one cut scores; below 0 if it leaves too few rows, or too little, on a side.
 
     Codes above ``cut`` go right, but not those from ``missing_right`` on.
     """
@@ -343,7 +343,7 @@ def score_of_cut(
 
 @inline
 def score_of_sides(lightest: float, by_class: NDArray[np.float64]) -> float:
-    """Give what a cut scores whose right side lies in LEFT, which is cleared."""
+    """Return what a cut scores whose right side lies in LEFT, which is cleared."""
     w, ours, theirs, weight = 0.0, 0.0, 0.0, 0.0
     for c in range(by_class.shape[1]):
         right, total = by_class[LEFT, c], by_class[TOTALS, c]

@@ -157,7 +157,7 @@ def draw_features(
 
 @kernel
 def next_leaf(gains: NDArray[np.float64], leaves: int) -> int:
-    """Give the leaf whose split wins most, the first of equals; -1 if none wins anything."""
+    """Return the leaf whose split wins most, the first of equals; -1 if none wins anything."""
     leaf, most = -1, 0.0
     for k in range(leaves):
         if gains[k] > most:

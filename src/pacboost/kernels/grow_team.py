@@ -93,7 +93,7 @@ DRAWN, DEEPEST, ALL_ROWS, SCAN, KEY = range(5)
 
 @kernel
 def sorting_pieces(team: int, size: int) -> int:
-    """Give how many members sort a leaf of so many rows."""
+    """Return how many members sort a leaf of so many rows."""
     return min(team, max(1, size // ROWS_WORTH_SORTING))
 
 

@@ -72,7 +72,7 @@ def near_below(
     limit: np.uint64,
     below: NDArray[np.bool_],
 ) -> None:
-    """Tell of every row whether the hash of some of its columns is below a limit."""
+    """Return of every row whether the hash of some of its columns is below a limit."""
     for i in range(below.size):
         total = salt
         for k in range(columns.size):
@@ -89,7 +89,7 @@ BITS = 53
 
 @kernel
 def drawn(row: np.uint64, key: np.uint64) -> np.uint64:
-    """Give the number of a row under a key (the generator splitmix64 of Steele and others 2014)."""
+    """Return number of a row under a key (the generator splitmix64 of Steele and others 2014)."""
     z = row * np.uint64(0x9E3779B97F4A7C15) + key
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -78,7 +78,7 @@ def follow(
 def best_cut(
     codes: NDArray[np.uint8], weights: Doubles, node: NDArray[np.int8], asked: int, half: int
 ) -> tuple[int, int]:
-    """Give the column and the code up to which rows go left: the cut that separates best.
+    """Return the column and the code up to which rows go left: the cut that separates best.
 
     Rows before ``half`` are new, the others old. The criterion is Σ √(W₊W₋) over both sides.
     """

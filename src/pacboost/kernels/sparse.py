@@ -83,7 +83,7 @@ def count(
 
 @kernel
 def share_of_lists(starts: NDArray[np.int64], member: int, team: int) -> tuple[int, int]:
-    """Give the first list of a member, and the one after its last: about equally long in total.
+    """Return the first list of a member, and the one after its last: about equally long in total.
 
     List k begins at ``starts[k]``, and the last one ends where one more would begin.
     """
@@ -97,7 +97,7 @@ def share_of_lists(starts: NDArray[np.int64], member: int, team: int) -> tuple[i
 
 @part_of_kernels
 def first_from(starts: NDArray[np.int64], place: np.int64) -> int:
-    """Give the first list that begins at a place or after it."""
+    """Return the first list that begins at a place or after it."""
     low, high = 0, starts.size - 1
     while low < high:
         middle = (low + high) >> 1

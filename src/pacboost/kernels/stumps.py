@@ -40,7 +40,7 @@ def scan(own: NDArray[np.int64], missing: int, wanted: np.int64) -> tuple[np.int
 
 
 def first_feature(edges: NDArray[np.int64], slack: int) -> tuple[int, np.int64]:
-    """Give the first feature whose edge is within ``slack`` of the largest, and the edge wanted."""
+    """Return first feature whose edge is within ``slack`` of the largest, and the edge wanted."""
     wanted = edges.max() - slack
     return int((edges >= wanted).argmax()), wanted
 

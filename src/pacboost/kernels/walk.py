@@ -22,7 +22,7 @@ def leaf_of(
     first: int,
     missing: int,
 ) -> np.int64:
-    """Give the leaf of a row in the tree whose splits begin at ``first``."""
+    """Return the leaf of a row in the tree whose splits begin at ``first``."""
     at = np.int64(0)
     while at >= 0:
         node = nodes[first + at]

@@ -95,7 +95,7 @@ def loosely_added(function: Function) -> Function:
 def bounds(
     sums: NDArray[np.int32], count: int, unit: float, rest: NDArray[np.int64], penalty: float
 ) -> tuple[float, float]:
-    """Give the least and the most that a word can win, by NEWTON: Σ pull²/(weight + penalty).
+    """Return the least and the most that a word can win, by NEWTON: Σ pull²/(weight + penalty).
 
     A copied number is its original in units of ``unit``, rounded down: the sums of ``count`` rows
     are off by ``half`` at most, once they are raised by it. ``rest`` is as in kernels/words.py.
@@ -201,7 +201,7 @@ def weigh_contenders(
 
 @part_of_kernels
 def same_rows(word: int, other: int, starts: NDArray[np.int64], rows: NDArray[np.int32]) -> bool:
-    """Tell whether the same rows hold two words."""
+    """Check whether the same rows hold two words."""
     held = rows[starts[word] : starts[word + 1]]
     others = rows[starts[other] : starts[other + 1]]
     if held.size != others.size:

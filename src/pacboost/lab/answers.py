@@ -45,7 +45,7 @@ COLUMNS = ("bound", "bound_errors", "bound_edges")
 
 
 def data(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the points of a spec, which may be too few to learn from."""
+    """Return the points of a spec, which may be too few to learn from."""
     return session.points(mapping("data", asked.get("data")), of_both=False).plain()
 
 
@@ -75,7 +75,7 @@ def rounds(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def head(run: LabRun) -> dict[str, Any]:
-    """Say what the run is made of."""
+    """Return what the run is made of."""
     ledger = run.ledger(0)
     kind = BOOSTERS.get(ledger.booster)
     return {
@@ -87,7 +87,7 @@ def head(run: LabRun) -> dict[str, Any]:
 
 
 def after(run: LabRun, number: int) -> dict[str, Any] | None:
-    """Give the weights of the round after ``number``."""
+    """Return the weights of the round after ``number``."""
     weights = run.frames[number].weights if number < len(run.frames) else run.next_weights()
     if weights is None:
         return None
@@ -98,7 +98,7 @@ def after(run: LabRun, number: int) -> dict[str, Any] | None:
 
 
 def described(run: LabRun, numbers: range, surface: Surface | None) -> list[dict[str, Any]]:
-    """Give everything about some rounds."""
+    """Return everything about some rounds."""
     if not numbers:
         return []
     table = run.ledger(numbers[-1]).columns()
@@ -114,7 +114,7 @@ def described(run: LabRun, numbers: range, surface: Surface | None) -> list[dict
 
 
 def one_round(run: LabRun, frame: RoundFrame) -> dict[str, Any]:
-    """Give everything about a round but its bounds."""
+    """Return everything about a round but its bounds."""
     entry, bagging = frame.entry, isinstance(run, BagRun)
     return {
         "number": entry.number, "rule": entry.rule, "own": frame.own,
@@ -140,7 +140,7 @@ def _tested(run: LabRun, wrong: int | None) -> dict[str, Any] | None:
 
 
 def interval(wrong: int, n: int) -> dict[str, Any]:
-    """Give an error with its exact interval (Clopper and Pearson)."""
+    """Return an error with its exact interval (Clopper and Pearson)."""
     return {
         "error": wrong / n, "wrong": wrong, "n": n,
         "lower": clopper_pearson_lower(wrong, n, DELTA / 2),
@@ -149,7 +149,7 @@ def interval(wrong: int, n: int) -> dict[str, Any]:
 
 
 def surfaces(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Give grids of scores, of the vote or of single rules."""
+    """Return grids of scores, of the vote or of single rules."""
     spec = read_run(asked.get("run"))
     run = session.run(spec)
     numbers = [whole("a round", n, 1, MOST_ROUNDS) for n in sequence("rounds", asked.get("rounds"))]
@@ -164,7 +164,7 @@ def surfaces(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def edges(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the weighted error of every stump in the next round, to drag a threshold by."""
+    """Return the weighted error of every stump in the next round, to drag a threshold by."""
     run, number, weights = _before(session, asked)
     if isinstance(run, BagRun):
         raise PacboostError("bagging fits every rule to a bag; rules of your own are for boosting")
@@ -201,7 +201,7 @@ def _best(feature: int, signed: Doubles, cuts: Doubles) -> dict[str, Any]:
 
 
 def _before(session: LabSession, asked: Mapping[str, Any]) -> tuple[LabRun, int, Doubles]:
-    """Give a run, the number of the round that comes next, and its weights."""
+    """Return a run, the number of the round that comes next, and its weights."""
     spec = read_run(asked.get("run"))
     done = whole("after", asked.get("after"), 0, MOST_ROUNDS - 1)
     run = session.run(spec)
@@ -231,7 +231,7 @@ def weigh(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_rule(spec: RunSpec, number: int, rule: Any) -> RunSpec:
-    """Give the run with a rule of one's own in a round, and without those of later rounds."""
+    """Return the run with a rule of one's own in a round, and without those of later rounds."""
     given = spec.plain()
     given["rules"] = [entry for entry in given["rules"] if entry["round"] < number]
     given["rules"].append({"round": number, "rule": read_rule(rule).plain()})

@@ -46,7 +46,7 @@ NO_TOKEN = (
 
 
 def failure(kind: str, message: str, status: int) -> JSONResponse:
-    """Give an error as JSON."""
+    """Return an error as JSON."""
     return JSONResponse({"error": {"kind": kind, "message": message}}, status)
 
 
@@ -141,11 +141,11 @@ class Lab:
         return f"{self.origin}/?token={self.token}"
 
     def app(self) -> ASGIApp:
-        """Give the application behind its guard."""
+        """Return the application behind its guard."""
         return Guard(Starlette(routes=self.routes), self.port)
 
     def address_for_once(self) -> str:
-        """Give an address that works once: other users may see what a browser is started with."""
+        """Return an address that works once: other users may see what a browser is started with."""
         key = secrets.token_urlsafe(24)
         self._once = {key}
         return f"{self.origin}/?token={key}"

@@ -51,7 +51,7 @@ class MemberRule(Rule):
         raise ParameterError("a member of a bagged vote is taken as it is")
 
     def words(self, names: Names) -> str:
-        """Say the rule, or name the classifier."""
+        """Return the rule, or name the classifier."""
         if isinstance(self.inner, Hypothesis):
             return self.inner.words(names)
         return type(self.inner).__name__
@@ -111,7 +111,7 @@ class BagRun(LabRun):
         return True
 
     def next_weights(self) -> Doubles | None:
-        """Give the next bag: how often each point is in it."""
+        """Return the next bag: how often each point is in it."""
         if len(self.frames) >= MOST_ROUNDS:
             return None
         counts = self.bagging.bags.bag(len(self.frames)).counts
@@ -119,7 +119,7 @@ class BagRun(LabRun):
         return found
 
     def ledger(self, rounds: int) -> Ledger:
-        """Give the rounds as a record without a potential: nothing bounds its error."""
+        """Return the rounds as a record without a potential: nothing bounds its error."""
         return Ledger(
             booster="bagging", potential="none", learner=make_learner(self.spec.learner).name,
             rows=self.sample.n_rows, classes=1, weighted=False, plain_votes=False,

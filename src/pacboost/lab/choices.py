@@ -146,14 +146,14 @@ def make_booster(choice: MethodChoice) -> Booster[Any]:
 
 
 def booster_values(choice: MethodChoice) -> dict[str, Any]:
-    """Give the parameters of a booster."""
+    """Return the parameters of a booster."""
     if choice.name not in OFFERS:
         raise ParameterError(f"booster is {choice.name!r}; it may be {', '.join(OFFERS)}")
     return _parameters(choice, OFFERS[choice.name].parameters, "the booster")
 
 
 def booster_code(choice: MethodChoice) -> tuple[str, str]:
-    """Give the import and the expression of a booster."""
+    """Return the import and the expression of a booster."""
     own = booster_values(choice)
     kind = BOOSTERS[choice.name]
     given = ", ".join(f"{name}={value!r}" for name, value in own.items())
@@ -167,14 +167,14 @@ def make_learner(choice: MethodChoice) -> Learner:
 
 
 def learner_values(choice: MethodChoice) -> dict[str, Any]:
-    """Give the parameters of a learner."""
+    """Return the parameters of a learner."""
     if choice.name not in LEARNERS:
         raise ParameterError(f"learner is {choice.name!r}; it may be {', '.join(LEARNERS)}")
     return _parameters(choice, LEARNERS[choice.name].parameters, "the learner")
 
 
 def learner_code(choice: MethodChoice) -> tuple[str, str]:
-    """Give the import and the expression of a learner."""
+    """Return the import and the expression of a learner."""
     own = learner_values(choice)
     return LEARNERS[choice.name].code(own)
 
@@ -274,7 +274,7 @@ KINDS: dict[str, Kind] = {
 
 
 def knob_values(spec: Mapping[str, Any]) -> dict[str, float]:
-    """Give the value of every knob, those that were not set by their defaults."""
+    """Return the value of every knob, those that were not set by their defaults."""
     found = {}
     for knob in KINDS[spec["kind"]].knobs:
         given = spec.get(knob.name)
@@ -290,7 +290,7 @@ def knob_values(spec: Mapping[str, Any]) -> dict[str, float]:
 
 
 def world_of(spec: Mapping[str, Any]) -> Any:
-    """Give the world that points are drawn from, with ``draw`` and ``features``."""
+    """Return the world that points are drawn from, with ``draw`` and ``features``."""
     kind = spec.get("kind")
     if kind == "rectangle":
         noise = knob_values(spec)["noise"]

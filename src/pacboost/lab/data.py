@@ -69,7 +69,7 @@ class Points:
             )
 
     def plain(self) -> dict[str, Any]:
-        """Give everything that the page draws."""
+        """Return everything that the page draws."""
         return {
             "ids": self.ids.tolist(), "base": self.base, "x": self.places[:, 0].tolist(),
             "y": self.places[:, 1].tolist(), "label": self.y.tolist(), "names": list(self.names),

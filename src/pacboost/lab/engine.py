@@ -73,18 +73,18 @@ def i8(values: Any) -> str:
 
 
 def heaviest(weights: Doubles, ids: NDArray[np.int64]) -> list[list[float]]:
-    """Give the points of the largest weight: pairs of id and weight."""
+    """Return the points of the largest weight: pairs of id and weight."""
     order = np.argsort(-weights, kind="stable")[:HEAVIEST]
     return [[int(ids[row]), float(weights[row])] for row in order]
 
 
 def effective_size(weights: Doubles) -> float:
-    """Give 1/Σ D², the number of equally weighted points that D is worth."""
+    """Return 1/Σ D², the number of equally weighted points that D is worth."""
     return float(1 / (weights**2).sum())
 
 
 def cumulated(margins: Doubles) -> Doubles:
-    """Give the share of points with margins up to -1, -0.98, …, 1.
+    """Return the share of points with margins up to -1, -0.98, …, 1.
 
     >>> cumulated(np.array([-0.5, 0.5]))[[0, 50, 100]].tolist()
     [0.0, 0.5, 1.0]
@@ -95,7 +95,7 @@ def cumulated(margins: Doubles) -> Doubles:
 
 
 def shape_of(rule: Hypothesis) -> dict[str, Any]:
-    """Say how a rule can be drawn."""
+    """Return how a rule can be drawn."""
     inner = rule.unvalued
     if isinstance(inner, StumpRule):
         finite = bool(np.isfinite(inner.threshold))
@@ -141,11 +141,11 @@ class LabRun(ABC):
 
     @abstractmethod
     def ledger(self, rounds: int) -> Ledger:
-        """Give the record of the first rounds."""
+        """Return the record of the first rounds."""
 
     @abstractmethod
     def next_weights(self) -> Doubles | None:
-        """Give D of the round after the last one that is done; None if there is none."""
+        """Return D of the round after the last one that is done; None if there is none."""
 
     def advance(self, rounds: int) -> None:
         """Do rounds until there are so many, or none can follow."""
@@ -153,19 +153,19 @@ class LabRun(ABC):
             pass
 
     def weights_after(self, rounds: int) -> Doubles | None:
-        """Give D of round ``rounds + 1``."""
+        """Return D of round ``rounds + 1``."""
         self.advance(rounds)
         if rounds < len(self.frames):
             return self.frames[rounds].weights
         return self.next_weights()
 
     def vote(self, rounds: int) -> Vote:
-        """Give the vote of the first rounds."""
+        """Return the vote of the first rounds."""
         votes = self.frames[rounds - 1].votes if rounds else np.empty(0)
         return Vote([frame.rule for frame in self.frames[:rounds]], votes)
 
     def scores(self, X: Doubles, rounds: int) -> Doubles:
-        """Give F of rows after so many rounds."""
+        """Return F of rows after so many rounds."""
         return self.vote(rounds).scores(self._unlabelled(X).table)
 
     @property
@@ -262,23 +262,23 @@ class BoostRun(LabRun):
         return True
 
     def _total(self, vote: Vote) -> float:
-        """Give the sum of the largest votes; only revised ones have to be added up again."""
+        """Return the sum of the largest votes; only revised ones have to be added up again."""
         if self.revised or not self.frames:
             return norm(vote)
         return self.frames[-1].total + largest(vote.hypotheses[-1], vote.votes[-1])
 
     def _distribution(self) -> Doubles | None:
-        """Give the weights of the next round as shares; None where nothing weighs anything."""
+        """Return the weights of the next round as shares; None where nothing weighs anything."""
         weights = self.run.weights
         total = int(weights.sum())
         return None if total == 0 else weights / total
 
     def next_weights(self) -> Doubles | None:
-        """Give what the booster would ask the next rule for."""
+        """Return what the booster would ask the next rule for."""
         return self._distribution()
 
     def ledger(self, rounds: int) -> Ledger:
-        """Give the loop's record, cut after so many rounds."""
+        """Return the loop's record, cut after so many rounds."""
         entries = [frame.entry for frame in self.frames[:rounds]]
         if self.revised and rounds:
             votes = self.frames[rounds - 1].votes
@@ -289,7 +289,7 @@ class BoostRun(LabRun):
 
 
 def forced_rules(parent: LabRun, after: int) -> dict[int, Hypothesis]:
-    """Give the rules of a parent's first rounds, for a fork to keep."""
+    """Return the rules of a parent's first rounds, for a fork to keep."""
     parent.advance(after)
     if len(parent.frames) < after:
         raise ParameterError(

@@ -54,7 +54,7 @@ class LabFile:
         }  # fmt: skip
 
     def suggestion(self, target: str | None = None) -> dict[str, Any]:
-        """Give data to begin with: the named target, or the last column that can be one."""
+        """Return data to begin with: the named target, or the last column that can be one."""
         targets = self.info()["targets"] if target is None else [target]
         found = self._suggestion(targets)
         if found is None:
@@ -83,7 +83,7 @@ class LabFile:
         return f"{self.name}: {of} hold two classes or more (and at most {MOST_LEVELS})"
 
     def levels(self, target: str) -> list[tuple[str, int]]:
-        """Give the values of a column and how often each comes, in the order of their names."""
+        """Return the values of a column and how often each comes, in the order of their names."""
         if target not in self.texts:
             raise ParameterError(
                 f"{self.name} has no column {target!r}; its columns are {', '.join(self.texts)}"
@@ -136,7 +136,7 @@ def read_file(name: str, content: bytes) -> LabFile:
 
 
 def too_large(name: str, size: int) -> str:
-    """Say that a file is too large, and what to do."""
+    """Explain that a file is too large, and what to do."""
     return (
         f"{name} has {size / 2**20:.0f} MB; the lab reads files of up to {MOST_BYTES >> 20} MB. "
         "Choose some thousand rows at random and save them as a file of their own"
@@ -158,7 +158,7 @@ class Shelf:
         return file
 
     def get(self, digest: Any, name: str = "") -> LabFile:
-        """Give a file by its digest."""
+        """Return a file by its digest."""
         if not isinstance(digest, str) or digest not in self.files:
             called = f" {name!r}" if name else ""
             raise LinkError(

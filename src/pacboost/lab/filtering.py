@@ -103,7 +103,7 @@ def plan(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def described(found: Plan, unit: str) -> dict[str, Any]:
-    """Give a plan as JSON has it."""
+    """Return a plan as JSON has it."""
     return {
         "question": found.question, "unit": unit, "number": getattr(found, unit),
         "lower": found.lower, "lower_for": found.lower_for, "simulated": found.simulated,

@@ -50,7 +50,7 @@ def write_page(
 
 
 def complete(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a run with everything that it leaves to the defaults."""
+    """Return a run with everything that it leaves to the defaults."""
     return read_run(dict(run)).plain()
 
 

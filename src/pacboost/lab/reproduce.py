@@ -35,7 +35,7 @@ def code(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _data(session: LabSession, spec: RunSpec) -> tuple[tuple[Lines, Lines], Lines]:
-    """Give the imports and the lines that make X and y (and the test rows), and files needed."""
+    """Return the imports and the lines that make X and y (and the test rows), and files needed."""
     kind, needs = spec.data["kind"], []
     if kind in ("lecture", "toy"):
         name = "lecture_points" if kind == "lecture" else "ten_points"
@@ -110,7 +110,7 @@ def _edits(data: Mapping[str, Any], base: int) -> Lines:
 
 
 def _model(spec: RunSpec, rounds: int) -> tuple[Lines, Lines]:
-    """Give the imports and the lines that fit, one fit for every change of booster or learner."""
+    """Return the imports and the lines that fit, one fit for every change of booster or learner."""
     if spec.method == "bagging":
         imported, learner = learner_code(spec.learner)
         made = f"BaggingClassifier({learner}, {rounds}, random_state={spec.seed})"

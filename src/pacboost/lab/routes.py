@@ -44,7 +44,7 @@ ON_PURPOSE = (
 
 
 def certificates(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Give every certificate of the vote after a round."""
+    """Return every certificate of the vote after a round."""
     spec = read_run(asked.get("run"))
     done = whole("round", asked.get("round"), 1, MOST_ROUNDS)
     delta = number("delta", asked.get("delta", 0.05), 1e-9, 0.5)
@@ -184,7 +184,7 @@ def catalog(session: LabSession, boot: Any = None) -> dict[str, Any]:
 
 
 def levels(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the values of a column of a file."""
+    """Return the values of a column of a file."""
     file = session.files.get(asked.get("digest"))
     found = file.levels(text("target", asked.get("target")))
     return {"levels": [list(pair) for pair in found]}

@@ -119,7 +119,7 @@ def _folder() -> Traversable:
 
 
 def asset(name: str) -> tuple[bytes, str] | None:
-    """Give a file of the page and its type; None if there is none of that name.
+    """Return a file of the page and its type; None if there is none of that name.
 
     >>> asset("../app.py") is None
     True
@@ -146,7 +146,7 @@ def import_map(addresses: dict[str, str], nonce: str = "") -> str:
 
 
 def html_page(nonce: str) -> str:
-    """Give the page, with the map of its modules."""
+    """Return the page, with the map of its modules."""
     addresses = {name: f"/page/{name}" for name in _modules()}
     return _template().replace(IMPORT_MAP, import_map(addresses, nonce))
 
@@ -158,7 +158,7 @@ def _inline_script(name: str) -> str:
 
 
 def whole_page(recording: object) -> str:
-    """Give the page as a single file that needs no server, with a recording inside.
+    """Return the page as a single file that needs no server, with a recording inside.
 
     Modules become addresses that hold their own text; ``<`` is written as an escape, so that
     nothing in the recording can end the script.

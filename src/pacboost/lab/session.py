@@ -31,7 +31,7 @@ class LabSession:
     _surfaces: dict[tuple[str, int], Surface] = field(default_factory=dict)
 
     def points(self, spec: Mapping[str, Any], *, of_both: bool = True) -> Points:
-        """Give the points of a spec; unless told otherwise, they have to be of both classes."""
+        """Return the points of a spec; unless told otherwise, they have to be of both classes."""
         key = digest(spec)
         if key not in self._points:
             self._points[key] = make_points(spec, self.files)
@@ -44,7 +44,7 @@ class LabSession:
         return found
 
     def run(self, spec: RunSpec) -> LabRun:
-        """Give a run, which may have rounds already."""
+        """Return a run, which may have rounds already."""
         key = spec.key
         if key not in self._runs:
             self._runs[key] = self._made(spec)
@@ -74,7 +74,7 @@ class LabSession:
         return BoostRun(spec, points, forced_rules(self.run(spec.parent), after))
 
     def surface(self, spec: RunSpec, size: int) -> Surface:
-        """Give the grid of a run."""
+        """Return the grid of a run."""
         key = (spec.key, size)
         run = self.run(spec)
         if key not in self._surfaces or self._surfaces[key].run is not run:

@@ -38,7 +38,7 @@ class MethodChoice:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON has it."""
+        """Return it as JSON has it."""
         return {"name": self.name, "parameters": dict(sorted(self.parameters.items()))}
 
 
@@ -51,7 +51,7 @@ class OwnRule:
     above: int
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON has it."""
+        """Return it as JSON has it."""
         return {"feature": self.feature, "threshold": self.threshold, "above": self.above}
 
 
@@ -64,7 +64,7 @@ class Change:
     learner: MethodChoice | None = None
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON has it."""
+        """Return it as JSON has it."""
         parts = {"booster": self.booster, "learner": self.learner}
         given = {name: part.plain() for name, part in parts.items() if part is not None}
         return {"after": self.after, **given}
@@ -83,7 +83,7 @@ class RunSpec:
     seed: int = 0
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON has it, in one form."""
+        """Return it as JSON has it, in one form."""
         return {
             "data": self.data,
             "method": self.method,
@@ -116,7 +116,7 @@ class RunSpec:
 
 
 def digest(content: Any) -> str:
-    """Give a short name of what JSON can hold."""
+    """Return a short name of what JSON can hold."""
     text = json.dumps(content, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 

@@ -40,7 +40,7 @@ class Surface:
             self._cells.append((frame, small))
 
     def rule(self, number: int) -> Doubles:
-        """Give what the rule of a round says, from -1 to 1."""
+        """Return what the rule of a round says, from -1 to 1."""
         self._known(number)
         frame, cells = self._cells[number - 1]
         values = frame.rule.values[:, 0]
@@ -48,7 +48,7 @@ class Surface:
         return found
 
     def vote(self, number: int) -> Doubles:
-        """Give the score after a round, divided by the sum of votes."""
+        """Return the score after a round, divided by the sum of votes."""
         self._known(number)
         frame = self._cells[number - 1][0]
         return self._sum(number, frame.votes) / (frame.total or 1.0)
@@ -66,7 +66,7 @@ class Surface:
 
 
 def grid_sample(run: LabRun, size: int) -> Sample:
-    """Give the points of the grid, row by row from below."""
+    """Return the points of the grid, row by row from below."""
     left, right, low, high = run.points.box
     x, y = np.linspace(left, right, size), np.linspace(low, high, size)
     rows = np.stack([np.tile(x, size), np.repeat(y, size)], axis=1)
@@ -74,7 +74,7 @@ def grid_sample(run: LabRun, size: int) -> Sample:
 
 
 def why_flat(run: LabRun) -> str:
-    """Say why there is no surface, or nothing."""
+    """Return why there is no surface, or nothing."""
     if not run.points.plane:
         return FLAT
     return "" if run.answers_elsewhere else ADVERSARY

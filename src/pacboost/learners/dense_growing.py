@@ -112,7 +112,7 @@ class DenseTreeSearch(TreeSearch):
         return rows.size * self._blocks.lanes > CELLS_THAT_TAKE_LONG
 
     def _growing(self, rows: NDArray[np.uint32], all_rows: bool) -> tuple[int, tuple[Any, ...]]:
-        """Give the size of the team for a tree on such rows, and the arguments of the kernel."""
+        """Return the size of the team for a tree on such rows, and the arguments of the kernel."""
         cells = rows.size * self._blocks.lanes
         most = largest_team() if cells >= CELLS_WORTH_MANY else min(largest_team(), FEW)
         team = max(1, min(most, cells // CELLS_WORTH_A_MEMBER))
@@ -165,6 +165,6 @@ class DenseTreeSearch(TreeSearch):
 
 @cache
 def _scan(plain: bool) -> int:
-    """Give the address of what searches for splits."""
+    """Return the address of what searches for splits."""
     scans = plain_split if plain else best_split
     return address_of(scans.scan, scans.KINDS)

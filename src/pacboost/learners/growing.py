@@ -36,7 +36,7 @@ WHY_TWO_CLASSES = (
 
 
 def key_of(seed: int) -> np.uint64:
-    """Give the key by which features are drawn for the leaves of a tree."""
+    """Return the key by which features are drawn for the leaves of a tree."""
     return np.uint64(seed * 2**20)
 
 
@@ -133,7 +133,7 @@ class TreeSearch(Search):
         return tree.valued(named, inside)
 
     def constant(self) -> Hypothesis:
-        """Give the tree of a single leaf."""
+        """Return the tree of a single leaf."""
         return TreeRule.constant(self._bins, np.zeros(self.sample.signs.shape[1]))
 
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[TreeRule, Cells]:
@@ -205,14 +205,14 @@ class TreeSearch(Search):
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
 
     def _flips(self, outputs: int, seed: int) -> NDArray[np.int8]:
-        """Give the sign of every output in every line of a sketch; or a line for every output."""
+        """Return the sign of every output in every line of a sketch; or a line for every output."""
         if self._lines == outputs:
             return np.eye(outputs, dtype=np.int8)
         signs, shape = np.array([-1, 1], np.int8), (self._lines, outputs)
         return np.random.default_rng((seed, 1)).choice(signs, shape)
 
     def _gain_by_chance(self, kind: int) -> float:
-        """Give the mean gain of a group of rows whose pulls are noise, in the units of a gain.
+        """Return the mean gain of a group of rows whose pulls are noise, in the units of a gain.
 
         The squared sum of n such pulls is about n times their mean square, so (Σ pull)²/weight does
         not depend on n. Squares are summed as whole numbers: the absolute pulls of a line sum to
@@ -227,7 +227,7 @@ class TreeSearch(Search):
         return sum(squares) / max(weight, 1.0)
 
     def _rule(self, leaves: int, unit: float) -> TreeRule:
-        """Give the tree, with nothing to say yet."""
+        """Return the tree, with nothing to say yet."""
         splits = self._splits[: leaves - 1]
         feature, cut, missing_left, left, right = np.ascontiguousarray(splits.T, dtype=np.int32)
         member, members = np.full(feature.size, -1, dtype=np.int32), self._split_members[:0]

@@ -74,7 +74,7 @@ class Search(ABC):
         """Begin with what ``partition`` is asked next, if that can be done meanwhile."""
 
     def constant(self) -> Hypothesis:
-        """Give the rule of a single cell."""
+        """Return the rule of a single cell."""
         return Valued.empty(StumpRule.constant(1), self.sample.signs.shape[1])
 
 
@@ -97,7 +97,7 @@ class Learner(ABC):
         return type(self).__name__
 
     def finds_rules(self, sample: Sample) -> bool:
-        """Tell whether, for two classes, it looks for rules that answer -1 or +1."""
+        """Check whether, for two classes, it looks for rules that answer -1 or +1."""
         return True
 
     def bytes_of_work(self, columns: int, outputs: int) -> int:
@@ -109,7 +109,7 @@ class Learner(ABC):
         """Start to work on a sample."""
 
     def capacity(self, sample: Sample) -> Capacity | None:
-        """Tell how rich the class is, None where nobody knows."""
+        """Return how rich the class is, None where nobody knows."""
         return None
 
 

@@ -89,7 +89,7 @@ class SklearnSearch(Search):
 
 
 def shaped(rows: Any, shape: tuple[int, ...]) -> Any:
-    """Give flat rows the shape that they came in.
+    """Return flat rows the shape that they came in.
 
     >>> shaped(np.zeros((5, 6)), (2, 3)).shape, shaped(np.zeros((5, 6)), ()).shape
     ((5, 2, 3), (5, 6))

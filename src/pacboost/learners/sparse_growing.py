@@ -36,7 +36,7 @@ class SparseStumps:
         self._codes, self._bins, self._missing = codes, bins_of(bins), bins.missing
 
     def best_cut(self, amounts: Wholes, slack: int) -> tuple[int, int, int, int]:
-        """Give the first feature and cut whose edge is within ``slack`` of the largest.
+        """Return the first feature and cut whose edge is within ``slack`` of the largest.
 
         Also the sum of amounts above the cut less the sum below it, and that of missing values.
         """
@@ -53,7 +53,7 @@ class SparseStumps:
         return feature, int(cut), int(difference), int(own[bins])
 
     def edges(self, amounts: Wholes) -> Wholes:
-        """Give the largest edge of each feature."""
+        """Return the largest edge of each feature."""
         codes, total = self._codes, amounts.sum()
         edges = np.empty(self._bins.size, dtype=np.int64)
         together(
@@ -75,7 +75,7 @@ class Runs:
     codes: NDArray[np.uint8]
 
     def within(self, begins: Wholes, ends: Wholes, least: int) -> Runs:
-        """Give parts of the runs, without the columns that list fewer rows than the least."""
+        """Return parts of the runs, without the columns that list fewer rows than the least."""
         some = ends >= begins + least
         columns = self.columns[some]
         return Runs(columns, begins[some], ends[some], self.rows, self.codes)
@@ -221,7 +221,7 @@ class SparseTreeSearch(TreeSearch):
         return feature
 
     def _parted(self, leaf: int, new: int, left: int) -> bool:
-        """Give a leaf's first ``left`` rows to its left part; tell whether it may be split on."""
+        """Return a leaf's first ``left`` rows to its left part; tell whether it may be split on."""
         start, size = self._starts[leaf], self._sizes[leaf]
         self._starts[new], self._sizes[new], self._sizes[leaf] = start + left, size - left, left
         if new + 1 == self._leaves or self._depths[leaf] >= self._deepest:

@@ -130,7 +130,7 @@ class StumpSearch(Search):
         return self._twigs.partition(request, seed, chosen)
 
     def constant(self) -> Hypothesis:
-        """Give the tree of a single leaf."""
+        """Return the tree of a single leaf."""
         return self._twigs.constant()
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int = 0) -> Hypothesis:
@@ -147,7 +147,7 @@ class StumpSearch(Search):
         return self._stump(feature, cut, int(difference), int(own[missing]))
 
     def largest_edge(self, weights: Weights, answers: NDArray[Any]) -> int:
-        """Give the largest edge of any stump on the bins, in units of weight: no near tie counts.
+        """Return the largest edge of any stump on the bins, in units of weight: no near tie counts.
 
         >>> from pacboost.sources.arrays import ArrayTable
         >>> from pacboost.samples.bins import fit_bins

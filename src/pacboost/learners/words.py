@@ -90,7 +90,7 @@ class WordSearch(Search):
         )
 
     def constant(self) -> WordList:
-        """Give the list of no word."""
+        """Return the list of no word."""
         return WordList.constant(self.sample.signs.shape[1])
 
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[WordList, Cells]:
@@ -163,7 +163,7 @@ class WordSearch(Search):
         together(word_lists.extend, drawn, *given, *scratch, at_most=min(team, words))
 
     def _copied(self, request: Request) -> NDArray[np.int16]:
-        """Give pulls and weights in 16 bits, where that is faster: see kernels/word_lists.py."""
+        """Return pulls and weights in 16 bits, where that is faster: see kernels/word_lists.py."""
         rows, outputs = request.weights.shape
         fits = FEWEST_COPIED <= outputs <= min(word_lists.MOST_OUTPUTS, MOST_COPIED // max(1, rows))
         if not fits or request.signed or request.criterion != "newton":
@@ -193,7 +193,7 @@ class WordSearch(Search):
     def _given(
         self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
     ) -> tuple[Any, ...]:
-        """Give what kernels ask for besides the words."""
+        """Return what kernels ask for besides the words."""
         criterion, penalty = CRITERIA[request.criterion], float(request.penalty)
         weights, pulls, signed = request.weights, request.pulls, request.signed
         return self._starts, self._rows, taken, weights, pulls, signed, rest, criterion, penalty

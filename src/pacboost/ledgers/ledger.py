@@ -221,7 +221,7 @@ class Ledger:
         return list(form)
 
     def hardest(self, k: int = 10) -> list[HardRow]:
-        """Give the k rows with the smallest margins: outliers, and suspected label errors."""
+        """Return the k rows with the smallest margins: outliers, and suspected label errors."""
         wanted = positive_whole("k", k)
         if not self.hard:
             raise DataError(f"no rows are known to be hard: {self._why_none_is_hard()}")

@@ -50,11 +50,11 @@ class AnswerList(list[Answer]):
     """
 
     def columns(self) -> dict[str, list[Any]]:
-        """Give labels, confidences and guesses as columns; a label is None where none is given."""
+        """Return labels, confidences and guesses as columns; no label is None."""
         return {name: [getattr(entry, name) for entry in self] for name in Answer._fields}
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Give the answers as a data frame of pandas, polars or pyarrow, one row for each."""
+        """Return the answers as a data frame of pandas, polars or pyarrow, one row for each."""
         import narwhals as nw
 
         return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
@@ -75,7 +75,7 @@ class AnswerList(list[Answer]):
 
 
 def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[Any]) -> Doubles:
-    """Give the probability of what was decided.
+    """Return the probability of what was decided.
 
     For one label per row that is the probability of the predicted class. For several labels it is
     the product, over all labels, of the probability of the prediction for the label: the

@@ -61,7 +61,7 @@ class Model:
     """Sketches of the training rows, when the model was read from a file."""
 
     def __repr__(self) -> str:
-        """Give the size only: arrays of all rules would fill megabytes.
+        """Return the size only: arrays of all rules would fill megabytes.
 
         >>> from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
         >>> AdaBoostClassifier(n_estimators=3).fit([[0], [1], [2]], [0, 1, 0]).model_
@@ -78,7 +78,7 @@ class Model:
         return tuple(f"x{j}" for j in range(self.n_features))
 
     def say(self) -> Names:
-        """Give the names that rules are printed with."""
+        """Return the names that rules are printed with."""
 
         def level(column: int, number: int) -> str:
             return str(self.levels.columns[column][number])
@@ -110,7 +110,7 @@ class Model:
         return self._linked(scores, same_bits.sigmoid, same_bits.softmax)
 
     def log_probabilities(self, scores: Scores) -> NDArray[np.float64]:
-        """Give the logarithms of the probabilities, without taking one of 0."""
+        """Return the logarithms of the probabilities, without taking one of 0."""
         if self.classes.size == 1 or self.calibration is not None:
             with np.errstate(divide="ignore"):
                 return same_bits.log(self.probabilities(scores))  # type: ignore[no-any-return]

@@ -101,7 +101,7 @@ def _number(cell: Any) -> float:
 
 
 def fingerprint(values: NDArray[np.float64]) -> str:
-    """Give a digest of rows, to know them again."""
+    """Return a digest of rows, to know them again."""
     text = f"{values.shape}".encode() + np.ascontiguousarray(values + 0.0).tobytes()
     return hashlib.sha256(text).hexdigest()
 
@@ -120,7 +120,7 @@ class Binning:
         self.cuts = [_cuts(column) for column in values.T]
 
     def codes(self, values: NDArray[np.float64]) -> Codes:
-        """Give the code of every cell."""
+        """Return the code of every cell."""
         found = np.empty(values.shape, dtype=np.uint8)
         for j, cuts in enumerate(self.cuts):
             column = np.ascontiguousarray(values[:, j])
@@ -261,7 +261,7 @@ class RowStream:
         self.words = self._in_words(old)
 
     def _in_words(self, old: Codes) -> list[str]:
-        """Say of the first cut of each rule how many rows are on its side, new and old."""
+        """Return of the first cut of each rule how many rows are on its side, new and old."""
         found: list[str] = []
         for column, cut in dict.fromkeys((int(rule[0]), int(rule[1])) for rule in self.rules):
             new_share = float((self._window[:, column] > cut).mean())
@@ -281,14 +281,14 @@ class RowStream:
         return found[:5]
 
     def columns(self) -> dict[str, float]:
-        """Give the share of what each column has won lately, the largest first."""
+        """Return the share of what each column has won lately, the largest first."""
         won = np.maximum(self.won, 0)
         whole = total(won)
         order = np.argsort(-won, kind="stable")
         return {self.names[j]: float(won[j] / whole) for j in order if won[j] > 0}
 
     def stored(self) -> dict[str, Any]:
-        """Give what a file keeps; the reference rows are not in it."""
+        """Return what a file keeps; the reference rows are not in it."""
         plain = {name: getattr(self, name) for name in PLAIN}
         arrays = {name: getattr(self, name).tolist() for name in ARRAYS}
         window = base64.b64encode(zlib.compress(self._window.tobytes(), 9)).decode()

@@ -36,7 +36,7 @@ class History:
         self.points: list[list[float]] = points if points is not None else []
 
     def due(self, row: int) -> bool:
-        """Tell whether a point is noted at this row."""
+        """Check whether a point is noted at this row."""
         return row % self.step == 0
 
     def until_due(self, row: int) -> int:
@@ -51,7 +51,7 @@ class History:
             self.step *= 2
 
     def stored(self) -> dict[str, Any]:
-        """Give what a file keeps."""
+        """Return what a file keeps."""
         return {"step": self.step, "points": self.points}
 
 
@@ -228,7 +228,7 @@ class MistakeStream:
         return low, high
 
     def curves(self) -> dict[str, list[float]]:
-        """Give what was noted on the way, as columns."""
+        """Return what was noted on the way, as columns."""
         names = ("row", "error", "lower", "upper", "log_capital", "detector")
         found: dict[str, list[float]] = {name: [] for name in names}
         for row, wrong, squares, detector in self.history.points:
@@ -240,7 +240,7 @@ class MistakeStream:
         return found
 
     def stored(self) -> dict[str, Any]:
-        """Give what a file keeps."""
+        """Return what a file keeps."""
         return {
             "counts": self._counts.tolist(),
             "squares": self._squares.tolist(),

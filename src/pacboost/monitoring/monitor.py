@@ -168,7 +168,7 @@ class Monitor:
         return self.status().alarm
 
     def status(self) -> MonitorStatus:
-        """Give everything that is known at this moment."""
+        """Return everything that is known at this moment."""
         own = self._mistakes
         low, high = own.interval()
         return MonitorStatus(
@@ -286,7 +286,7 @@ def _number(value: Any) -> float:
 
 
 def _certified(model: Any) -> float:
-    """Give the certified error of a model."""
+    """Return the certified error of a model."""
     certificate = getattr(model, "certificate_", None)
     of_what = getattr(certificate, "of_what", None)
     if certificate is None or of_what != wording.NEW_EXAMPLES or certificate.value >= 1:
@@ -299,6 +299,6 @@ def _certified(model: Any) -> float:
 
 
 def _fingerprint(model: Any) -> str:
-    """Give a digest of the record of a pacboost model; empty for others."""
+    """Return a digest of the record of a pacboost model; empty for others."""
     ledger: Any = getattr(model, "ledger_", None)
     return str(ledger.digest()) if hasattr(ledger, "digest") else ""

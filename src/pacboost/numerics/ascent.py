@@ -76,12 +76,12 @@ def best_votes(H: Floats, f: Floats, start: Floats, total: float | None = None) 
 
 
 def quick_step(H: Floats, slope: Floats, x: Floats, total: float | None) -> Floats:
-    """Give the step from x to the best votes of a model with this slope at x."""
+    """Return the step from x to the best votes of a model with this slope at x."""
     return best_votes(H, slope + product(H, x), x, total) - x
 
 
 def refined_step(H: Floats, slope: Floats, x: Floats, total: float | None) -> Floats:
-    """Give that step, solved for once more with the votes in play known.
+    """Return that step, solved for once more with the votes in play known.
 
     Where votes are large beside the step, the difference of two votes has lost the digits that
     the step is made of.
@@ -137,11 +137,11 @@ class Climb:
         return evenest(heights, self.base, self.share, level)
 
     def soft_margin(self, votes: Floats) -> float:
-        """Give the soft margin of votes of sum 1."""
+        """Return the soft margin of votes of sum 1."""
         return soft_margin(margins_of(self.columns, votes)[:, None], self.base, self.share)
 
     def regularised(self, votes: Floats, strength: float) -> Floats:
-        """Give the votes of sum 1 that are best at a strength η, from any start.
+        """Return the votes of sum 1 that are best at a strength η, from any start.
 
         >>> climb = Climb(np.array([[1, 1, -1], [-1, 1, 1]], np.int8), np.full(3, 1 / 3), 0, 1e-9)
         >>> climb.regularised(np.array([1.0, 0.0]), 10.0).tolist()
@@ -160,7 +160,7 @@ class Climb:
         return found
 
     def projected(self, votes: Floats, strength: float, target: float) -> tuple[Floats, float]:
-        """Give x as votes of sum 1 and a strength; or votes which show that there is none.
+        """Return x as votes of sum 1 and a strength; or votes which show that there is none.
 
         There is none where a vote has a soft margin above the target: under any weights, one of
         its rules has an edge of at least that. Such a vote is what margin maximisers look for.

@@ -45,7 +45,7 @@ def ranks(n: int) -> tuple[int, ...]:
 
 
 def next_rank(rank: int, n: int) -> int:
-    """Give the first rank of the list that is not below this one.
+    """Return the first rank of the list that is not below this one.
 
     >>> next_rank(3, 1000), next_rank(500, 1000), next_rank(997, 1000)
     (3, 502, 997)
@@ -101,7 +101,7 @@ def _all_hold(n: int, nats: float) -> float:
 
 
 def _poisson(mean: float) -> tuple[int, Floats]:
-    """Give the first number that counts, and the probabilities from there on."""
+    """Return the first number that counts, and the probabilities from there on."""
     reach = 9 * math.sqrt(mean) + 40
     numbers = np.arange(max(0, math.floor(mean - reach)), math.ceil(mean + reach) + 1)
     return int(numbers[0]), exp(_log_poisson(numbers, mean))

@@ -39,7 +39,7 @@ def round_vote(vote: float) -> float:
 
 
 def whole_scale(total: float) -> float:
-    """Give the power of two that brings a sum of weights to between 2**51 and ``FRESH_TOTAL``.
+    """Return the power of two that brings a sum of weights to between 2**51 and ``FRESH_TOTAL``.
 
     Sums that differ in their last bits have the same, so a row of weight 2 is treated as two rows.
 
@@ -50,7 +50,7 @@ def whole_scale(total: float) -> float:
 
 
 def in_units_of_least(base: NDArray[np.float64], outputs: int = 1) -> NDArray[np.float64]:
-    """Give base weights in units of the least, one for each output; whole where they nearly are.
+    """Return base weights in units of the least, one for each output; whole where they nearly are.
 
     >>> in_units_of_least(np.array([0.1, 0.3])).tolist()
     [1.0, 3.0]

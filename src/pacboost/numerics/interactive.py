@@ -9,7 +9,7 @@ from typing import Any
 
 
 def in_notebook() -> bool:
-    """Tell whether this runs in a notebook's kernel; IPython in a terminal is none.
+    """Check whether this runs in a notebook's kernel; IPython in a terminal is none.
 
     >>> in_notebook()
     False
@@ -19,11 +19,11 @@ def in_notebook() -> bool:
 
 
 def person_waits() -> bool:
-    """Tell whether messages on stderr reach a person: in a notebook, or at a terminal."""
+    """Check whether messages on stderr reach a person: in a notebook, or at a terminal."""
     return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
 def person_waits_here() -> bool:
-    """Tell whether a person waits for this thread: workers of a pool stay silent."""
+    """Check whether a person waits for this thread: workers of a pool stay silent."""
     alone = multiprocessing.current_process().name == "MainProcess"
     return alone and threading.current_thread() is threading.main_thread() and person_waits()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Give a table; its first column is aligned left.
+    """Return a table; its first column is aligned left.
 
     >>> table(["a"], [["<b>"]]).endswith('<td style="text-align:left">&lt;b&gt;</td></tr></table>')
     True
@@ -17,7 +17,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> str:
-    """Give a table of names and what they stand for, without a head; both are aligned left.
+    """Return a table of names and what they stand for, without a head; both are aligned left.
 
     >>> facts([("size", "< 5")]).endswith('<td style="text-align:left">&lt; 5</td></tr></table>')
     True
@@ -31,7 +31,7 @@ def facts(pairs: Iterable[tuple[str, object]]) -> str:
 
 
 def bold(text: str) -> str:
-    """Give a paragraph in bold.
+    """Return a paragraph in bold.
 
     >>> bold("wrong on < 5 %")
     '<p><b>wrong on &lt; 5 %</b></p>'
@@ -40,7 +40,7 @@ def bold(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Give a paragraph.
+    """Return a paragraph.
 
     >>> paragraph("a < b")
     '<p>a &lt; b</p>'

@@ -95,7 +95,7 @@ Block = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def block_ends(number: int) -> list[int]:
-    """Give where blocks end: the last has half of the numbers, the one before a quarter, ….
+    """Return where blocks end: the last has half of the numbers, the one before a quarter, ….
 
     >>> block_ends(500), block_ends(15)
     ([15, 31, 62, 125, 250, 500], [15])
@@ -134,7 +134,7 @@ def mean_share_upper(blocks: Sequence[Block], delta: float) -> float:
 
 
 def _other(m: float, cost: float) -> float:
-    """Give the x < m with kl(x‖m) = cost; 0 where there is none."""
+    """Return the x < m with kl(x‖m) = cost; 0 where there is none."""
     if -float(log1p(-m)) <= cost:
         return 0.0
     # kl(x‖m) is convex and falls in x: Newton's steps from the left never pass the answer.
@@ -147,7 +147,7 @@ def _other(m: float, cost: float) -> float:
 
 
 def _factor(past: Sequence[Block]) -> float:
-    """Tell how much more than on coins to bet, by what was seen before."""
+    """Return how much more than on coins to bet, by what was seen before."""
     if not past:
         return 1.0
     number, mean, squares = _moments(past)
@@ -157,7 +157,7 @@ def _factor(past: Sequence[Block]) -> float:
 
 
 def _moments(blocks: Sequence[Block]) -> tuple[float, float, float]:
-    """Give the number of numbers, their mean and the mean of their squares."""
+    """Return the number of numbers, their mean and the mean of their squares."""
     number = total(np.array([total(times) for times, _ in blocks]))
     sums = [[total(times * values**power) for times, values in blocks] for power in (1, 2)]
     mean, squares = (total(np.array(own)) / number for own in sums)

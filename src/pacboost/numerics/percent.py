@@ -82,7 +82,7 @@ def visible(text: str) -> str:
 
 
 def _picture(found: re.Match[str]) -> str:
-    """Give the picture that Unicode has of a control character; others become one sign."""
+    """Return the picture that Unicode has of a control character; others become one sign."""
     code = ord(found[0])
     if code < 0x20:
         return chr(0x2400 + code)

@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 
 def quantile_of(numbers: Floats, weights: NDArray[np.int64] | None, share: float) -> float:
-    """Give the middle of all numbers v that minimise the pinball loss of ``share``.
+    """Return the middle of all numbers v that minimise the pinball loss of ``share``.
 
     That loss is Σ w·share·(r - v) over numbers r above v, and Σ w·(1 - share)·(v - r) over the
     others; with a share of ½ the minimum is the median. Weights were rounded to whole units, so
@@ -53,7 +53,7 @@ def quantiles_of_cells(
     cells: NDArray[np.unsignedinteger],
     count: int,
 ) -> Floats:
-    """Give the quantile of every cell, 0 where there are no rows.
+    """Return the quantile of every cell, 0 where there are no rows.
 
     >>> cells = np.array([0, 0, 2, 2, 2], dtype=np.uint8)
     >>> quantiles_of_cells(np.array([1.0, 3.0, 5.0, 7.0, 6.0]), None, 0.5, cells, 3).tolist()

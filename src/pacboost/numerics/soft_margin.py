@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 
 def soft_margin(margins: Floats, base: Floats, share: float) -> float:
-    """Give the mean margin of the worst ``share`` of the rows; of the single worst one if 0.
+    """Return the mean margin of the worst ``share`` of the rows; of the single worst one if 0.
 
     It is the least mean that weights of at most base/share can give, and so the dual of boosting
     with capped weights: max over ρ of ρ - mean(max(0, ρ - margin))/share. Margins are (rows,

@@ -24,7 +24,7 @@ def majority_error(part: float) -> float:
 
 
 def part_error(whole: float) -> float:
-    """Give the error that the parts may have for a majority of three to have error ``whole``.
+    """Return the error that the parts may have for a majority of three to have error ``whole``.
 
     g⁻¹(y) = 1/2 - sin(asin(1 - 2y)/3), because sin(3u) = 3 sin u - 4 sin³u.
 
@@ -35,7 +35,7 @@ def part_error(whole: float) -> float:
 
 
 def targets(epsilon: float, weak: float) -> list[float]:
-    """Give the errors that every level of the recursion aims at: leaves first, epsilon last.
+    """Return the errors that every level of the recursion aims at: leaves first, epsilon last.
 
     The leaves may err as much as a weak rule does, ``weak`` < 1/2, and a bit more.
 

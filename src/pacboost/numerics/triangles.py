@@ -12,7 +12,7 @@ from pacboost.numerics.same_bits import Floats
 
 
 def solved(matrix: Floats, sides: Floats) -> Floats:
-    """Give the solutions of matrix·x = side for every column of ``sides``.
+    """Return the solutions of matrix·x = side for every column of ``sides``.
 
     >>> solved(np.array([[4.0, 2.0], [2.0, 3.0]]), np.array([[8.0], [7.0]])).tolist()
     [[1.25], [1.5]]

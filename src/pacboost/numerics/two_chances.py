@@ -85,7 +85,7 @@ def _least_sum(
     seen: float,
     rows: int,
 ) -> float:
-    """Give a v so that all pairs with x + y ≥ v are ruled out, the least up to one unit."""
+    """Return a v so that all pairs with x + y ≥ v are ruled out, the least up to one unit."""
     unit = 2.0 ** math.floor(math.log2(UNITS / math.sqrt(rows)))
     top = right + float(cap(np.array([right]))[0])
     low, high = math.floor(seen / unit), math.ceil(top / unit) + 1
@@ -106,7 +106,7 @@ def _ruled_out(
     cap: Callable[[Floats], Floats],
     unit: float,
 ) -> bool:
-    """Tell whether strips cover all pairs with x + y ≥ v, each with a probability below delta."""
+    """Check whether strips cover all pairs with x + y ≥ v, each with a probability below delta."""
     width = right / STRIPS
     left: Floats = width * np.arange(STRIPS, dtype=np.float64)
     while left.size:
@@ -122,7 +122,7 @@ def _ruled_out(
 
 
 def _likely(n: int, p: Floats, delta: float, most: int) -> tuple[NDArray[np.int64], Floats]:
-    """Give numbers j ≤ most with P[Bin(n, p) = j] for every p; others have 2e-15·delta together.
+    """Return numbers j ≤ most with P[Bin(n, p) = j] for every p; others have 2e-15·delta together.
 
     That is by Bernstein's inequality, with the largest variance.
     """
@@ -140,7 +140,7 @@ def _likely(n: int, p: Floats, delta: float, most: int) -> tuple[NDArray[np.int6
 
 
 def _below(most: NDArray[np.int64], n: int | NDArray[np.int64], p: Floats) -> Floats:
-    """Give P[Bin(n, p) ≤ most]; 0 below 0, and 1 from n on."""
+    """Return P[Bin(n, p) ≤ most]; 0 below 0, and 1 from n on."""
     inside = (most >= 0) & (most < n)
     found = betainc(np.where(inside, n - most, 1), np.where(inside, most + 1, 1), 1 - p)
     return np.asarray(np.where(inside, found, (most >= 0) * 1.0))

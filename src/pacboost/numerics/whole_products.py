@@ -82,7 +82,7 @@ def whole_weights(weights: Floats) -> Floats:
 def _blocks(
     columns: Columns, lines: NDArray[np.intp] | None = None
 ) -> Iterator[tuple[slice, Floats]]:
-    """Give parts of the columns as doubles, one after the other."""
+    """Return parts of the columns as doubles, one after the other."""
     count = len(columns) if lines is None else lines.size
     width = max(1, CELLS_AT_ONCE // max(1, count))
     for start in range(0, columns.shape[1], width):

@@ -108,12 +108,12 @@ class Cluster(Tasks):
         return str(getattr(scheduler, "address", "that is closed"))
 
     def workers(self) -> dict[str, int]:
-        """Give the number of threads of every worker."""
+        """Return the number of threads of every worker."""
         found: dict[str, int] = self._ask("ncores", workers=None)
         return {worker: int(threads) for worker, threads in found.items()}
 
     def memory_limits(self) -> dict[str, int]:
-        """Give how many bytes each worker may use; 0 where that is not limited."""
+        """Return how many bytes each worker may use; 0 where that is not limited."""
         found: dict[str, Any] = self._ask("identity", n_workers=-1)["workers"]
         return {own: int(facts["memory_limit"] or 0) for own, facts in found.items()}
 
@@ -162,7 +162,7 @@ class Cluster(Tasks):
             raise self._lost() from problem
 
     def _others(self, avoid: Avoided) -> list[str]:
-        """Give the workers that are left; if there is none, one may be about to start again."""
+        """Return the workers that are left; if there is none, one may be about to start again."""
         end = time.monotonic() + min(ANSWER, self.timeout)
         while True:
             found = [worker for worker in self.workers() if worker not in avoid]
@@ -214,7 +214,7 @@ class Cluster(Tasks):
             raise self._lost() from problem
 
     def _explained(self, problem: Any) -> ClusterError:
-        """Say why a task did not run."""
+        """Return why a task did not run."""
         if isinstance(problem, self._dask.KilledWorker):
             where = getattr(problem.last_worker, "address", problem.last_worker)
             return ClusterError(
@@ -261,7 +261,7 @@ class Cluster(Tasks):
         return bool(said.get(worker))
 
     def worker_of(self, future: Any) -> str | None:
-        """Give the worker that has been given a task; None if none has."""
+        """Return the worker that has been given a task; None if none has."""
         processing: dict[str, Any] = self._ask("processing", workers=None)
         return next((own for own, keys in processing.items() if future.key in keys), None)
 
@@ -329,7 +329,7 @@ TIMES_HELD = 4
 
 
 def joblib_cluster() -> Cluster | None:
-    """Give the cluster of ``joblib.parallel_config("dask")``, if this is called within that.
+    """Return the cluster of ``joblib.parallel_config("dask")``, if this is called within that.
 
     A task of a worker does not hand work on to others: it would wait for them and block its worker.
 

@@ -28,7 +28,7 @@ V2_FOLDERS = ("", "unified")
 
 
 def cores() -> int:
-    """Give the number of cores that ``n_jobs=-1`` means: within all limits, and at least 1."""
+    """Return the number of cores that ``n_jobs=-1`` means: within all limits, and at least 1."""
     usable_cores.cache_clear()
     found = [usable_cores(), *map(_variable, LIMITS), _dask_threads()]
     return min(count for count in found if count is not None)
@@ -36,7 +36,7 @@ def cores() -> int:
 
 @lru_cache(maxsize=1)
 def usable_cores() -> int:
-    """Give the number of cores of which this process can have all at the same time.
+    """Return the number of cores of which this process can have all at the same time.
 
     Every team asks for it, so it is counted when ``n_jobs`` is read, at the start of a fit.
     """
@@ -45,7 +45,7 @@ def usable_cores() -> int:
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Give the number of threads; None and -1 mean all cores, -2 all but one, and so on."""
+    """Return the number of threads; None and -1 mean all cores, -2 all but one, and so on."""
     if isinstance(n_jobs, bool):
         raise ParameterError(f"n_jobs is {n_jobs}; it must be a whole number, or None")
     count = -1 if n_jobs is None else n_jobs
@@ -69,7 +69,7 @@ def _quota() -> int | None:
 
 
 def cgroup_quota(root: Path) -> int | None:
-    """Give the smallest quota of the control groups around this process, in whole cores.
+    """Return the smallest quota of the control groups around this process, in whole cores.
 
     Parts of a core count as one. None: there is no quota, or no file to say so. ``root`` is where
     the file system begins; tests have one of their own.
@@ -84,7 +84,7 @@ def cgroup_quota(root: Path) -> int | None:
 
 
 def _groups(listing: Path) -> Iterator[tuple[int, PurePosixPath]]:
-    """Give the version and the path of every control group that may limit our cores."""
+    """Return the version and the path of every control group that may limit our cores."""
     try:
         lines = listing.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

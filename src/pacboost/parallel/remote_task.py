@@ -62,7 +62,7 @@ Outcome = Done | Failed
 
 
 def versions() -> dict[str, str]:
-    """Give the versions that have to be the same everywhere for the same model.
+    """Return the versions that have to be the same everywhere for the same model.
 
     >>> sorted(versions())
     ['numpy', 'pacboost']
@@ -100,7 +100,7 @@ def run(expected: dict[str, str], function: Callable[..., Any], *given: Any) -> 
 
 
 def worker_name() -> str:
-    """Give the address of the worker that does this task; "this process" outside of one."""
+    """Return the address of the worker that does this task; "this process" outside of one."""
     try:
         worker = import_module("distributed").get_worker()
     except (ImportError, ValueError):  # ValueError: this is not a task of a worker
@@ -109,7 +109,7 @@ def worker_name() -> str:
 
 
 def _portable(problem: Exception) -> Exception:
-    """Give the error without those that led to it, or its words where it cannot be sent."""
+    """Return the error without those that led to it, or its words where it cannot be sent."""
     problem.__cause__ = problem.__context__ = problem.__traceback__ = None
     try:
         pickle.loads(pickle.dumps(problem))
@@ -145,7 +145,7 @@ class Shared(Generic[Result]):
         self._futures: dict[Avoided, Any] = {}
 
     def future(self, avoid: Avoided | None = None) -> Any:
-        """Give the future of the value, made on any worker but some."""
+        """Return the future of the value, made on any worker but some."""
         avoid = frozenset(self._cluster.unusable) if avoid is None else avoid
         if avoid not in self._futures:
             self._futures[avoid] = self._cluster.start(self._make, self._given, avoid)
@@ -199,7 +199,7 @@ class Job(Generic[Result]):
             self._restart()
 
     def _complaints(self, outcome: Failed | None) -> dict[str, str]:
-        """Say which workers have to be avoided, and why."""
+        """Return which workers have to be avoided, and why."""
         if outcome is not None:
             return {outcome.worker: str(outcome.problem) or type(outcome.problem).__name__}
         before, slow = set(self._cluster.unusable), self._cluster.worker_of(self._future)

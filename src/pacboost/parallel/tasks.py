@@ -96,7 +96,7 @@ def _wait_for(future: Future[Result]) -> None:
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Give the pool of so many threads; it is kept for the next time."""
+    """Return the pool of so many threads; it is kept for the next time."""
     if threads not in _pools:
         _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="pacboost-task")
     return _pools[threads]

@@ -58,7 +58,7 @@ class CalibrationRows:
         claims: int = 1,
         **details: Any,
     ) -> tuple[float, Certificate]:
-        """Give the score up to which labels or numbers are covered, with the certificate.
+        """Return the score up to which labels or numbers are covered, with the certificate.
 
         ``scores`` are those of rows that count, infinite where nothing could cover them.
         """
@@ -88,7 +88,7 @@ class CalibrationRows:
 
 
 def too_few(n: int, coverage: float, delta: float, what: str) -> str:
-    """Say how many rows are needed.
+    """Return how many rows are needed.
 
     >>> print(too_few(20, 0.9, 0.05, "rows"))
     coverage=0.9 with delta=0.05 needs at least 29 rows to calibrate by; there are 20. Collect 9 \

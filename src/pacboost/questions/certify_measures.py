@@ -81,7 +81,7 @@ def _refuse_combinations(by: Any, groups: Any, ordered: bool) -> None:
 
 
 def by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
-    """Give the rows as the model reads them, and the groups: a column that is named, or values."""
+    """Return rows as the model reads them, and the groups: a column that is named, or values."""
     if not isinstance(by, str):
         return X, by
     if not is_frame(X):
@@ -99,7 +99,7 @@ def by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
 
 
 def groups_of_rows(by: Any, rows: int) -> NDArray[Any]:
-    """Give the name of the group of every row."""
+    """Return the name of the group of every row."""
     groups = np.asarray(by, dtype=object) if isinstance(by, list) else np.asarray(by)
     if groups.shape != (rows,):
         raise DataError(f"by has shape {groups.shape}; one group for each of {rows} rows is needed")
@@ -111,7 +111,7 @@ def _distinct(groups: NDArray[Any] | None) -> list[str]:
 
 
 def _answers(model: Any, X: Any, y: Any, names: list[str]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give labels and predictions; refuse measures that the model has no answers for."""
+    """Return labels and predictions; refuse measures that the model has no answers for."""
     numbers = [name for name in names if MEASURES[name].numbers]
     regressor = not _is_classifier(model)
     if numbers and not regressor:
@@ -148,7 +148,7 @@ def _says_regressor(model: Any) -> bool:
 def _ties(
     model: Any, X: Any, y: Any, labels: NDArray[Any], said: NDArray[Any], names: list[str]
 ) -> NDArray[np.bool_]:
-    """Tell which rows a vote of ours gets right only because ties have to end somehow."""
+    """Return which rows a vote of ours gets right only because ties have to end somehow."""
     if MEASURES[names[0]].numbers or not hasattr(model, "ledger_"):
         return np.zeros(labels.size, dtype=np.bool_)
     return np.asarray(model.mistakes(X, y) & (said == labels))

@@ -85,7 +85,7 @@ class Comparison:
     """What is assumed of rows that are equal, if some are."""
 
     def difference(self, one: str, other: str) -> Difference:
-        """Give the difference of the risks of two boosters, the first less the second."""
+        """Return the difference of the risks of two boosters, the first less the second."""
         for found in self.differences:
             if (found.one, found.other) == (one, other):
                 return found
@@ -167,7 +167,7 @@ class Comparison:
         return title + (f", {self.test_rows:,} to test on" if self.test_rows else "")
 
     def _lines(self) -> list[str]:
-        """Say why boosters stopped and what they warned of, each once."""
+        """Return why boosters stopped and what they warned of, each once."""
         said: dict[str, list[str]] = {}
         for entry in self.entries:
             for words in (entry.stopped, *entry.notes):
@@ -194,7 +194,7 @@ def measure(
     delta: float,
     boosters: int,
 ) -> tuple[Compared, Wrong | None]:
-    """Say what a fitted classifier does on both kinds of rows; also which test rows it gets wrong.
+    """Return what a classifier does on both kinds of rows; also which test rows it gets wrong.
 
     Any classifier will do; margins, rounds and the bound are there for votes of ours. So many
     ``boosters`` share ``delta``.
@@ -229,7 +229,7 @@ def measure(
 
 
 def surely_worse(wrong: Mapping[str, Wrong], delta: float) -> dict[str, bool]:
-    """Say which are worse than the one with the fewest mistakes, by sign tests for all pairs.
+    """Return which are worse than the one with the fewest mistakes, by sign tests for all pairs.
 
     >>> best, like_it, other = np.zeros(40, bool), np.arange(40) < 3, np.arange(40) < 20
     >>> surely_worse({"a": best, "b": like_it, "c": other}, delta=0.05)

@@ -33,7 +33,7 @@ class ByCoin(SettlingChooser):
     share: float
 
     def __call__(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
-        """Tell which rows are chosen."""
+        """Return which rows are chosen."""
         drawn = np.empty(rows.size, dtype=np.uint64)
         hashing.numbers(rows, KEY, drawn)
         return np.asarray(drawn * 2.0**-hashing.BITS < self.share)
@@ -43,7 +43,7 @@ class ByCoin(SettlingChooser):
 
 
 def rows_and_labels(X: Any, y: Any, target: str | None) -> tuple[Any, Any]:
-    """Give rows in memory and their labels; ``target`` names the column of labels of a frame."""
+    """Return rows in memory and their labels; ``target`` names the column of labels of a frame."""
     if is_collection(X):
         return _chosen(X if target is not None else (X, y), target)
     if target is None:

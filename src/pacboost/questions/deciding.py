@@ -27,7 +27,7 @@ CHEAPEST = 20
 
 
 def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
-    """Give what was asked for, which has to be one thing.
+    """Return what was asked for, which has to be one thing.
 
     >>> read_wish({"recall": 0.95, "precision": None})
     ('recall', 0.95)
@@ -168,7 +168,7 @@ class ThresholdChoice:
         return threshold, made, self._both_sides(threshold)
 
     def _cheapest(self, wish: tuple[float, float]) -> list[float]:
-        """Give the thresholds that look cheapest; their bounds hold for all thresholds at once."""
+        """Return thresholds that look cheapest; their bounds hold for all thresholds at once."""
         points = self._points(4 * POINTS)
         seen = [wish[0] * (missed + 1) + wish[1] * (alarms + 1) for _, missed, alarms in points]
         return [points[place][0] for place in np.argsort(seen, kind="stable")[:CHEAPEST]]

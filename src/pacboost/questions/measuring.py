@@ -54,7 +54,7 @@ def is_list(of: Any) -> bool:
 
 
 def read_measures(of: Any, options: dict[str, Any]) -> list[str]:
-    """Give the names that ``of`` holds; a matrix of costs goes into the options.
+    """Return the names that ``of`` holds; a matrix of costs goes into the options.
 
     >>> options = {}
     >>> read_measures(["recall", [[0, 1], [5, 0]]], options), options
@@ -93,7 +93,7 @@ def claims_of(
 
 
 def _labels(rows: ScoredRows, positive: Any) -> list[Any]:
-    """Give the positive classes: those named; else the second of two, or each of several."""
+    """Return the positive classes: those named; else the second of two, or each of several."""
     classes: list[Any] = rows.classes.tolist()
     if positive is None:
         return classes[1:] if len(classes) == 2 else classes
@@ -277,7 +277,7 @@ def rows_for_a_half(delta: float, shared: int) -> int:
 
 
 def group_names(groups: NDArray[Any]) -> NDArray[Any]:
-    """Give the name of the group of every row as text."""
+    """Return the name of the group of every row as text."""
     if any(own is None or own != own for own in groups.tolist()):  # noqa: PLR0124
         raise DataError("by holds missing values; give every row its group, or drop those rows")
     return np.array([str(own) for own in groups.tolist()])

@@ -110,7 +110,7 @@ class NewRows:
         return cls(rows, kept, left_out, examples.word, assumptions)
 
     def sample(self, words: str = "held-out rows") -> str:
-        """Say which rows were counted.
+        """Return which rows were counted.
 
         >>> NewRows(9, np.arange(4), 3, "distinct ").sample()
         'distinct held-out rows; 3 of 9 are, or may be, training rows and are left out'

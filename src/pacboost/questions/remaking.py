@@ -33,7 +33,7 @@ Maker = Callable[[Certificate, Ledger], Certificate]
 
 
 def difference(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> str:
-    """Say how a certificate differs from the one that its bound gives; "" if it does not."""
+    """Return how a certificate differs from the one that its bound gives; "" if it does not."""
     if given.bound not in makers:
         return f"bound {given.bound!r} is not among {', '.join(makers)}"
     made = makers[given.bound](given, ledger)
@@ -81,7 +81,7 @@ def _filtered(given: Certificate, ledger: Ledger) -> Certificate:
 
 
 def _error_factor(given: Certificate, ledger: Ledger) -> float:
-    """Give the factor of the booster; a booster of the user's own is believed."""
+    """Return the factor of the booster; a booster of the user's own is believed."""
     known = BOOSTERS.get(ledger.booster)
     if known is None:
         return 0.0 if ledger.potential == "projected" else float(given.inputs["factor"])

@@ -51,7 +51,7 @@ class OrderFinding:
 
     @property
     def words(self) -> str:
-        """Say what was found."""
+        """Return what was found."""
         shares = percent(self.first_half, 2), percent(self.second_half, 2)
         return (
             f"{self.name}: {shares[0]} of the first half of the rows and {shares[1]} of the "
@@ -110,7 +110,7 @@ class RowOrder:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON knows."""
+        """Return everything as plain values that JSON knows."""
         return {
             "by_chance": self.by_chance,
             "sentence": self.sentence,
@@ -186,7 +186,7 @@ def _tested(what: str, name: str, own: Mask, tests: int) -> OrderFinding:
 
 
 def _conditions(X: Any, y: NDArray[Any], model: Any) -> Iterator[tuple[str, str, Mask]]:
-    """Give what rows may meet or not; every rule is the same in whatever order rows come."""
+    """Return what rows may meet or not; every rule is the same in whatever order rows come."""
     classes = _classes(y, model)
     if model is not None:
         yield _mistakes(model, X, y, classes=classes)
@@ -229,7 +229,7 @@ def _condition(name: str, values: NDArray[Any]) -> tuple[str, Mask]:
 
 
 def above_median(values: NDArray[np.float64]) -> Mask:
-    """Tell which values are above the median of all, or at least it where none is above.
+    """Return which values are above the median of all, or at least it where none is above.
 
     >>> above_median(np.array([1.0, 2.0, 3.0])).tolist(), above_median(np.array([0.0, 1, 1])).sum()
     ([False, False, True], np.int64(2))
@@ -243,7 +243,7 @@ def above_median(values: NDArray[np.float64]) -> Mask:
 
 
 def _columns(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Give the columns by their names, as far as X has any; texts and sparse rows have none."""
+    """Return the columns by their names, as far as X has any; texts and sparse rows have none."""
     if isinstance(X, Table):
         for j in range(min(X.n_columns, MOST_COLUMNS) if X.entries is None else 0):
             yield X.name(j), X.cells(j)

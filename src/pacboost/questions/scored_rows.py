@@ -109,7 +109,7 @@ class ScoredRows:
         return np.asarray(in_host_memory(self.model.predict_proba(self.X)))
 
     def known_class(self, label: Any) -> int:
-        """Give the place of a class that the model knows, or raise."""
+        """Return the place of a class that the model knows, or raise."""
         return class_place(self.classes, label)
 
     def score(self, label: Any) -> NDArray[Any]:
@@ -128,7 +128,7 @@ class ScoredRows:
         return np.ascontiguousarray(checked[:, place], dtype=kind)
 
     def event(self, measure: str, label: Any, options: Mapping[str, Any]) -> tuple[Mask, Mask]:
-        """Give the rows among which a rate is counted, and those of them in its event."""
+        """Return the rows among which a rate is counted, and those of them in its event."""
         if measure == "error":
             return np.ones(self.size, dtype=np.bool_), np.asarray(self.said != self.labels)
         if measure == "top_k_error":
@@ -145,7 +145,7 @@ class ScoredRows:
         return inside | self.doubtful, own & named
 
     def losses(self, measure: str, options: Mapping[str, Any]) -> tuple[Doubles, float]:
-        """Give the loss of every row divided by the largest possible loss, and that."""
+        """Return the loss of every row divided by the largest possible loss, and that."""
         if measure == "brier":
             return self._brier()
         if measure == "log_loss":
@@ -192,7 +192,7 @@ class ScoredRows:
         return np.where(known, np.minimum(squares, 2.0), 2.0) / 2, 2.0
 
     def _outside_top(self, top_k: Any) -> Mask:
-        """Tell where the true class is not among the first; equal probabilities count against."""
+        """Return where the true class is not among the first; equal probabilities count against."""
         most = self.classes.size - 1
         if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= most:
             raise ParameterError(
@@ -212,7 +212,7 @@ class ScoredRows:
 
 
 def class_place(classes: NDArray[Any], label: Any) -> int:
-    """Give the place of a label among the classes, or raise."""
+    """Return the place of a label among the classes, or raise."""
     found = [place for place, own in enumerate(classes.tolist()) if own == label]
     if len(found) != 1:
         names = ", ".join(repr(own) for own in classes.tolist()[:20])

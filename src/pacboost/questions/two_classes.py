@@ -30,7 +30,7 @@ def two_classes(X: Any, y: Any) -> tuple[Table, NDArray[np.int8]]:
 
 
 def whole_sample(learner: Learner, X: Any, y: Any) -> Sample:
-    """Give a sample of all rows, with a bin for every value where the learner reads bins."""
+    """Return a sample of all rows, with a bin for every value where the learner reads bins."""
     table, signs = two_classes(X, y)
     bins = fit_bins(table, MOST_BINS) if learner.codes else None
     return Sample(table, signs[:, None], bins=bins)

@@ -99,7 +99,7 @@ def judge(
     held_out: HeldOut | None = None,
     names: Sequence[str] = (),
 ) -> Verdict:
-    """Say what a certificate means, and what is missing if it is above epsilon.
+    """Return what a certificate means, and what is missing if it is above epsilon.
 
     ``held_out`` holds what else was counted on the certifying rows; ``names`` are those of the
     classes.
@@ -135,7 +135,7 @@ def _joined(claim: Statement, note: str) -> str:
 
 
 def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
-    """Say that no example could be set apart, and how many would be needed.
+    """Explain that no example could be set apart, and how many would be needed.
 
     >>> found = nothing_certified("12 rows are too few to set any apart", 0.05, None)
     >>> print(found)  # doctest: +NORMALIZE_WHITESPACE
@@ -200,7 +200,7 @@ def _round_up(number: int) -> int:
 
 
 def _why(rate: float, evidence: FitMeasurements) -> str:
-    """Say why the error itself is too large."""
+    """Return why the error itself is too large."""
     if evidence.improving:
         return f"its {evidence.rounds:,} rounds were still improving it, so allow more"
     own, expected = evidence.training_error, evidence.expected_error

@@ -81,7 +81,7 @@ def verify(path: str | Path | Certificate | Family) -> list[Check]:
 
 
 def sentence(path: str | Path) -> str:
-    """Say what the certificate of a file claims; "" if it has none."""
+    """Return what the certificate of a file claims; "" if it has none."""
     path = Path(path)
     model: Model | forest_format.ForestModel
     if container.kind_of(path) == forest_format.KIND:

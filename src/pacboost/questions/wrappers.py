@@ -31,12 +31,12 @@ class Inner:
 
 
 def inner_models(model: Any, X: Any) -> list[Inner]:
-    """Give all fitted pacboost models within a classifier, itself included."""
+    """Return all fitted pacboost models within a classifier, itself included."""
     return list(_walk(model, X, DEEPEST))
 
 
 def answers_alone(model: Any) -> Any | None:
-    """Give the pacboost model whose fit has seen all rows that a classifier has learned from.
+    """Return the pacboost model whose fit has seen all rows that a classifier has learned from.
 
     That is the model itself, the last step of a pipeline, what a search has found, or what is
     frozen. Calibration and voting learn from rows of their own, so there is no such model.
@@ -58,7 +58,7 @@ def answers_alone(model: Any) -> Any | None:
 
 
 def remembers(model: Any) -> bool:
-    """Tell whether a model is one of ours, which can compare rows with those of its fit."""
+    """Check whether a model is one of ours, which can compare rows with those of its fit."""
     return getattr(type(model), "remembers_rows", False) is True
 
 
@@ -137,7 +137,7 @@ def _fitted_names(model: Any) -> list[str]:
 
 
 def _parts(value: Any) -> list[Any]:
-    """Give the classifiers that an attribute holds: itself, or those in a list."""
+    """Return the classifiers that an attribute holds: itself, or those in a list."""
     if isinstance(value, Mapping):
         values = list(value.values())
     elif isinstance(value, list | tuple):
@@ -154,7 +154,7 @@ def _may_answer(part: Any) -> bool:
 
 
 def _columns_of(model: Any, X: Any, number: int) -> Any:
-    """Give the columns that a member of a bag looks at."""
+    """Return the columns that a member of a bag looks at."""
     chosen = getattr(model, "estimators_features_", None)
     if chosen is None or number >= len(chosen) or not hasattr(X, "shape"):
         return X

@@ -41,7 +41,7 @@ def table(
 def html_table(
     columns: Columns, title: str, share: float, caption: str = "", lines: Sequence[str] = ()
 ) -> str:
-    """Give the same for a notebook."""
+    """Return the same for a notebook."""
     below = [caption] if caption and _tested(columns) else []
     heads = ["booster", *(head.replace("\n", " ") for head in _heads(columns, share))]
     said = "".join(markup.paragraph(line) for line in [*below, *lines])
@@ -59,7 +59,7 @@ def _heads(columns: Columns, share: float) -> list[str]:
 
 
 def _rows(columns: Columns) -> Iterator[list[str]]:
-    """Give the name of every booster, and its cells; one that failed has no numbers."""
+    """Return the name of every booster, and its cells; one that failed has no numbers."""
     tested = _tested(columns)
     for k, name in enumerate(columns["name"]):
         own = {key: values[k] for key, values in columns.items()}

@@ -56,7 +56,7 @@ def tidy(axes: Any, *, legend: bool = False) -> Any:
 
 
 def shade(place: int, count: int) -> tuple[float, float, float]:
-    """Give a blue for one of some curves: the later, the darker."""
+    """Return a blue for one of some curves: the later, the darker."""
     light = 0.85 - 0.8 * (place + 1) / count
     return 0.1 + 0.8 * light, 0.25 + 0.6 * light, 0.45 + 0.5 * light
 
@@ -271,7 +271,7 @@ def _edges(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _with_zeros(label: str, values: NDArray[np.float64], columns: Mapping[str, list[Any]]) -> str:
-    """Say in the label from where on a line is 0, since a logarithmic scale cannot show it."""
+    """Return in the label from where on a line is 0, since a logarithmic scale cannot show it."""
     if values[-1] != 0:
         return label
     last = np.flatnonzero(values)

@@ -130,7 +130,7 @@ class NotebookLine:
 
 
 def error_console() -> Console:
-    """Give a console on stderr; in notebooks it is plain text, as rich needs ipywidgets there."""
+    """Return a console on stderr; in notebooks it is plain text, as rich needs ipywidgets there."""
     return Console(stderr=True, force_jupyter=False)
 
 

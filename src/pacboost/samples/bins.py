@@ -82,13 +82,13 @@ class Bins:
         return np.uint8 if self.missing <= 255 else np.uint16
 
     def differ(self, other: Bins) -> bool:
-        """Tell whether other bins cut elsewhere, or take other features as categorical."""
+        """Check whether other bins cut elsewhere, or take other features as categorical."""
         return not np.array_equal(self.levels, other.levels) or any(
             not np.array_equal(a, b) for a, b in zip(self.thresholds, other.thresholds, strict=True)
         )
 
     def encode(self, table: Table, features: NDArray[np.int64] | None = None) -> Codes:
-        """Give the codes (features, rows) of a table; of some features only, ascending, if named.
+        """Return the codes (features, rows) of a table; of some features only, ascending, if named.
 
         >>> from pacboost.sources.arrays import ArrayTable
         >>> bins = Bins((np.array([1.5]), np.array([0.5]), np.array([2.5])), np.zeros(3))
@@ -103,7 +103,7 @@ class Bins:
         return codes
 
     def encode_rows(self, values: Values, rows: NDArray[np.int64]) -> Codes | None:
-        """Give the codes of some rows of a matrix of floats; None if a value is infinite.
+        """Return the codes of some rows of a matrix of floats; None if a value is infinite.
 
         >>> bins = Bins((np.array([1.5], dtype=np.float32),), np.zeros(1))
         >>> bins.encode_rows(np.array([[1.0], [2.0], [np.nan]]), np.array([2, 1])).tolist()
@@ -186,7 +186,7 @@ def _fit_to_some(
 
 
 def _few_values(column: NDArray[np.floating], most: int) -> bool:
-    """Tell whether a column has no more distinct values; some rows mostly tell that it has."""
+    """Check whether a column has no more distinct values; some rows mostly tell that it has."""
     some = column[: 16 * most]
     return (
         distinct_values(some, None)[0].size <= most
@@ -223,7 +223,7 @@ def _cut(
     chosen: NDArray[np.intp] | None,
     levels: int,
 ) -> tuple[NDArray[np.float32], int]:
-    """Give one feature's thresholds and the code of its median."""
+    """Return one feature's thresholds and the code of its median."""
     looked = slice(None) if chosen is None else chosen
     values, mass = distinct_values(column[looked], None if weights is None else weights[looked])
     if chosen is not None and values.size <= max_bins:

@@ -52,7 +52,7 @@ class CodedTable(Table):
         self.names, self.levels = names, levels
 
     def block(self, first: int, last: int) -> Values:
-        """Give each code a value that has it."""
+        """Return each code a value that has it."""
         values = np.empty((last - first, self.n_rows), dtype=np.float32)
         for j in range(first, last):
             values[j - first] = self._representatives(j)[self.codes[j]]
@@ -162,7 +162,7 @@ def sharing(table: Table, bins: Bins) -> list[Defaults]:
 
 
 def _copied(table: Table, some: NDArray[np.intp]) -> Table:
-    """Give some rows; of one array of floats all columns are copied at once."""
+    """Return some rows; of one array of floats all columns are copied at once."""
     rows = table.take(some)
     return rows if table.in_place() is None or table.levels else ArrayTable(rows.rows())
 
@@ -178,7 +178,7 @@ def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
 def _first_free(
     taken: NDArray[np.uint64], sizes: NDArray[np.int64], own: NDArray[np.uint64], size: int
 ) -> int:
-    """Give the first group that has room for so many codes and none of these bits, or the next."""
+    """Return first group that has room for so many codes and none of these bits, or the next."""
     roomy = np.flatnonzero(sizes + size <= MOST_CODES)
     for start in range(0, roomy.size, GROUPS_AT_ONCE):
         some = roomy[start : start + GROUPS_AT_ONCE]
@@ -189,7 +189,7 @@ def _first_free(
 
 
 def places_of(bins: Bins, shared: list[Defaults]) -> tuple[NDArray[np.int64], int]:
-    """Give every feature its lane and codes; also the number of lanes."""
+    """Return every feature its lane and codes; also the number of lanes."""
     places = np.zeros((len(bins.thresholds), 6), dtype=np.int64)
     places[:, cuts.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
     places[:, cuts.CATEGORY] = bins.levels > 0
@@ -251,14 +251,14 @@ def _fill(
 
 
 def _known(table: Table, bins: Bins) -> NDArray[np.uint8] | None:
-    """Give the codes of a table that keeps them."""
+    """Return the codes of a table that keeps them."""
     if isinstance(table, CodedTable) and table.bins is bins:
         return np.asarray(table.codes, dtype=np.uint8)
     return None
 
 
 def lane_map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
-    """Say for every code of a feature which code it has in its lane.
+    """Return for every code of a feature which code it has in its lane.
 
     Where lanes are shared, 0 is every feature's default; a missing value has no place there.
     """

@@ -172,7 +172,7 @@ class ContentSample:
         """How many rows are kept."""
 
     def choose(self, rows: Held | Table) -> Flags:
-        """Tell which rows are chosen."""
+        """Return which rows are chosen."""
         if self._share == 1:
             return np.ones(rows.n_rows, dtype=np.bool_)
         given: Any = _values(rows, self._by) if self._by else self._sums(rows)
@@ -340,6 +340,6 @@ def _spread(values: Floats) -> float:
 
 
 def _column(rows: Held | Table, column: int, most: int | None = None) -> NDArray[Any]:
-    """Give the values of a column, or so many of them at most."""
+    """Return the values of a column, or so many of them at most."""
     values = rows.column(column) if isinstance(rows, Held) else rows.block(column, column + 1)[:, 0]
     return np.asarray(values[:most])

@@ -128,7 +128,7 @@ class Repeats:
 
 
 def copied_times(times: NDArray[np.int64]) -> int:
-    """Say how often rows were copied, given how often each distinct row comes; 0 if chance may be.
+    """Return how often rows were copied, given how often each one comes; 0 if chance may be.
 
     >>> copied_times(np.full(40, 3)), copied_times(np.full(40, 1))
     (3, 0)
@@ -150,7 +150,7 @@ def copied_times(times: NDArray[np.int64]) -> int:
 
 
 def _next_missing(counts: NDArray[np.int64], r: int, slack: float) -> bool:
-    """Tell whether too few rows come r + 1 times, given how many come r - 1 and r times.
+    """Check whether too few rows come r + 1 times, given how many come r - 1 and r times.
 
     If rows are independent draws, the numbers a_r of rows that come r times are Poisson with means
     m_r, and (r!·m_r)² ≤ (r-1)!·m_{r-1} · (r+1)!·m_{r+1} (Cauchy and Schwarz). So pairs without any
@@ -164,7 +164,7 @@ def _next_missing(counts: NDArray[np.int64], r: int, slack: float) -> bool:
 
 
 def copies_in(repeats: Repeats, what: str = "the certificate") -> str:
-    """Say that rows were copied, if that is sure; ``what`` is what the copies make void.
+    """Explain that rows were copied, if that is sure; ``what`` is what the copies make void.
 
     >>> copies_in(Repeats(np.arange(40), 40))
     ''
@@ -187,7 +187,7 @@ def refuse_copied(repeats: Repeats, what: str = "the certificate") -> None:
 
 
 def _codes(cells: Any) -> NDArray[np.float64]:
-    """Give the numbers of a column as they are, and number the values of any other column."""
+    """Return the numbers of a column as they are, and number the values of any other column."""
     values = cells if isinstance(cells, np.ndarray) else np.asarray(cells.to_numpy())
     if values.dtype.kind in "fiub":
         return values.astype(np.float64)

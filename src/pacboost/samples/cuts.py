@@ -40,7 +40,7 @@ def to_32_bits(values: NDArray[np.floating]) -> Floats:
 def cut(
     values: Floats, mass: NDArray[np.float64], max_bins: int, levels: int = 0
 ) -> tuple[Floats, int]:
-    """Give the thresholds between distinct values (ascending), and the code of the median.
+    """Return the thresholds between distinct values (ascending), and the code of the median.
 
     ``mass`` is the weight on each value; ``levels`` is above 0 for a category, see samples/bins.py.
 
@@ -103,7 +103,7 @@ def cut_by_quantiles(found: Quantiles) -> dict[int, Cut]:
 
 
 def between(low: Floats, high: Floats) -> Floats:
-    """Give 32-bit floats t with low <= t < high, halfway where the format has room."""
+    """Return 32-bit floats t with low <= t < high, halfway where the format has room."""
     half = ((low.astype(np.float64) + high.astype(np.float64)) / 2).astype(np.float32)
     return np.where(half < high, half, low)
 
@@ -120,7 +120,7 @@ class Distinct:
     mass: Masses
 
     def of(self, column: int) -> tuple[Floats, Masses]:
-        """Give those of one column."""
+        """Return those of one column."""
         own = slice(self.starts[column], self.starts[column + 1])
         return self.values[own], self.mass[own]
 
@@ -128,7 +128,7 @@ class Distinct:
 def cut_entries(
     entries: Entries, max_bins: int, weights: Masses | None, chosen: NDArray[np.intp] | None
 ) -> tuple[tuple[Floats, ...], Places]:
-    """Give the thresholds of every column, and the codes of the medians.
+    """Return the thresholds of every column, and the codes of the medians.
 
     If rows are ``chosen``, columns of many values are cut by those alone.
     """
@@ -220,7 +220,7 @@ def _in_rows(entries: Entries, weights: Masses | None, chosen: NDArray[np.intp])
 def distinct_values(
     column: NDArray[np.floating], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Give the distinct values that are not missing, ascending, and the weight on each."""
+    """Return the distinct values that are not missing, ascending, and the weight on each."""
     values = to_32_bits(column)
     seen = ~np.isnan(values)
     if not seen.all():

@@ -34,7 +34,7 @@ def begin(sample: Sample) -> None:
 
 
 def fingerprint(sample: Sample) -> str:
-    """Give the SHA-256 of what learners saw: codes or words or raw rows, labels and weights.
+    """Return the SHA-256 of what learners saw: codes or words or raw rows, labels and weights.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> signs = np.array([[1], [-1]], dtype=np.int8)

@@ -64,7 +64,7 @@ class Gathering:
         return np.stack([first[chosen], exact, near, rows[chosen], coarse])
 
     def empty(self) -> Gathering:
-        """Give one that reads rows as this one does, and has taken note of none."""
+        """Return one that reads rows as this one does, and has taken note of none."""
         other = Gathering()
         other._hasher, other._columns, other._share = self._hasher, self._columns, self._share
         other._codes, other._fine = self._codes, self._fine
@@ -80,7 +80,7 @@ class Gathering:
             self._halve()
 
     def sketch(self) -> Sketch | None:
-        """Give the sketch of all rows so far; None if there were none."""
+        """Return the sketch of all rows so far; None if there were none."""
         if self._hasher is None:
             return None
         self._distinct()

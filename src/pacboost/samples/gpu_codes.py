@@ -24,7 +24,7 @@ class GpuCodes(NamedTuple):
     features: NDArray[np.int64]
 
     def columns(self) -> Iterator[NDArray[np.uint8]]:
-        """Give the codes feature by feature, in pieces."""
+        """Return the codes feature by feature, in pieces."""
         return encode.code_columns(self.codes, self.features, ROWS_GIVEN_BACK_AT_ONCE)
 
 
@@ -45,7 +45,7 @@ def gpu_codes(table: Table, bins: Bins, *, share: bool = True) -> GpuCodes:
 
 
 def layout_of(bins: Bins, shared: list[blocks.Defaults]) -> encode.Layout:
-    """Say what the GPU has to know of bins, and of features that share lanes."""
+    """Return what the GPU has to know of bins, and of features that share lanes."""
     features, lanes = blocks.places_of(bins, shared)
     maps = np.stack([blocks.lane_map(feature, bins.missing) for feature in features])
     return encode.Layout(*bins.packed, bins.missing, features, maps, lanes)

@@ -41,7 +41,7 @@ FEW = 3
 
 
 def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
-    """Say that rows were copied, if that is sure; with groups, from one group to another.
+    """Explain that rows were copied, if that is sure; with groups, from one group to another.
 
     ``X`` may also be a list of tables, whose rows are compared as those of one table.
 
@@ -133,7 +133,7 @@ def _keys(values: NDArray[Any], number: int, step: float, words: bool = True) ->
 
 
 def words_of(text: str) -> list[str]:
-    """Give the words of a text in small letters; of a text without words, its characters.
+    """Return the words of a text in small letters; of a text without words, its characters.
 
     >>> words_of("Lost my CARD!"), words_of("?!")
     (['lost', 'my', 'card'], ['?', '!'])
@@ -151,7 +151,7 @@ def _across(repeats: Repeats, groups: NDArray[Any] | None) -> Repeats:
 
 
 def _ways(columns: Iterator[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:
-    """Give the keys of all rows, in each of the ways in which they are compared.
+    """Return the keys of all rows, in each of the ways in which they are compared.
 
     Hashes of single columns are kept only where one of them may be left out: those of a wide table
     would take twice the memory of the table.
@@ -174,7 +174,7 @@ def _ways(columns: Iterator[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:
 
 
 def _columns(X: Any) -> Iterator[tuple[Hashes, Hashes]]:
-    """Give the hashes of every column, as it is and rounded."""
+    """Return the hashes of every column, as it is and rounded."""
     for number, values in enumerate(column_values(X)):
         yield _keys(values, number, 0.0, words=False), _keys(values, number, STEP)
 

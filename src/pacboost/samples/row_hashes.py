@@ -74,7 +74,7 @@ class RowHasher:
         return self._hashes(table, rows, columns, near=True, compiled=compiled)
 
     def near_below(self, table: Table, columns: NDArray[np.int64], limit: int) -> Rows:
-        """Give the rows whose near hash of some columns is below a limit."""
+        """Return the rows whose near hash of some columns is below a limit."""
         given = table.in_place() if table.far else None
         if given is not None:
             return gpu_hashing.near_below(
@@ -136,7 +136,7 @@ class RowHasher:
 
 
 def _worth_a_kernel(table: Table, columns: int) -> bool:
-    """Tell whether a table is large, and lies in memory as one array of numbers."""
+    """Check whether a table is large, and lies in memory as one array of numbers."""
     plain = table.entries is None and not table.levels and table.width >= table.n_columns
     return plain and table.n_rows * columns > hashing.CELLS_WORTH_COMPILING
 
@@ -173,7 +173,7 @@ def _add_columns(
 
 
 def steps_of(table: Table) -> NDArray[np.float64]:
-    """Give the step of every column: a power of two, a thousandth of what its values typically are.
+    """Return step of every column: a power of two, a thousandth of what its values typically are.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> steps_of(ArrayTable(np.array([[1000.0, 0.0], [1000.0, 1.0]]))).tolist()
@@ -194,7 +194,7 @@ def steps_of(table: Table) -> NDArray[np.float64]:
 
 
 def _spans(table: Table, columns: Iterable[int] | None) -> Iterator[tuple[int, int]]:
-    """Give the columns that are hashed at once, as the first and the one after the last.
+    """Return the columns that are hashed at once, as the first and the one after the last.
 
     Categories are hashed column by column, and so are columns that are named one by one.
     """
@@ -223,7 +223,7 @@ def _magnitudes(
 
 
 def _cells(values: Values, step: NDArray[np.float64] | float | None) -> Hashes:
-    """Give a whole number for each value; zeros have 0, and missing values are all alike."""
+    """Return a whole number for each value; zeros have 0, and missing values are all alike."""
     missing = np.isnan(values)
     with np.errstate(over="ignore", invalid="ignore"):
         if step is None:
@@ -254,7 +254,7 @@ def _level_cells(numbers: Values, known: Hashes) -> Hashes:
 
 
 def among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
-    """Tell which hashes are among those known, which are sorted.
+    """Return which hashes are among those known, which are sorted.
 
     >>> among(np.array([3, 4], dtype=np.uint64), np.array([1, 3], dtype=np.uint64)).tolist()
     [True, False]

@@ -140,7 +140,7 @@ class Overlap:
     """How often rows were copied before some of them became training rows; 0 if chance may be."""
 
     def suspicious_among(self, models: int) -> bool:
-        """Tell whether more rows are shared than chance explains, if so many are compared."""
+        """Check whether more rows are shared than chance explains, if so many are compared."""
         if self.copied:
             return True
         more = math.log(models)
@@ -197,7 +197,7 @@ class HashCounts:
 
 
 def copied_before(own: NDArray[np.int64], theirs: NDArray[np.int64]) -> int:
-    """Say how often rows were copied before they were divided into two samples; 0 if not surely.
+    """Return how often rows were copied before they were divided into two samples; 0 if not surely.
 
     ``own`` and ``theirs`` say how often each distinct row comes in either sample. Together they are
     draws like those of one sample. A row of which one sample was given copies, after it was drawn,
@@ -284,13 +284,13 @@ class Sketch:
         return next((own for own in found if own.suspicious), found[0])
 
     def known(self, table: Table) -> tuple[Rows, NDArray[np.bool_]]:
-        """Give the rows of a table that are selected, and which of them equal training rows."""
+        """Return the rows of a table that are selected, and which of them equal training rows."""
         chosen = selected(self.hasher, table, self.share, self.columns)
         hashes = (self.hasher.exact(table, chosen) >> np.uint64(32)).astype(np.uint32)
         return chosen, np.isin(hashes, self.exact.hashes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values and arrays, as files hold them."""
+        """Return plain values and arrays, as files hold them."""
         return {
             "salt": f"{self.salt:016x}",
             "share": self.share,
@@ -372,7 +372,7 @@ def _kept(content: Mapping[str, Any], name: str) -> HashCounts:
 
 
 def _counts_written(kept: HashCounts) -> NDArray[np.uint32]:
-    """Give how many rows have each hash; nothing where all have one."""
+    """Return how many rows have each hash; nothing where all have one."""
     counts = np.minimum(kept.counts, 2**32 - 1).astype(np.uint32)
     return counts if (counts > 1).any() else counts[:0]
 

@@ -57,7 +57,7 @@ class SparseCodes:
         return cls(entries.n_rows, starts, entries.rows[away], codes[away], defaults)
 
     def pick(self, columns: Places) -> SparseCodes:
-        """Give some of the columns."""
+        """Return some of the columns."""
         starts, places = picked(self.starts, columns)
         rows, codes = self.rows[places], self.codes[places]
         return SparseCodes(self.n_rows, starts, rows, codes, self.defaults[columns])
@@ -91,7 +91,7 @@ class SparseCodes:
             yield first, dense
 
     def _defaults(self, rows: int) -> Codes:
-        """Give so many rows that have all defaults."""
+        """Return so many rows that have all defaults."""
         dense: Codes = np.empty((self.defaults.size, rows), dtype=self.defaults.dtype)
         dense[:] = self.defaults[:, None]
         return dense

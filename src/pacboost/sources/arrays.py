@@ -32,12 +32,12 @@ class ArrayTable(Table):
         self.width = 256 if self._in_place else 1
 
     def block(self, first: int, last: int) -> Values:
-        """Give a view where the array holds floats."""
+        """Return a view where the array holds floats."""
         part: Values = self._array[:, first:last]
         return part if self._in_place else part.astype(np.float64)
 
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
-        """Give the array itself where it holds floats."""
+        """Return the array itself where it holds floats."""
         return (self._array, None) if self._in_place else None
 
     def columns(self, kept: Sequence[int]) -> Self:
@@ -90,7 +90,7 @@ class CategorisedArray(ColumnTable):
 
 
 def holds_text(cells: NDArray[Any]) -> bool:
-    """Tell whether a column of an array is of text, or holds some."""
+    """Check whether a column of an array is of text, or holds some."""
     if cells.dtype.kind == "O":
         return any(isinstance(cell, str) for cell in cells)
     return cells.dtype.kind in "UT"
@@ -125,7 +125,7 @@ class GpuTable(Table):
         return self.block(0, self.n_columns)
 
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
-        """Give the array itself, and which of its rows these are."""
+        """Return the array itself, and which of its rows these are."""
         return self._array, self._chosen
 
     def take(self, rows: NDArray[np.intp]) -> Table:

@@ -118,7 +118,7 @@ def _open(data: Any) -> _Source:
 
 
 def _chosen(source: _Source, choice: Any) -> list[int]:
-    """Give the numbers of the columns chosen, in order."""
+    """Return the numbers of the columns chosen, in order."""
     if choice is None:
         return []
     if isinstance(choice, str) and choice == "from_dtype":
@@ -140,7 +140,7 @@ def _chosen(source: _Source, choice: Any) -> list[int]:
 
 
 def _number(source: _Source, pick: Any) -> int:
-    """Give the number of a column named or numbered."""
+    """Return the number of a column named or numbered."""
     if isinstance(pick, str):
         if source.names is None:
             raise ParameterError(
@@ -181,7 +181,7 @@ def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
 
 
 def _distinct(cells: Any) -> list[Any]:
-    """Give the distinct cells that are not missing."""
+    """Return the distinct cells that are not missing."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
         found: Iterable[Any] = np.unique(cells).tolist()
     elif isinstance(cells, np.ndarray) or cells.dtype == nw.Object:
@@ -240,7 +240,7 @@ def _conversion(cell: Any) -> str:
 
 
 def _first(wanted: list[Any], cells: Any) -> tuple[Any, str]:
-    """Give the first of the cells that is wanted, and its row in words, if it can be found."""
+    """Return the first of the cells that is wanted, and its row in words, if it can be found."""
     for row, cell in enumerate(cell for part in pieces(cells) for cell in part):
         plain = cell.item() if isinstance(cell, np.generic) else cell
         for own in wanted:

@@ -38,7 +38,7 @@ class Cells:
         return Spelling(self.file.missing, self.decimal_comma)
 
     def of(self, name: str) -> tuple[str, ...]:
-        """Give the cells of a column."""
+        """Return the cells of a column."""
         if name not in self.columns:
             close = close_names(name, self.columns)
             end = f"Did you mean {close[0]!r}?" if close else "Name one of them."
@@ -96,7 +96,7 @@ class Cells:
         return column
 
     def levels(self, name: str, known: Collection[Any] = ()) -> NDArray[Any]:
-        """Give a column of categories or texts; None where a cell is missing.
+        """Return a column of categories or texts; None where a cell is missing.
 
         A word for missing values that is one of the known levels is that level.
         """
@@ -107,7 +107,7 @@ class Cells:
         )
 
     def labels(self, name: str) -> list[str]:
-        """Give the labels as text; every row needs one."""
+        """Return the labels as text; every row needs one."""
         labels = [cell.strip() for cell in self.of(name)]
         for label, line in zip(labels, self.lines, strict=True):
             if label.lower() in self.file.missing:

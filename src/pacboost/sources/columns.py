@@ -125,7 +125,7 @@ class Columns:
         return Columns(found)
 
     def is_category(self, name: str) -> bool:
-        """Tell whether a column holds text, categories or booleans, and no numbers."""
+        """Check whether a column holds text, categories or booleans, and no numbers."""
         cells = self.cells[name]
         if isinstance(cells, np.ndarray) or cells.dtype == nw.Object:
             held = [cell for part in pieces(cells) for cell in part if not is_missing(cell)]
@@ -161,7 +161,7 @@ class Columns:
         return CategorisedArray(cells[:, None], NO_LEVELS, (name,)).column(0)
 
     def missing(self, name: str) -> NDArray[np.bool_]:
-        """Tell which cells of a column are missing."""
+        """Return which cells of a column are missing."""
         held = [is_missing(cell) for part in pieces(self.cells[name]) for cell in part]
         return np.array(held, dtype=np.bool_)
 

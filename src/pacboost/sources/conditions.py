@@ -44,7 +44,7 @@ class Conditions(ABC):
 
     @abstractmethod
     def held(self, rows: Columns) -> WordTable:
-        """Tell which conditions each row meets."""
+        """Return which conditions each row meets."""
 
     def say(self, number: int) -> str:
         """Say a condition."""
@@ -52,7 +52,7 @@ class Conditions(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values that JSON can hold."""
+        """Return plain values that JSON can hold."""
 
 
 @dataclass(frozen=True)
@@ -81,15 +81,15 @@ class TextConditions(Conditions):
         return tuple(f"{self.name}: {word}" for word in self.features.vocabulary)
 
     def say(self, number: int) -> str:
-        """Say that a text contains a word."""
+        """Explain that a text contains a word."""
         return word_conditions.said(self.features.vocabulary[number], self.name)
 
     def held(self, rows: Columns) -> WordTable:
-        """Tell which words each text contains."""
+        """Return which words each text contains."""
         return self.features.transform(rows.texts(self.name))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the number of words and their weights; the words themselves are kept elsewhere."""
+        """Return the number of words and their weights; the words themselves are kept elsewhere."""
         own = {"kind": self.kind, "name": self.name, "words": len(self.features.vocabulary)}
         weights = self.features.to_dict().get("weights")
         return own if weights is None else {**own, "weights": weights}
@@ -139,7 +139,7 @@ class NumberConditions(Conditions):
         return WordTable(starts, words, len(self.words))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the thresholds."""
+        """Return the thresholds."""
         own = {"thresholds": list(self.thresholds), "missing": self.missing}
         return {"kind": self.kind, "name": self.name, **own}
 
@@ -185,7 +185,7 @@ class LevelConditions(Conditions):
         return (*said, f"{self.name} is missing") if self.missing else tuple(said)
 
     def held(self, rows: Columns) -> WordTable:
-        """Tell which level each row has."""
+        """Return which level each row has."""
         found = Levels({0: self.levels}).numbers(0, rows.cells[self.name], repr(self.name))
         if self.missing:
             found = np.where(rows.missing(self.name), len(self.levels), found)
@@ -193,7 +193,7 @@ class LevelConditions(Conditions):
         return WordTable(starts_of(known), found[known].astype(np.int32), len(self.words))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the levels."""
+        """Return the levels."""
         own = {"levels": list(self.levels), "missing": self.missing}
         return {"kind": self.kind, "name": self.name, **own}
 

@@ -164,7 +164,7 @@ def _with_dates(file: DataFile, table: ArrayTable, as_text: Collection[str]) -> 
 
 
 def _order(file: DataFile, name: str, texts: Sequence[str]) -> str | None:
-    """Give the order in which the dates of a column are written; None if they are read as text."""
+    """Return order in which the dates of a column are written; None if they are read as text."""
     found = orders(texts)
     if len(found) < 2:
         return found[0] if found else None

@@ -135,7 +135,7 @@ class DataFile:
 
 
 def read_as_a_whole(path: Path) -> bool:
-    """Tell whether a file is of a known kind and small enough to be read into memory.
+    """Check whether a file is of a known kind and small enough to be read into memory.
 
     >>> read_as_a_whole(Path("rows.csv")), read_as_a_whole(Path("rows.svm"))
     (True, False)

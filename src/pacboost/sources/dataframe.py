@@ -22,7 +22,7 @@ DAYS_BEFORE = (ORIGIN - datetime(1970, 1, 1)).days
 
 
 def is_frame(data: object) -> bool:
-    """Tell whether narwhals knows this as an eager data frame."""
+    """Check whether narwhals knows this as an eager data frame."""
     if isinstance(data, np.ndarray | list):  # asking narwhals takes a tenth of a millisecond
         return False
     try:

@@ -73,7 +73,7 @@ def read_dates(texts: Sequence[str], order: str = "") -> list[datetime] | None:
 
 
 def orders(texts: Sequence[str]) -> list[str]:
-    """Give the orders by which all texts are dates: "" if no slashes have to be understood.
+    """Return the orders by which all texts are dates: "" if no slashes have to be understood.
 
     >>> orders(["2024-01-31"]), orders(["31/12/2024", "1/2/2024"]), orders(["12/31/2024"])
     ([''], ['day/month/year'], ['month/day/year'])
@@ -103,7 +103,7 @@ def columns_of_dates(
 
 
 def part_of(name: str) -> tuple[str, str] | None:
-    """Give the column of dates that a column is made of, and which part of them it is.
+    """Return the column of dates that a column is made of, and which part of them it is.
 
     >>> part_of("bought (month)"), part_of("price")
     (('bought', 'month'), None)
@@ -113,7 +113,7 @@ def part_of(name: str) -> tuple[str, str] | None:
 
 
 def order_of(name: str) -> str:
-    """Give the order of dates with slashes that a column is made of; "" if its name has none.
+    """Return the order of dates with slashes that a column is made of; "" if its name has none.
 
     >>> order_of("bought (month; day/month/year)"), order_of("bought (month)")
     ('day/month/year', '')

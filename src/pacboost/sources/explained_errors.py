@@ -56,7 +56,7 @@ def explains_input(function: Function) -> Function:
 def explained(
     problem: Exception, function: Callable[..., Any], given: Any, named: Mapping[str, Any]
 ) -> PacboostError | None:
-    """Give the error to raise in the place of another one; None if the input is not to blame."""
+    """Return the error to raise in the place of another one; None if the input is not to blame."""
     try:
         arguments = inspect.signature(function).bind(*given, **named).arguments
     except TypeError:
@@ -89,7 +89,7 @@ def _odd(name: str, value: Any, *, text: bool) -> str | None:
 
 
 def _lacking(name: str, value: Any) -> str | None:
-    """Say what is wrong with rows or labels as a whole."""
+    """Return what is wrong with rows or labels as a whole."""
     if name in ROWS:
         return odd_shape(value)
     return missing_value(value, name) if name in ("y", "y_val") else None
@@ -98,7 +98,7 @@ def _lacking(name: str, value: Any) -> str | None:
 def _wrong_arguments(
     function: Callable[..., Any], given: Any, named: Mapping[str, Any]
 ) -> PacboostError:
-    """Say which arguments a function takes."""
+    """Return which arguments a function takes."""
     own = inspect.signature(function).parameters
     method = "self" in own and bool(given)
     where = f"{type(given[0]).__name__}.{function.__name__}" if method else function.__name__
@@ -131,7 +131,7 @@ def _wrong_arguments(
 
 
 def _constructs(kind: type, name: str, value: Any) -> bool:
-    """Tell whether a class takes an argument when an estimator is made, also by another name."""
+    """Check whether a class takes an argument when an estimator is made, also by another name."""
     try:
         kind(**{name: value})
     except Exception:  # whatever a stranger's class raises, the answer is no
@@ -140,7 +140,7 @@ def _constructs(kind: type, name: str, value: Any) -> bool:
 
 
 def _said(problem: Exception, between: str) -> str:
-    """Give what an error says, without the rows that some print."""
+    """Return what an error says, without the rows that some print."""
     try:
         lines = str(problem).split("\n")
     except Exception:  # some errors cannot show the letters that they are about

@@ -111,7 +111,7 @@ def _widths(sample: str, sep: str, *, whole: bool) -> list[int]:
 
 
 def _rows(file: DataFile, reader: Any) -> Iterator[tuple[int, list[str]]]:
-    """Give the lines that hold something, each with its number."""
+    """Return the lines that hold something, each with its number."""
     while True:
         try:
             row = next(reader)
@@ -166,7 +166,7 @@ def _chunks(
 
 
 def _undecodable(file: DataFile, encoding: str, problem: UnicodeDecodeError) -> FileError:
-    """Say where a file is not in the encoding that it should be in."""
+    """Return where a file is not in the encoding that it should be in."""
     shown = "UTF-8" if encoding == "utf-8-sig" else encoding
     said = f"is not {shown} text"
     with file.opened() as stream, _text(stream, encoding, "surrogateescape") as text:
@@ -307,7 +307,7 @@ def _columns(file: DataFile, batch: Any, lines: list[int]) -> dict[str, tuple[st
 
 
 def blocks(file: DataFile) -> Iterator[Cells]:
-    """Give the rows of a file in blocks; there is at least one row."""
+    """Return the rows of a file in blocks; there is at least one row."""
     if file.kind == TEXT:
         found = csv_blocks(file)
     elif file.kind == JSON:
@@ -323,7 +323,7 @@ def blocks(file: DataFile) -> Iterator[Cells]:
 
 
 def labelled_blocks(file: DataFile, target: str) -> Iterator[Cells]:
-    """Give the rows that have labels; if others are left out, say how many."""
+    """Return the rows that have labels; if others are left out, say how many."""
     rows = kept = 0
     for cells in blocks(file):
         some = cells.labelled(target)

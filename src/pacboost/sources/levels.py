@@ -62,7 +62,7 @@ class Levels:
         return own[places]
 
     def to_dict(self) -> dict[str, list[Level]]:
-        """Give plain values that JSON can hold."""
+        """Return plain values that JSON can hold."""
         return {str(column): list(own) for column, own in sorted(self.columns.items())}
 
     @classmethod
@@ -79,7 +79,7 @@ NO_LEVELS = Levels()
 
 
 def pieces(cells: Any) -> Iterator[list[Any]]:
-    """Give the cells of a NumPy column or narwhals series as Python values, some at a time."""
+    """Return the cells of a NumPy column or narwhals series as Python values, some at a time."""
     for first in range(0, len(cells), ROWS_AT_ONCE):
         part = cells[first : first + ROWS_AT_ONCE]
         yield part.tolist() if isinstance(part, np.ndarray) else part.to_list()
@@ -94,7 +94,7 @@ def is_missing(cell: Any) -> bool:
 
 
 def is_unicode(text: str) -> bool:
-    """Tell whether text can be written to a file: it holds no half of a pair of surrogates.
+    """Check whether text can be written to a file: it holds no half of a pair of surrogates.
 
     >>> is_unicode("ä"), is_unicode(chr(0xD800))
     (True, False)
@@ -103,7 +103,7 @@ def is_unicode(text: str) -> bool:
 
 
 def is_text(kind: nw.dtypes.DType) -> bool:
-    """Tell whether a frame's column is of a kind that holds categories."""
+    """Check whether a frame's column is of a kind that holds categories."""
     return isinstance(kind, nw.String | nw.Categorical | nw.Enum | nw.Object)
 
 

@@ -65,7 +65,7 @@ class MixedFeatures:
         return tuple(word for column in self.columns for word in column.words)
 
     def say(self, number: int) -> str:
-        """Say what a word asks."""
+        """Return what a word asks."""
         column = bisect_right(self._before, number) - 1
         return self.columns[column].say(number - self._before[column])
 
@@ -113,20 +113,20 @@ class MixedFeatures:
                 yield NumberConditions.learn(name, rows)
 
     def transform(self, rows: Any) -> WordTable:
-        """Tell which of the words each row holds."""
+        """Return which of the words each row holds."""
         read = self.read(rows)
         return beside([column.held(read) for column in self.columns], self.vocabulary)
 
     def lines(self, rows: Any) -> list[str]:
-        """Give every row as one text."""
+        """Return every row as one text."""
         return self.read(rows).lines(self.names)
 
     def parameters(self) -> dict[str, Any]:
-        """Give the parameters of an estimator that reads rows in this way."""
+        """Return the parameters of an estimator that reads rows in this way."""
         return {**self.options.parameters(), "text_columns": list(self.text)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values that JSON can hold; the words of texts are kept elsewhere."""
+        """Return plain values that JSON can hold; the words of texts are kept elsewhere."""
         columns = [column.to_dict() for column in self.columns]
         return {"options": self.options.to_dict(), "columns": columns}
 

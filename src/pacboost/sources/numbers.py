@@ -36,7 +36,7 @@ class Spelling:
     decimal_comma: bool = False
 
     def is_missing(self, cell: str) -> bool:
-        """Tell whether a cell counts as missing."""
+        """Check whether a cell counts as missing."""
         return cell.strip().lower() in self.missing
 
     def number(self, cell: str) -> float:
@@ -109,7 +109,7 @@ class ReadNumbers:
 
 
 def label_kind(texts: Iterable[str]) -> type:
-    """Tell whether labels are all whole numbers, all numbers, or text.
+    """Check whether labels are all whole numbers, all numbers, or text.
 
     >>> [label_kind(texts).__name__ for texts in (["1", "-1"], ["1", "0.5"], ["1", "x"])]
     ['int', 'float', 'str']

@@ -26,7 +26,7 @@ Columns = Iterator[tuple[str, Iterable[Any]]]
 
 
 def odd_cell(data: Any, *, text: bool = False) -> str | None:
-    """Say where the first cell that cannot be used is, and what it holds; None if there is none.
+    """Return where the first cell that cannot be used is, and what it holds; None if there is none.
 
     With ``text``, cells of text that spell no number are among them.
 
@@ -47,7 +47,7 @@ def odd_cell(data: Any, *, text: bool = False) -> str | None:
 
 
 def odd_value(values: Any, name: str, *, text: bool = False) -> str | None:
-    """Say the same of labels, targets or weights: one value for every row.
+    """Return the same of labels, targets or weights: one value for every row.
 
     >>> odd_value([1.0, 10**400], "sample_weight")
     'sample_weight holds a whole number too large for a float in row 1: 1000000000… (401 digits)'
@@ -60,7 +60,7 @@ def odd_value(values: Any, name: str, *, text: bool = False) -> str | None:
 
 
 def odd_shape(data: Any) -> str | None:
-    """Say that rows are no table of rows and columns.
+    """Explain that rows are no table of rows and columns.
 
     >>> odd_shape(np.zeros(3))
     'X has shape (3,), but rows and columns are needed. Reshape it'
@@ -85,7 +85,7 @@ def odd_shape(data: Any) -> str | None:
 
 
 def missing_value(values: Any, name: str) -> str | None:
-    """Say in which row a label is missing.
+    """Return in which row a label is missing.
 
     >>> missing_value(["a", None], "y")
     'y holds nothing in row 1 (None); every row needs a label: drop the others'
@@ -159,7 +159,7 @@ def _spells_number(cell: str) -> bool:
 
 
 def _columns(data: Any) -> Columns:
-    """Give the columns of anything that has some, with their names or numbers."""
+    """Return the columns of anything that has some, with their names or numbers."""
     if isinstance(data, Table):
         return
     if is_frame(data):
@@ -181,7 +181,7 @@ def _columns(data: Any) -> Columns:
 
 
 def _ragged(data: Any) -> Columns:
-    """Give the columns of a list of rows that NumPy does not see as a table."""
+    """Return the columns of a list of rows that NumPy does not see as a table."""
     if isinstance(data, list | tuple) and all(isinstance(row, list | tuple) for row in data):
         width = min(map(len, data), default=0)
         for number in range(width):

@@ -68,7 +68,7 @@ def place_of(path: Path) -> Path:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Give a path to write to; at the end, the file there replaces ``path``, unless an error came.
+    """Return a path to write to; at the end, the file there replaces ``path``, unless in error.
 
     A link stays a link, and what it leads to is replaced. Devices and pipes are refused: they would
     be replaced by a file.
@@ -89,7 +89,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def close_names(name: str, known: Iterable[str]) -> list[str]:
-    """Give the most similar of the known names, if one is similar; small or capital letters agree.
+    """Return most similar of the known names, if one is similar; small or capital letters agree.
 
     >>> close_names("Income", ["age", "income"]), close_names("Y", ["x", "y"])
     (['income'], ['y'])

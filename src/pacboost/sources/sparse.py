@@ -72,7 +72,7 @@ class SparseTable(Table):
 
 
 def _in_order(matrix: Any) -> Any:
-    """Give a matrix column by column, each in the order of its rows, and no cell twice.
+    """Return a matrix column by column, each in the order of its rows, and no cell twice.
 
     The given matrix is not changed.
     """

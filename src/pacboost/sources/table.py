@@ -41,7 +41,7 @@ class Entries:
         return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
 
     def of(self, columns: NDArray[np.integer]) -> Entries:
-        """Give some of the columns.
+        """Return some of the columns.
 
         >>> all_ = Entries(2, np.array([0, 1, 1, 3]), np.int32([1, 0, 1]), np.array([5.0, 6, 7]))
         >>> some = all_.of(np.array([2, 0]))
@@ -65,7 +65,7 @@ class Entries:
 
 
 def picked(starts: Places, lines: NDArray[np.integer]) -> tuple[Places, Places]:
-    """Tell where some lines of lists would begin on their own, and which places they hold now.
+    """Return where some lines of lists would begin on their own, and which places they hold now.
 
     >>> [numbers.tolist() for numbers in picked(np.array([0, 2, 2, 5]), np.array([2, 0]))]
     [[0, 3, 5], [2, 3, 4, 0, 1]]
@@ -77,7 +77,7 @@ def picked(starts: Places, lines: NDArray[np.integer]) -> tuple[Places, Places]:
 
 
 def starts_of(sizes: NDArray[Any]) -> Places:
-    """Tell where lists of these sizes begin if they lie one after the other, and where all end.
+    """Return where lists of these sizes begin if they lie one after the other, and where all end.
 
     >>> starts_of(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]

@@ -44,7 +44,7 @@ def numbered(
 def find_words(
     rows: list[str], read: Reader, min_count: int, most: int
 ) -> tuple[tuple[str, ...], WordTable]:
-    """Give the words that enough texts contain, in order, and the texts as a table of them.
+    """Return the words that enough texts contain, in order, and the texts as a table of them.
 
     >>> words, table = find_words(["a b", "b b"], lambda text: iter(text.split()), 1, 9)
     >>> words, table.rows().tolist()
@@ -148,11 +148,11 @@ class TextFeatures:
             raise ParameterError(f"lowercase is {self.lowercase!r}; it may be True or False")
 
     def tokens(self, text: str) -> list[str]:
-        """Give the single words of a text, in order."""
+        """Return the single words of a text, in order."""
         return WORD.findall(text.lower() if self.lowercase else text)
 
     def words(self, text: str) -> Iterator[str]:
-        """Give all that counts as a word in a text, in order, as often as it is there."""
+        """Return all that counts as a word in a text, in order, as often as it is there."""
         tokens = self.tokens(text)
         for joined, places in self._runs:
             yield from map(joined, zip(*[tokens[place:] for place in places], strict=False))
@@ -215,7 +215,7 @@ class TextFeatures:
         return tuple(conditions.weight_of(held[word], table.n_rows) for word in single)
 
     def transform(self, texts: Any) -> WordTable:
-        """Tell which words of the vocabulary each text contains."""
+        """Return which words of the vocabulary each text contains."""
         numbers = self._numbers
         starts, held = numbered(
             read_texts(texts),
@@ -225,7 +225,7 @@ class TextFeatures:
         return WordTable(starts, held, len(self.vocabulary), self.vocabulary)
 
     def say(self, number: int) -> str:
-        """Say that a text contains a word.
+        """Explain that a text contains a word.
 
         >>> TextFeatures(vocabulary=("card",)).say(0)
         "it contains 'card'"
@@ -237,11 +237,11 @@ class TextFeatures:
         return read_texts(texts)
 
     def lines(self, texts: Any) -> list[str]:
-        """Give every row as one text."""
+        """Return every row as one text."""
         return list(texts)
 
     def parameters(self) -> dict[str, Any]:
-        """Give the parameters of an estimator that reads texts in this way."""
+        """Return the parameters of an estimator that reads texts in this way."""
         options = {part.name: getattr(self, part.name) for part in fields(self)}
         del options["vocabulary"], options["weights"]
         return options
@@ -268,7 +268,7 @@ class TextFeatures:
         return {word: number for number, word in enumerate(self.vocabulary)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the options as plain values that JSON can hold; the vocabulary is kept elsewhere.
+        """Return the options as plain values that JSON can hold; the vocabulary is kept elsewhere.
 
         >>> TextFeatures.from_dict(TextFeatures((1, 3)).to_dict(), ()) == TextFeatures((1, 3))
         True

@@ -28,7 +28,7 @@ LECTURE_MINUS = ((2, 5), (5, 3), (3, 1), (9, 8), (8, 4))
 
 
 def ten_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Give the points (10, 2) and their labels in {-1, +1}.
+    """Return the points (10, 2) and their labels in {-1, +1}.
 
     >>> X, y = ten_points()
     >>> X.shape, int(y.sum())
@@ -38,7 +38,7 @@ def ten_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def lecture_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Give ten other points, whose rules look at x, x and y, in the order of the lecture's slides.
+    """Return ten other points, whose rules look at x, x and y, in the order of the slides.
 
     Their errors are 3/10, 3/14 and 3/22 as well.
 
@@ -55,7 +55,7 @@ def _labelled(plus: Pairs, minus: Pairs) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def cycling_matrix() -> NDArray[np.int8]:
-    """Give y·h(x) of eight rules (columns) on eight rows, on which AdaBoost need not end well.
+    """Return y·h(x) of eight rules (columns) on eight rows, on which AdaBoost need not end well.
 
     Some vote has margin 3/8 on every row, yet AdaBoost may cycle among rules and come to 1/3 only
     (Rudin, Daubechies and Schapire 2004).

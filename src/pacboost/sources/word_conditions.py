@@ -27,7 +27,7 @@ LEAST_WEIGHT = 6
 
 
 def repeated(tokens: list[str], times: tuple[int, ...]) -> Iterator[str]:
-    """Give the conditions on how often words occur.
+    """Return the conditions on how often words occur.
 
     >>> list(repeated("to be or not to be to".split(), (2, 3)))
     ['to ×2', 'to ×3', 'be ×2']
@@ -40,7 +40,7 @@ def repeated(tokens: list[str], times: tuple[int, ...]) -> Iterator[str]:
 
 
 def placed(tokens: list[str], beginning: tuple[int, ...]) -> Iterator[str]:
-    """Give the conditions on words near the beginning.
+    """Return the conditions on words near the beginning.
 
     >>> list(placed("how many cards".split(), (1, 2)))
     ['how @1', 'how @2', 'many @2']
@@ -53,7 +53,7 @@ def placed(tokens: list[str], beginning: tuple[int, ...]) -> Iterator[str]:
 
 @lru_cache(maxsize=100_000)
 def prefixes_of(token: str, sizes: tuple[int, int]) -> tuple[str, ...]:
-    """Give the beginnings of a word that are shorter than it.
+    """Return the beginnings of a word that are shorter than it.
 
     >>> prefixes_of("cards", (3, 6))
     ('car*', 'card*')
@@ -64,7 +64,7 @@ def prefixes_of(token: str, sizes: tuple[int, int]) -> tuple[str, ...]:
 def shares_in(
     tokens: list[str], weights: Mapping[str, int], shares: tuple[int, ...]
 ) -> Iterator[str]:
-    """Give the conditions on how much of a text its words make up; unknown words do not count.
+    """Return the conditions on how much of a text its words make up; unknown words do not count.
 
     >>> list(shares_in("a profit and a loss".split(), {"a": 6, "profit": 16}, (30, 60, 80)))
     ['a ≥30%', 'a ≥60%', 'profit ≥30%', 'profit ≥60%', 'profit ≥80%']
@@ -79,7 +79,7 @@ def shares_in(
 
 
 def weight_of(held: int, rows: int) -> int:
-    """Give the weight of a word that ``held`` of ``rows`` training texts contain.
+    """Return the weight of a word that ``held`` of ``rows`` training texts contain.
 
     It is 1 + log((1 + rows)/(1 + held)), as in TF-IDF, in steps of log(2)/4, by whole numbers.
 
@@ -90,7 +90,7 @@ def weight_of(held: int, rows: int) -> int:
 
 
 def single_words(vocabulary: Iterable[str]) -> list[str]:
-    """Give the entries that are single words.
+    """Return the entries that are single words.
 
     >>> single_words(["card", "card ×2", "card*", "my card"])
     ['card']
@@ -99,7 +99,7 @@ def single_words(vocabulary: Iterable[str]) -> list[str]:
 
 
 def said(entry: str, subject: str = "it") -> str:
-    """Say what an entry of a vocabulary asks of a text.
+    """Return what an entry of a vocabulary asks of a text.
 
     >>> said("profit ×3"), said("profit @10"), said("how @1")
     ("it contains 'profit' at least 3 times", "it contains 'profit' within its first 10 words", \

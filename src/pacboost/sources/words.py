@@ -64,7 +64,7 @@ class WordTable(Table):
         return Entries(self.n_rows, starts, rows, ones)
 
     def holding(self, word: int) -> Numbers:
-        """Give the rows that hold a word."""
+        """Return the rows that hold a word."""
         starts, rows = self.by_word
         return rows[starts[word] : starts[word + 1]]
 
@@ -84,7 +84,7 @@ class WordTable(Table):
 def renumbered(
     starts: Places, words: Numbers, places: Numbers, names: tuple[str, ...]
 ) -> WordTable:
-    """Give word j the number places[j], drop it if that is -1, and sort each row.
+    """Return word j the number places[j], drop it if that is -1, and sort each row.
 
     >>> places = np.array([1, -1, 0], dtype=np.int32)
     >>> table = renumbered(np.array([0, 3, 4]), np.array([0, 1, 2, 1]), places, ("a", "b"))
@@ -123,12 +123,12 @@ def beside(tables: Sequence[WordTable], names: tuple[str, ...]) -> WordTable:
 
 
 def _narrow(size: int) -> type[np.integer[Any]]:
-    """Give the smaller kind of whole numbers that can count so many."""
+    """Return the smaller kind of whole numbers that can count so many."""
     return np.int32 if size < 2**31 else np.int64
 
 
 def _matrix(starts: NDArray[np.integer], words: Numbers, shape: tuple[int, int]) -> Any:
-    """Give rows of words as a matrix; SciPy would widen all numbers to the widest."""
+    """Return rows of words as a matrix; SciPy would widen all numbers to the widest."""
     ones = np.ones(words.size, dtype=np.int8)
     narrow = starts.astype(_narrow(words.size), copy=False)
     return sparse.csr_array((ones, words, narrow), shape=shape)

@@ -78,15 +78,15 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class that most members name; a tie goes to the first of them."""
+        """Return the class that most members name; a tie goes to the first of them."""
         return self._decide(self._scores(X))
 
     def decision_function(self, X: Any) -> Scores:
-        """Give the votes: for two classes those for the second less those for the first."""
+        """Return the votes: for two classes those for the second less those for the first."""
         return self._scores(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give each class its share of the votes, which is not a calibrated probability."""
+        """Return each class its share of the votes, which is not a calibrated probability."""
         scores = self._scores(X)
         if self.classes_.size == 1:
             return np.ones((len(scores), 1))
@@ -98,7 +98,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return np.asarray(np.divide(scores, total, out=even, where=total > 0))
 
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Tell which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
+        """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
         table = self._open(X)
         labels = read_labels(y, table.n_rows)
         numbers, known = numbers_of(labels, self.classes_)
@@ -122,7 +122,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return certificate
 
     def _refusal(self) -> str:
-        """Say why there is no certificate."""
+        """Return why there is no certificate."""
         return (
             f"no bound on new examples is known for {type(self).__name__} but by rows that it has "
             "not seen; set certify='holdout', or give such rows to pacboost.certify"
@@ -206,7 +206,7 @@ def with_progress(
 
 
 def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:
-    """Give the ledger of a fit that has no rounds."""
+    """Return the ledger of a fit that has no rounds."""
     return Ledger(name, "none", learner, rows, outputs, False, False, stopped=stopped)
 
 

@@ -23,7 +23,7 @@ class Finite(World):
 
     @abstractmethod
     def domain(self) -> Rows:
-        """Give every row there is."""
+        """Return every row there is."""
 
     def _disagreement(self, predict: Predict, draws: int, seed: Seed) -> Risk:
         return Risk(float(mistaken(self, predict, self.domain()).mean()))
@@ -41,11 +41,11 @@ class BooleanCube(Finite):
             )
 
     def points(self, uniforms: Rows) -> Rows:
-        """Give fair bits."""
+        """Return fair bits."""
         return (uniforms >= 0.5).astype(np.float64)
 
     def domain(self) -> Rows:
-        """Give all 2^features rows."""
+        """Return all 2^features rows."""
         return digits(np.arange(2**self.features), 2, self.features)
 
 
@@ -93,7 +93,7 @@ class NoFreeLunch(Finite):
 
     @classmethod
     def every(cls, size: int, features: int = 1) -> Iterator[NoFreeLunch]:
-        """Give all 2^size labelings in turn."""
+        """Return all 2^size labelings in turn."""
         return (cls(size, labeling, features) for labeling in range(2**size))
 
     def points(self, uniforms: Rows) -> Rows:
@@ -106,11 +106,11 @@ class NoFreeLunch(Finite):
         return signs(bits[self._numbers(X)])
 
     def domain(self) -> Rows:
-        """Give every point."""
+        """Return every point."""
         return self._rows(np.arange(self.size))
 
     def unseen(self, X: Rows) -> Rows:
-        """Give the points that are not among these rows."""
+        """Return the points that are not among these rows."""
         return self._rows(np.setdiff1d(np.arange(self.size), self._numbers(X)))
 
     @property
@@ -126,7 +126,7 @@ class NoFreeLunch(Finite):
 
 
 def digits(numbers: NDArray[np.int64], base: int, places: int) -> Rows:
-    """Give the digits of numbers, the lowest place first, as rows."""
+    """Return the digits of numbers, the lowest place first, as rows."""
     found: Rows = (numbers[:, None] // base ** np.arange(places) % base).astype(np.float64)
     return found
 
@@ -168,5 +168,5 @@ class UniformOnly(BooleanCube):
 
     @staticmethod
     def blind(X: Rows) -> NDArray[np.bool_]:
-        """Tell which rows are labelled by coins."""
+        """Return which rows are labelled by coins."""
         return np.asarray((X[:, 0] > 0) & (X[:, 1] > 0))

@@ -101,7 +101,7 @@ class CappedGame:
         return float(end)
 
     def _allowed(self, whole: Wholes) -> bool:
-        """Tell whether weights keep to the cap, in whole numbers."""
+        """Check whether weights keep to the cap, in whole numbers."""
         return int(whole.max()) * Fraction(self.share) * whole.size <= int(whole.sum())
 
     def try_votes(self, votes: Doubles) -> None:
@@ -146,7 +146,7 @@ def keeps_values(sample: Sample) -> bool:
 
 
 def simplest(weights: Wholes) -> Wholes:
-    """Give small whole weights in the same proportion up to 1e-7; the weights, if none are found.
+    """Return small whole weights in the same proportion up to 1e-7; the weights, if none are found.
 
     >>> simplest(np.array([2**40 // 3, 0, 2**41 // 3])).tolist()
     [1, 0, 2]
@@ -160,13 +160,13 @@ def simplest(weights: Wholes) -> Wholes:
 
 
 def below(end: Fraction) -> float:
-    """Give a float that is not above a fraction."""
+    """Return a float that is not above a fraction."""
     near = float(end)
     return near if Fraction(near) <= end else math.nextafter(near, -math.inf)
 
 
 def above(end: Fraction) -> float:
-    """Give a float that is not below a fraction."""
+    """Return a float that is not below a fraction."""
     return 0.0 - below(-end)
 
 
@@ -191,7 +191,7 @@ def _written(end: float, rounding: str) -> str:
 
 
 def worst_mean(margins: Wholes, share: float) -> Fraction:
-    """Give the least mean of margins under weights of at most 1/(share·rows), as a fraction.
+    """Return the least mean of margins under weights of at most 1/(share·rows), as a fraction.
 
     >>> worst_mean(np.array([3, 1, 2]), 0.0), worst_mean(np.array([3, 1, 2]), 0.5)
     (Fraction(1, 1), Fraction(4, 3))
@@ -208,7 +208,7 @@ def worst_mean(margins: Wholes, share: float) -> Fraction:
 
 
 def solve(agree: NDArray[np.int8], share: float) -> tuple[Doubles, Doubles, float]:
-    """Give the best weights of rows, the best mixture of rules, and the value of their game."""
+    """Return the best weights of rows, the best mixture of rules, and the value of their game."""
     rules, rows = agree.shape
     # A little more spread than allowed, so that rounding to whole numbers keeps to the cap.
     cap = min(1.0, (1 - 1e-9) / (share * rows)) if share > 0 else 1.0

@@ -140,7 +140,7 @@ class WeakStumpSearch(Search):
 def stump_edges(
     sample: Sample, weights: Weights, answers: NDArray[Any], feature: int
 ) -> NDArray[np.int64]:
-    """Give the edge of "above the cut → +1" for every cut of a feature, in units of the weights.
+    """Return the edge of "above the cut → +1" for every cut of a feature, in units of the weights.
 
     The last one has nothing above it: it answers -1 everywhere. Rows with a missing value are
     left out.
@@ -222,21 +222,21 @@ class ScriptedSearch(Search):
         self._round, self._last = 0, np.empty(0, dtype=np.int64)
 
     def _due(self, weights: NDArray[np.int64]) -> Hypothesis | None:
-        """Give the rule of this round; equal weights mean that a round is tried once more."""
+        """Return the rule of this round; equal weights mean that a round is tried once more."""
         again = not self._learner.deterministic and np.array_equal(weights, self._last)
         if not again:
             self._round, self._last = self._round + 1, weights.copy()
         return self._rules.get(self._round)
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        """Give the rule that is due, or ask the learner."""
+        """Return the rule that is due, or ask the learner."""
         due = self._due(weights)
         return self._search.find(weights, answers, seed) if due is None else due
 
     def partition(
         self, request: Request, seed: int, chosen: Rows | None
     ) -> tuple[Hypothesis, Cells]:
-        """Give the cells of the rule that is due, or ask the learner."""
+        """Return the cells of the rule that is due, or ask the learner."""
         due = self._due(request.rows())
         if due is None:
             return self._search.partition(request, seed, chosen)
@@ -244,12 +244,12 @@ class ScriptedSearch(Search):
         return rule, rule.cells(self.sample)
 
     def constant(self) -> Hypothesis:
-        """Give the rule of a single cell, as the learner has it."""
+        """Return the rule of a single cell, as the learner has it."""
         return self._search.constant()
 
 
 def _found(rule: Given, sample: Sample) -> Hypothesis:
-    """Give a hypothesis as it is, and turn three numbers into a stump on the bins."""
+    """Return a hypothesis as it is, and turn three numbers into a stump on the bins."""
     if isinstance(rule, Hypothesis):
         return rule
     feature, threshold, above = rule

@@ -158,7 +158,7 @@ def boost_each(
 
 
 def part_of(sample: Sample, rows: Rows) -> Sample:
-    """Give some rows of a sample with their codes; a row that is named twice counts twice."""
+    """Return some rows of a sample with their codes; a row that is named twice counts twice."""
     chosen, counts = np.unique(rows, return_counts=True)
     base = np.ones(1) if (counts == counts[0]).all() else counts / counts.max()
     table: Table

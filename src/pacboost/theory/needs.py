@@ -51,7 +51,7 @@ def skipped() -> Iterator[None]:
 
 
 def smallest(enough: Callable[[int], bool], most: int) -> int | None:
-    """Give the smallest number for which ``enough`` is true, by doubling and halving."""
+    """Return the smallest number for which ``enough`` is true, by doubling and halving."""
     if _skipping.get():
         return None
     high = 1

@@ -29,7 +29,7 @@ class Box(Rule):
     within: int = 1
 
     def depth(self, X: Values) -> NDArray[np.float64]:
-        """Give how far a row is from the nearest side: above 0 inside, below 0 outside.
+        """Return how far a row is from the nearest side: above 0 inside, below 0 outside.
 
         Outside it is minus the largest distance by which a feature lies off the box.
 
@@ -44,7 +44,7 @@ class Box(Rule):
         return least
 
     def inside(self, X: Values) -> NDArray[np.bool_]:
-        """Tell which rows lie in the box."""
+        """Return which rows lie in the box."""
         within: NDArray[np.bool_] = np.all((self.lower <= X) & (self.upper >= X), axis=1)
         return within
 
@@ -74,7 +74,7 @@ class Box(Rule):
 
 
 def tightest(X: Values, signs: Signs) -> Box:
-    """Give the smallest box with every positive row in it; the empty one if there is none.
+    """Return the smallest box with every positive row in it; the empty one if there is none.
 
     >>> box = tightest(np.array([[1.0, 5.0], [2.0, 3.0], [9.0, 9.0]]), np.array([1, 1, -1]))
     >>> box.lower.tolist(), box.upper.tolist()

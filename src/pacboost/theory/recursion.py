@@ -289,7 +289,7 @@ class Recursion:
 
 
 def _where(path: str) -> str:
-    """Say which distribution a call learns from.
+    """Return which distribution a call learns from.
 
     >>> _where("12"), _where("11")
     ('call 12 (h2 of h1)', 'the source')

@@ -180,11 +180,11 @@ class WorldOracle(AbstractOracle):
         return self._block[1:]
 
     def classes(self) -> NDArray[np.int8]:
-        """Give the two signs."""
+        """Return the two signs."""
         return np.array([-1, 1], dtype=np.int8)
 
     def position(self) -> dict[str, Any]:
-        """Give the number of the next row."""
+        """Return the number of the next row."""
         return {"row": self._row}
 
     def seek(self, position: Mapping[str, Any]) -> None:

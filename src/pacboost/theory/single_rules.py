@@ -85,7 +85,7 @@ class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ig
         """Apply the theorem to the fitted rule."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class that the rule predicts."""
+        """Return the class that the rule predicts."""
         check_is_fitted(self)
         positive = self._answers(self._read(X, reset=False)) > 0
         predicted: NDArray[Any] = self.classes_[(positive & (self.classes_.size == 2)).astype(int)]
@@ -195,7 +195,7 @@ class RectangleClassifier(RuleClassifier):
         self.delta = delta
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the distance to the nearest side: above 0 in the box, below 0 outside."""
+        """Return the distance to the nearest side: above 0 in the box, below 0 outside."""
         check_is_fitted(self)
         return self.rule_.depth(self._read(X, reset=False))
 
@@ -289,7 +289,7 @@ class VersionSpaceClassifier(RuleClassifier):
         return min(1.0, math.exp(min(exponent, 0.0)) * (1 + 1e-12))
 
     def exhausted_to(self, delta: float | None = None) -> float:
-        """Give the epsilon to which the version space is exhausted with probability 1 - delta."""
+        """Return the epsilon to which the version space is exhausted with probability 1 - delta."""
         self._need_fit("exhausted_to")
         return finite.consistent(
             self.n_rows_, self.delta if delta is None else delta, self.log_size_

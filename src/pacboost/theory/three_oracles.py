@@ -45,7 +45,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def draw(self, count: int) -> EncodedRows:
-        """Give the next examples."""
+        """Return the next examples."""
 
 
 class Source(Oracle):
@@ -67,7 +67,7 @@ class Source(Oracle):
         """The number of draws that repeated a row."""
 
     def draw(self, count: int) -> EncodedRows:
-        """Give the next rows."""
+        """Return the next rows."""
         parts: list[EncodedRows] = []
         while count > 0:
             if self._most is not None and self.draws >= self._most:
@@ -105,7 +105,7 @@ class Filter(Oracle):
 
     @abstractmethod
     def _wanted(self, examples: EncodedRows) -> NDArray[np.bool_]:
-        """Tell which examples are the rare ones that are looked for."""
+        """Return which examples are the rare ones that are looked for."""
 
 
 class Halves(Filter):
@@ -176,7 +176,7 @@ def as_sample(examples: EncodedRows) -> Sample:
 
 
 def wrong(rule: Hypothesis, examples: EncodedRows) -> NDArray[np.bool_]:
-    """Tell which examples a rule gets wrong; a rule that gives no answer is wrong."""
+    """Return which examples a rule gets wrong; a rule that gives no answer is wrong."""
     return np.asarray(named(rule, as_sample(examples)) != (examples.signs[:, 0] > 0))
 
 

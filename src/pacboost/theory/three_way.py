@@ -315,7 +315,7 @@ class ThreeWayBoost(MembersClassifier):
         self._keep(rules, ledger, table, bins, certificate=certificate)
 
     def _ended(self, record: Record) -> str:
-        """Say how the recursion ended."""
+        """Return how the recursion ended."""
         if self.classes_.size == 1:
             return "there is one class only"
         if self._copies and not record.stopped:

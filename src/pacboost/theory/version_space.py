@@ -203,7 +203,7 @@ class Literals(Rule):
         return replace(self, sign=-self.sign)
 
     def words(self, names: Names) -> str:
-        """Say the tests; a feature that equals 1 is simply true.
+        """Return the tests; a feature that equals 1 is simply true.
 
         >>> Literals(((0, 1.0, True), (2, 1.0, False))).words(Names(lambda j: f"x{j}"))
         'x0 and not x2 → +, else −'
@@ -301,7 +301,7 @@ def _errors(bits: NDArray[np.bool_], signs: Wanted, states: States) -> int:
 
 
 def _true_values(X: Values) -> Values:
-    """Give the value of each column that counts as true: the larger one, 1 in a column of zeros."""
+    """Return value of each column that counts as true: the larger one, 1 in a column of zeros."""
     low, high = X.min(axis=0), X.max(axis=0)
     third = ((low != X) & (high != X)).any(axis=0)
     if third.any():

@@ -53,7 +53,7 @@ class World(ABC):
 
     @abstractmethod
     def truth(self, X: Rows) -> Signs:
-        """Give the signs without noise."""
+        """Return the signs without noise."""
 
     def draw(self, n: int, seed: Seed) -> tuple[Rows, Signs]:
         """Draw n examples; a generator goes on where the last draw ended."""
@@ -69,13 +69,13 @@ class World(ABC):
         return min(self.noise, 1 - self.noise)
 
     def noisy_risk(self, clean: float) -> Risk:
-        """Give the risk of a hypothesis that disagrees with the truth with chance ``clean``."""
+        """Return the risk of a hypothesis that disagrees with the truth with chance ``clean``."""
         error = getattr(clean, "standard_error", 0.0)
         slope = 1 - 2 * self.noise
         return Risk(self.noise + slope * clean, abs(slope) * error)
 
     def risk(self, predict: Predict, draws: int = 2**20, seed: Seed = 0) -> Risk:
-        """Give P[predict(x) is not y]; an answer above 0 means +1, below 0 means -1, 0 is wrong.
+        """Return P[predict(x) is not y]; an answer above 0 means +1, below 0 means -1, 0 is wrong.
 
         Exact where the domain is finite. Elsewhere estimated from ``draws`` rows: for hypotheses
         of the world's own kind the closed form is at hand under its own name.
@@ -131,7 +131,7 @@ class UnitCube(World):
         return uniforms
 
     def piecewise_risk(self, predict: Predict, cuts: Sequence[Sequence[float]]) -> Risk:
-        """Give the exact risk of a hypothesis whose answer changes only at these cuts.
+        """Return the exact risk of a hypothesis whose answer changes only at these cuts.
 
         There is one list of cuts per feature. The cube falls into cells, and each is asked once.
         """
@@ -176,12 +176,12 @@ class Boxes(UnitCube):
         return tuple(zip(self.lower, self.upper, strict=True))
 
     def truth(self, X: Rows) -> Signs:
-        """Give +1 inside."""
+        """Return +1 inside."""
         within = (np.array(self.lower) <= X) & (np.array(self.upper) >= X)
         return signs(np.all(within, axis=1))
 
     def box_risk(self, lower: Ends, upper: Ends) -> Risk:
-        """Give the exact risk of another box: the volume of what lies in one but not both."""
+        """Return the exact risk of another box: the volume of what lies in one but not both."""
         both = _volume(np.maximum(self.lower, lower), np.minimum(self.upper, upper))
         one, other = _volume(self.lower, self.upper), _volume(lower, upper)
         return Risk(max(0.0, one + other - 2 * both))
@@ -205,18 +205,18 @@ class Intervals(UnitCube):
         return (tuple(end for pair in self.ends for end in pair),)
 
     def truth(self, X: Rows) -> Signs:
-        """Give +1 inside."""
+        """Return +1 inside."""
         inside = np.zeros(len(X), dtype=np.bool_)
         for low, high in self.ends:
             inside |= (X[:, 0] >= low) & (X[:, 0] <= high)
         return signs(inside)
 
     def interval_risk(self, low: float, high: float) -> Risk:
-        """Give the exact risk of another interval."""
+        """Return the exact risk of another interval."""
         return self.piecewise_risk(Intervals(((low, high),)).truth, [(low, high)])
 
     def threshold_risk(self, cut: float, above: int = 1) -> Risk:
-        """Give the exact risk of answering ``above`` over the cut, ``-above`` up to it."""
+        """Return the exact risk of answering ``above`` over the cut, ``-above`` up to it."""
         return self.piecewise_risk(lambda X: np.where(X[:, 0] > cut, above, -above), [(cut,)])
 
 
@@ -248,15 +248,15 @@ class Halfspaces(World):
         return len(self.weights)
 
     def points(self, uniforms: Rows) -> Rows:
-        """Give Gaussian rows."""
+        """Return Gaussian rows."""
         return _gaussian(uniforms)
 
     def truth(self, X: Rows) -> Signs:
-        """Give +1 on the positive side."""
+        """Return +1 on the positive side."""
         return signs(np.array(product(X, np.array(self.weights)) + self.bias > 0))
 
     def halfspace_risk(self, weights: Sequence[float], bias: float = 0.0) -> Risk:
-        """Give the exact risk of another halfspace.
+        """Return the exact risk of another halfspace.
 
         The two scores, scaled to variance 1, are Gaussian with correlation r and means h and k. The
         chance that their signs differ is angle/π for h = k = 0 and a sum of two values of Owen's
@@ -295,7 +295,7 @@ class NoisyAdditive(World):
         return len(self.parts)
 
     def points(self, uniforms: Rows) -> Rows:
-        """Give Gaussian rows."""
+        """Return Gaussian rows."""
         return _gaussian(uniforms)
 
     def truth(self, X: Rows) -> Signs:

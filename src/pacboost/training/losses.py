@@ -27,19 +27,19 @@ Weights = NDArray[Any] | None
 
 
 def square(targets: Floats, scores: Floats, weights: Weights = None) -> float:
-    """Give the mean of (target - score)²."""
+    """Return the mean of (target - score)²."""
     return _mean(np.square(targets - scores), weights)
 
 
 def absolute(targets: Floats, scores: Floats, weights: Weights = None) -> float:
-    """Give the mean of |target - score|."""
+    """Return the mean of |target - score|."""
     return _mean(np.abs(targets - scores), weights)
 
 
 def huber(
     targets: Floats, scores: Floats, weights: NDArray[np.int64] | None = None, alpha: float = 0.9
 ) -> float:
-    """Give the mean of Huber's loss, cut at the quantile ``alpha`` of the absolute residuals.
+    """Return the mean of Huber's loss, cut at the quantile ``alpha`` of the absolute residuals.
 
     It gets smaller when no absolute residual grows. Weights are whole numbers.
 
@@ -55,7 +55,7 @@ def huber(
 def quantile(
     targets: Floats, scores: Floats, weights: Weights = None, quantile: float = 0.5
 ) -> float:
-    """Give the mean pinball loss.
+    """Return the mean pinball loss.
 
     >>> quantile(np.array([1.0, 3.0]), np.array([2.0, 2.0]), quantile=0.75)     # (0.25 + 0.75)/2
     0.5
@@ -65,7 +65,7 @@ def quantile(
 
 
 def poisson(targets: Floats, scores: Floats, weights: Weights = None) -> float:
-    """Give the mean Poisson deviance 2(y·ln(y/μ) - y + μ), for logarithms of μ as scores.
+    """Return the mean Poisson deviance 2(y·ln(y/μ) - y + μ), for logarithms of μ as scores.
 
     >>> poisson(np.array([2.0]), np.log([2.0])), poisson(np.array([0.0]), np.array([0.0]))
     (0.0, 2.0)
@@ -76,7 +76,7 @@ def poisson(targets: Floats, scores: Floats, weights: Weights = None) -> float:
 
 
 def gamma(targets: Floats, scores: Floats, weights: Weights = None) -> float:
-    """Give the mean gamma deviance 2(ln(μ/y) + y/μ - 1), for logarithms of μ as scores.
+    """Return the mean gamma deviance 2(ln(μ/y) + y/μ - 1), for logarithms of μ as scores.
 
     >>> gamma(np.array([2.0]), np.log([2.0]))
     0.0
@@ -86,7 +86,7 @@ def gamma(targets: Floats, scores: Floats, weights: Weights = None) -> float:
 
 
 def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
-    """Give a metric of regression by its name, or from a function of (targets, predictions).
+    """Return a metric of regression by its name, or from a function of (targets, predictions).
 
     With a log link, the scores of the booster are logarithms of predictions.
     """

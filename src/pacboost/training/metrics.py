@@ -31,7 +31,7 @@ from pacboost.samples.sample import Sample
 def mean_cost(
     kind: int, margins: NDArray[np.float64], base: NDArray[np.float64], unit: float = 1.0
 ) -> float:
-    """Give the mean cost of margins (rows, outputs), by a kernel of kernels/measure.py.
+    """Return the mean cost of margins (rows, outputs), by a kernel of kernels/measure.py.
 
     In regression, residuals take the place of the margins.
     """
@@ -61,12 +61,12 @@ class Metric:
     more_is_better: bool = False
 
     def __call__(self, sample: Sample, scores: Scores) -> float:
-        """Give the value of the metric."""
+        """Return the value of the metric."""
         return self.measure(sample, scores)
 
 
 def error(sample: Sample, scores: Scores) -> float:
-    """Give the share of rows (with several labels, of pairs) on which the vote is wrong or tied.
+    """Return the share of rows (with several labels, of pairs) on which the vote is wrong or tied.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> sample = Sample(ArrayTable(np.zeros((3, 1))), np.array([[1], [-1], [1]], dtype=np.int8))
@@ -79,12 +79,12 @@ def error(sample: Sample, scores: Scores) -> float:
 
 
 def exponential_loss(sample: Sample, scores: Scores) -> float:
-    """Give the mean of exp(-y F), AdaBoost's potential, over rows and outputs."""
+    """Return the mean of exp(-y F), AdaBoost's potential, over rows and outputs."""
     return mean(exp(-sample.signs * scores))
 
 
 def steepness(potential: str) -> float:
-    """Give s of softmax(sF), which turns the scores of many classes into probabilities.
+    """Return s of softmax(sF), which turns the scores of many classes into probabilities.
 
     The scores of LogitBoost are log probabilities; those of the others are half of that, as
     all scores of two classes are.
@@ -96,7 +96,7 @@ def steepness(potential: str) -> float:
 
 
 def log_loss(sample: Sample, scores: Scores, steep: float = 1.0) -> float:
-    """Give the log loss of probabilities 1/(1 + exp(-2F)), or softmax(sF) with many classes."""
+    """Return the log loss of probabilities 1/(1 + exp(-2F)), or softmax(sF) with many classes."""
     if sample.labels is None:
         return mean_cost(row_costs.LOGISTIC, sample.signs * scores, np.ones(1))
     raised = steep * scores
@@ -105,7 +105,7 @@ def log_loss(sample: Sample, scores: Scores, steep: float = 1.0) -> float:
 
 
 def auc(sample: Sample, scores: Scores) -> float:
-    """Give the probability that a positive row scores above a negative one; ties count half.
+    """Return the probability that a positive row scores above a negative one; ties count half.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> sample = Sample(ArrayTable(np.zeros((3, 1))), np.array([[1], [1], [-1]], dtype=np.int8))
@@ -124,12 +124,12 @@ def auc(sample: Sample, scores: Scores) -> float:
 
 
 def square(sample: Sample, scores: Scores) -> float:
-    """Give the mean of (target - score)², in regression."""
+    """Return the mean of (target - score)², in regression."""
     return mean(np.square(_residuals(sample, scores)))
 
 
 def absolute(sample: Sample, scores: Scores) -> float:
-    """Give the mean of |target - score|, in regression."""
+    """Return the mean of |target - score|, in regression."""
     return mean(np.abs(_residuals(sample, scores)))
 
 
@@ -152,7 +152,7 @@ LOSSES = {"square": Metric("square", square), "absolute": Metric("absolute", abs
 
 
 def metric(choice: str | Measure, potential: str = "logistic") -> Metric:
-    """Give a metric by its name, or from a function of (signs, scores) that is to be small.
+    """Return a metric by its name, or from a function of (signs, scores) that is to be small.
 
     The booster's ``potential`` decides which probabilities the log loss uses.
     """
@@ -169,7 +169,7 @@ def metric(choice: str | Measure, potential: str = "logistic") -> Metric:
 
 
 def _plain(function: Measure) -> Callable[[Sample, Scores], float]:
-    """Give a user's function the arrays it expects."""
+    """Return a user's function the arrays it expects."""
 
     def measure(sample: Sample, scores: Scores) -> float:
         if sample.labels is not None:

@@ -55,7 +55,7 @@ class World(NamedTuple):
 
 
 def smoothed(codes: Rows, hits: NDArray[np.bool_], largest: int) -> NDArray[np.float64]:
-    """Give the mean of each level, with some rows at the mean of all of them added."""
+    """Return the mean of each level, with some rows at the mean of all of them added."""
     rows = np.bincount(codes, minlength=largest + 1)
     sums = np.bincount(codes, hits, minlength=largest + 1)
     means: NDArray[np.float64] = (sums + AT_THE_MEAN * hits.mean()) / (rows + AT_THE_MEAN)

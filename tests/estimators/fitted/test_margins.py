@@ -103,7 +103,7 @@ def test_the_hardest_rows_are_saved_and_taken_up_again(tmp_path: Any) -> None:
 
 
 def flipped(labels: NDArray[Any], count: int, seed: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Give some rows another label than their own."""
+    """Return some rows another label than their own."""
     generator = np.random.default_rng(seed)
     rows = generator.choice(labels.size, count, replace=False)
     y, classes = labels.copy(), np.unique(labels)

@@ -158,7 +158,7 @@ def _thresholds(model: Any, column: int) -> NDArray[np.float32]:
 
 
 def _around(thresholds: NDArray[np.float32]) -> Floats:
-    """Give numbers that round to a threshold as 32-bit floats, and those that just do not."""
+    """Return numbers that round to a threshold as 32-bit floats, and those that just do not."""
     up, down = (np.nextafter(thresholds, np.float32(end)) for end in (np.inf, -np.inf))
     plain, last = thresholds.astype(np.float64), upper_cuts(thresholds)
     first = -upper_cuts(-thresholds)

@@ -57,7 +57,7 @@ def _joined(first: bytes, document: Any, rest: bytes) -> bytes:
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Give every list or dictionary within a value, with every key of it."""
+    """Return every list or dictionary within a value, with every key of it."""
     for key in list(value) if isinstance(value, dict) else range(len(value)):
         yield value, key
         if isinstance(value[key], dict | list):

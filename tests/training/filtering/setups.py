@@ -98,7 +98,7 @@ class Choppy(AbstractOracle):
         self.in_blocks, self.estimated_rows = inner.in_blocks, inner.estimated_rows
 
     def draw(self, n: int) -> Batch:
-        """Give less."""
+        """Return less."""
         self._calls += 1
         return self.inner.draw(min(n, self._sizes[self._calls % len(self._sizes)]))
 

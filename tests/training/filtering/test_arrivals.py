@@ -63,7 +63,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(X: NDArray[np.float64], size: int) -> list[NDArray[Any]]:
-    """Give what is found of rows that come so many at a time."""
+    """Return what is found of rows that come so many at a time."""
     made = RoundedRows()
     for first in range(0, len(X), size):
         table = ArrayTable(X[first : first + size])

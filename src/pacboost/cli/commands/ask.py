@@ -80,7 +80,7 @@ class Reply:
     reasons: Sequence[Reason]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the content of the JSON document."""
+        """Return the content of the JSON document."""
         why = [{"words": words, "contribution": added} for added, words in self.reasons]
         return {
             "question": self.question,
@@ -91,7 +91,7 @@ class Reply:
         }
 
     def lines(self) -> Iterator[Any]:
-        """Give the lines to print."""
+        """Return the lines to print."""
         said = f"no answer (a guess: {self.guess})" if self.answer is None else str(self.answer)
         yield bold(said)
         over = self.confidence >= ALMOST_SURE
@@ -146,7 +146,7 @@ def _reply(model: Any, asked: str, top: int, least: float) -> Reply:
 
 
 def _one(X: Any) -> Any:
-    """Give a row as ``explain`` takes it."""
+    """Return a row as ``explain`` takes it."""
     from pacboost.sources.columns import Columns
 
     if isinstance(X, Columns):

@@ -145,7 +145,7 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
 
 
 def asks_for_measures(given: Mapping[str, Any]) -> bool:
-    """Tell whether more than the error of all rows is asked for."""
+    """Check whether more than the error of all rows is asked for."""
     return bool(given["of"] or given["cost"] or given["by"] or given["end"] or given["positive"])
 
 

@@ -101,7 +101,7 @@ def _extra(name: str, extra: str, use: str) -> Finding:
 
 
 def _gpu() -> Finding:
-    """Say which GPU there is, or what is missing to use one."""
+    """Return which GPU there is, or what is missing to use one."""
     from pacboost.kernels.cuda.device import describe, what_is_missing
 
     missing = what_is_missing()

@@ -46,7 +46,7 @@ SECONDS_TO_CONNECT = 30
 
 @contextmanager
 def cluster_client(name: str | None) -> Iterator[Any]:
-    """Give a client of the cluster, and end what was started for it; False: there is none."""
+    """Return a client of the cluster, and end what was started for it; False: there is none."""
     if name is None:
         yield False
         return
@@ -87,7 +87,7 @@ SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
 
 
 def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
-    """Tell whether files are boosted by filtering: because of their kind, or of an option.
+    """Check whether files are boosted by filtering: because of their kind, or of an option.
 
     >>> by_filtering([Path("a.parquet")], {}), by_filtering([Path("a.csv")], {})
     (True, False)

@@ -145,7 +145,7 @@ def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
 
 
 def constraints(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the parameters of the estimator that the options stand for; none if none was given."""
+    """Return the parameters of the estimator that the options stand for; none if none was given."""
     found: dict[str, Any] = {}
     if given["monotone"]:
         found["monotone_constraints"] = slopes(given["monotone"])

@@ -161,7 +161,7 @@ class Covering:
         self.names = [*(["set"] if sets else []), *(["low", "high"] if intervals else [])]
 
     def columns(self, X: Any, cells: Cells) -> list[Sequence[Any]]:
-        """Give the columns of some rows."""
+        """Return the columns of some rows."""
         found: list[Sequence[Any]] = []
         if self._sets:
             by = None if self._by is None else [str(own) for own in cells.of(self._by)]
@@ -181,7 +181,7 @@ class PredictionCounts:
     wrong: int | None = None
 
     def sentences(self) -> Iterator[str]:
-        """Give the sentences of the summary."""
+        """Return the sentences of the summary."""
         from pacboost.reports.text import counted
 
         parts = [
@@ -198,7 +198,7 @@ class PredictionCounts:
 
 
 def _safe(*, raw: bool, terminal: bool) -> Callable[[object], object]:
-    """Give what makes a cell safe for a spreadsheet, and for a terminal if it is printed on one."""
+    """Return a function that makes a cell safe for a spreadsheet, or for a terminal."""
 
     def safe(cell: object) -> object:
         if terminal and isinstance(cell, str):

@@ -95,7 +95,7 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
 
 
 def _content(found: ThresholdClassifier | AnsweringClassifier) -> dict[str, Any]:
-    """Give what JSON says of a threshold."""
+    """Return what JSON says of a threshold."""
     from pacboost.estimators.decisions.answering import AnsweringClassifier
 
     known = {

@@ -80,7 +80,7 @@ def note_classes(data: DataFile, target: str, labels: Collection[str]) -> None:
 
 
 def spoilt(texts: Sequence[str], spelling: Spelling) -> str | None:
-    """Give the first text that is no number where most are, but for signs such as $ and %.
+    """Return the first text that is no number where most are, but for signs such as $ and %.
 
     >>> spoilt([*map(str, range(20)), "unknown"], Spelling())
     'unknown'

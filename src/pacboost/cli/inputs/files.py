@@ -34,7 +34,7 @@ def data_file(path: Path, given: Mapping[str, Any]) -> DataFile:
 
 
 def missing_words(words: tuple[str, ...]) -> frozenset[str]:
-    """Give the words that count as missing: the default ones, or those given and empty cells."""
+    """Return the words that count as missing: the default ones, or those given and empty cells."""
     return frozenset({"", *(word.strip().lower() for word in words)}) if words else MISSING
 
 
@@ -52,7 +52,7 @@ SUFFIXES = (".pacb", ".json")
 
 
 def model_first(first: Path, second: Path) -> tuple[Path, Path]:
-    """Give the model and the data, in whichever order they were named.
+    """Return the model and the data, in whichever order they were named.
 
     >>> [path.name for path in model_first(Path("rows.csv"), Path("m.pacb"))]
     ['m.pacb', 'rows.csv']

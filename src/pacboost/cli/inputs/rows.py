@@ -40,7 +40,7 @@ class Reader:
         self._unknown: dict[str, list[str]] = {}
 
     def rows(self, cells: Cells) -> Any:
-        """Give what the model's ``predict`` takes."""
+        """Return what the model's ``predict`` takes."""
         features = text_features(self._model)
         if isinstance(features, MixedFeatures):
             return Columns({own.name: _column(cells, own) for own in features.columns})
@@ -119,7 +119,7 @@ def _column(cells: Cells, asked: Conditions) -> NDArray[Any]:
 
 
 def text_features(model: Any) -> TextFeatures | MixedFeatures | None:
-    """Give how a model reads texts, if it does."""
+    """Return how a model reads texts, if it does."""
     features: TextFeatures | MixedFeatures | None
     features = getattr(getattr(model, "model_", None), "text", None)
     return features
@@ -134,7 +134,7 @@ def lone_text(model: Any) -> str | None:
 
 
 def column_names(model: Any) -> tuple[str, ...]:
-    """Give the names of the columns that a model was fitted on, if they had names."""
+    """Return the names of the columns that a model was fitted on, if they had names."""
     features = text_features(model)
     if features is not None:
         return features.names if isinstance(features, MixedFeatures) else ()
@@ -231,7 +231,7 @@ def read_all(
 
 
 def class_named(known: Any, name: str | None) -> Any:
-    """Give the class, one of the known labels, that prints as this name."""
+    """Return the class, one of the known labels, that prints as this name."""
     if name is None:
         return None
     classes = np.unique(np.asarray(known)).tolist()

@@ -117,13 +117,13 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class with the most votes; a tie goes to the first class."""
+        """Return the class with the most votes; a tie goes to the first class."""
         votes = self.votes(X)
         named: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
         return named
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the share of the votes for each class."""
+        """Return the share of the votes for each class."""
         votes = self.votes(X)
         shares: NDArray[np.float64] = votes / votes.sum(axis=1, keepdims=True)
         return shares
@@ -260,7 +260,7 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
         return mean_of(self._answers(X))
 
     def spread(self, X: Any) -> NDArray[np.float64]:
-        """Give the standard deviation of what the members predict, for every row."""
+        """Return the standard deviation of what the members predict, for every row."""
         answers = list(self._answers(X))
         mean = mean_of(answers)
         return np.sqrt(mean_of((answer - mean) ** 2 for answer in answers))

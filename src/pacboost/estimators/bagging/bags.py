@@ -210,7 +210,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def _parts(thing: Any) -> dict[Any, Any] | None:
-    """Give the parts by which objects of a class are compared; None if ``==`` compares them."""
+    """Return the parts by which objects of a class are compared; None if ``==`` compares them."""
     if hasattr(thing, "get_params"):
         own: dict[str, Any] = thing.get_params(deep=False)
         return {name: part for name, part in own.items() if name != "random_state"}

@@ -100,11 +100,11 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
-        """Give what members learn to predict, and the number of classes, or 0 for regression."""
+        """Return what members learn to predict, and the number of classes, or 0 for regression."""
 
     @abstractmethod
     def _default(self) -> Any:
-        """Give the learner that ``estimator=None`` stands for."""
+        """Return the learner that ``estimator=None`` stands for."""
 
     @abstractmethod
     def _ask_outside(
@@ -215,7 +215,7 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return for_bags(as_learner(self._default() if self.estimator is None else self.estimator))
 
     def _answers(self, X: Any) -> Iterator[Answers]:
-        """Give the predictions of every member, in order."""
+        """Return the predictions of every member, in order."""
         members = self._made()
         sample = unlabelled(open_table(self, X, reset=False), self._bins)
         trees = [member for member in members if isinstance(member, TreeMember)]

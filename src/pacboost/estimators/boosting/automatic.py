@@ -41,7 +41,7 @@ UNCHANGED = {"early_stopping": "auto", "eval_metric": "log_loss", "warm_start": 
 
 
 def is_automatic(estimator: Any, examples: LabelledRows) -> bool:
-    """Tell whether nothing is set that the number of rows or a trial could choose.
+    """Check whether nothing is set that the number of rows or a trial could choose.
 
     Rows with weights are not sampled: a row of weight 2 has to count as two equal rows do.
     """
@@ -53,7 +53,7 @@ def is_automatic(estimator: Any, examples: LabelledRows) -> bool:
 
 
 def tried(rows: int) -> float:
-    """Give the share of the rows that a trial has: 1 for few, 0 for many.
+    """Return the share of the rows that a trial has: 1 for few, 0 for many.
 
     >>> [tried(rows) for rows in (99, 100, 5_000, 8_750, 12_500, 10**6)]
     [0.0, 1.0, 1.0, 0.5, 0.0, 0.0]

@@ -87,7 +87,7 @@ class Boosting(BoostingFit, VoteClassifier):
 
     @abstractmethod
     def _inner_estimator(self) -> Any:
-        """Give the scikit-learn classifier that is boosted, if one is."""
+        """Return the scikit-learn classifier that is boosted, if one is."""
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         """Check everything, and set up the run."""
@@ -141,7 +141,7 @@ class Boosting(BoostingFit, VoteClassifier):
         return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
 
     def _trial(self, examples: LabelledRows, recipe: Recipe, seed: int) -> Trial | None:
-        """Give the rows of a trial, which chooses the number of rounds; None for no trial."""
+        """Return the rows of a trial, which chooses the number of rounds; None for no trial."""
         return None
 
     def _on_all_rows(self, scout: PreparedFit, again: Callable[[int], PreparedFit]) -> PreparedFit:
@@ -321,6 +321,6 @@ class Boosting(BoostingFit, VoteClassifier):
 
 
 def _constant_learner(sign: int) -> Learner:
-    """Give a learner that always predicts the one class there is."""
+    """Return a learner that always predicts the one class there is."""
     constant = StumpRule.constant(sign)
     return FunctionLearner(lambda X, y, weights: constant)

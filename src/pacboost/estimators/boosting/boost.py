@@ -197,7 +197,7 @@ class BoostClassifier(NestedParameters, Boosting):
         return Trial.of(examples, recipe, seed, all_rounds=all_rounds)
 
     def _learner(self, examples: LabelledRows, usual: dict[str, Any]) -> Learner:
-        """Give the learner; ``usual`` holds fields of trees that parameters and names override."""
+        """Return learner; ``usual`` holds fields of trees that parameters and names override."""
         changes = usual | tree_changes(self, examples)
         if "monotone" in changes and examples.signs.shape[1] > 1:
             raise ParameterError(

@@ -144,7 +144,7 @@ def certify_by(estimator: Any, apart: Apart) -> Model:
 
 
 def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
-    """Give the model with another vote and certificate; what is known of old answers is dropped."""
+    """Return model with another vote and certificate; what is known of old answers is dropped."""
     ledger = replace(model.ledger, vote_digest=vote_digest(vote))
     certificate = certificate.of(ledger.digest())
     return replace(
@@ -156,7 +156,7 @@ def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
 
 
 def curve_for(method: str, rows: int) -> str:
-    """Give the method of calibration; "isotonic" needs more rows than the others."""
+    """Return the method of calibration; "isotonic" needs more rows than the others."""
     needed = calibrators.ROWS_FOR_ISOTONIC
     if method != "isotonic" or rows >= needed:
         return method

@@ -186,7 +186,7 @@ class BoostingFit(VoteBase):
 
     @abstractmethod
     def _metric(self, booster: Booster[Any]) -> Metric:
-        """Give the metric that is measured on validation rows."""
+        """Return the metric that is measured on validation rows."""
 
     @abstractmethod
     def _warn(self, run: Run) -> None:
@@ -219,7 +219,7 @@ class BoostingFit(VoteBase):
     def _hold_back(
         self, examples: LabelledRows, X_val: Any, y_val: Any, seed: int
     ) -> tuple[LabelledRows, LabelledRows | None]:
-        """Give the training rows, and the validation rows if there are some."""
+        """Return the training rows, and the validation rows if there are some."""
         stops = self._stops_early(examples)
         if X_val is not None:
             return examples, self._read_validation(X_val, y_val)

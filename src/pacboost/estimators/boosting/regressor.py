@@ -65,14 +65,14 @@ class ExplainedNumbers(VoteBase):
 
     @abstractmethod
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Give a number for each row."""
+        """Return a number for each row."""
 
     @abstractmethod
     def _measure(self, choice: Any) -> Metric:
-        """Give the metric that ``eval_metric`` would name so."""
+        """Return the metric that ``eval_metric`` would name so."""
 
     def explain(self, x: Any, top: int = 10) -> explanation.Explanation:
-        """Say which rules spoke on one row, and what they added: the ``top`` largest, and the rest.
+        """Return the rules that spoke on a row, and what they added: the ``top`` largest, the rest.
 
         ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
         that say the same of the row are put together. All contributions add up to the prediction
@@ -237,19 +237,19 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     intervals_ = property(calibrated.kept_intervals)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Give a number for each row."""
+        """Return a number for each row."""
         numbers: NDArray[np.float64] = self._answered(X, Model.numbers)
         return numbers
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give R², the share of the variance that predictions explain."""
+        """Return R², the share of the variance that predictions explain."""
         from sklearn.metrics import r2_score
 
         targets, predicted, weights = map(in_host_memory, (y, self.predict(X), sample_weight))
         return float(r2_score(targets, predicted, sample_weight=weights))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Give the predictions after each round."""
+        """Return the predictions after each round."""
         table = self._open(X)
         for scores in self.model_.vote.staged(table):
             yield self.model_.numbers(scores.copy())
@@ -295,7 +295,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return not self.warm_start and (few or self.early_stopping == "refit")
 
     def _kept_share(self, rows: int) -> float:
-        """Give the share of the rounds on some rows that boosting on all of them begins with."""
+        """Return the share of the rounds on some rows that boosting on all of them begins with."""
         return many(rows) if self.early_stopping == "auto" else 0.0
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
@@ -306,7 +306,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return Recipe(learner, booster, rounds, 0, share_of_rows(self))
 
     def _chosen_loss(self) -> Booster[Any]:
-        """Give the booster of the loss, with its parameters."""
+        """Return the booster of the loss, with its parameters."""
         rate = step_size(self)
         changes = {"learning_rate": 0.1 if rate is None else rate}
         if self.l2 is not None:
@@ -346,7 +346,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return metric_of(self.eval_metric, booster)
 
     def _measure(self, choice: Any) -> Metric:
-        """Give a metric; where the loss is a function, its record holds the squared error."""
+        """Return a metric; where the loss is a function, its record holds the squared error."""
         if self.model_.ledger.potential == CustomLoss.potential:
             return metric_of("square" if choice == "loss" else choice, Square())
         return metric_of(choice, self._chosen_loss())

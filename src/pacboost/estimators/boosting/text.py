@@ -74,7 +74,7 @@ class TextReading(Boosting):
         return text
 
     def _rows_to_compare(self, X: Any) -> ArrayTable:
-        """Give fingerprints of the texts, as they came."""
+        """Return fingerprints of the texts, as they came."""
         return fingerprints(self.features_.lines(self.features_.read(X)))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
@@ -112,7 +112,7 @@ class TextReading(Boosting):
         return table
 
     def _comparable(self, X: Any, other: Any = None) -> Table:
-        """Give fingerprints of texts, in which words that were not learned count, too."""
+        """Return fingerprints of texts, in which words that were not learned count, too."""
         return fingerprints(self._reading.lines(X))
 
     def _options(self) -> Features:
@@ -150,7 +150,7 @@ class TextReading(Boosting):
 
 
 def fingerprints(texts: list[str]) -> ArrayTable:
-    """Give three numbers of 24 bits for every text; case, spaces and marks make no difference.
+    """Return three numbers of 24 bits for every text; case, spaces and marks make no difference.
 
     Two more are the least hashes of pairs of words, which a text mostly keeps if words are added
     or changed (Broder 1997).
@@ -294,7 +294,7 @@ class TextBoostClassifier(TextReading):
     as in scikit-learn's vectorizers."""
 
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
-        """Give the k words that add most to any score, or to a label's; None for all words.
+        """Return the k words that add most to any score, or to a label's; None for all words.
 
         What a word adds is summed over all lists that ask for it. In a text with other words of the
         same lists it adds less, for of each list the first word speaks: see ``explain``.
@@ -316,7 +316,7 @@ class TextBoostClassifier(TextReading):
         return f"if {self.features_.say(word)} → {said}"
 
     def explain(self, text: Any, top: int = 10, *, for_class: Any = None) -> Explanation:
-        """Say which words of a text voted for and against a class: the ``top``, and the rest.
+        """Return which words of a text voted for and against a class: the ``top``, and the rest.
 
         Without ``for_class``, it is the class with the largest score; of two classes the second.
         Of a table give a data frame of one row, or a mapping from column names to values.

@@ -13,7 +13,7 @@ from pacboost.questions import selective
 
 
 def certified_answers(model: Model) -> Answering:
-    """Give the certificates of the answers, or raise."""
+    """Return the certificates of the answers, or raise."""
     if model.answering is None:
         raise NotCertified(
             "no held-out rows have shown how wrong confident answers are; fit with "

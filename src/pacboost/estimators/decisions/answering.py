@@ -59,7 +59,7 @@ class AnsweringClassifier(WrappedClassifier):
         return f"{sentence(self.certificate_)} {self.curve_.answers()}"
 
     def answer(self, X: Any) -> AnswerList:
-        """Give a label with its confidence where it is large enough, else ``otherwise``."""
+        """Return a label with its confidence where it is large enough, else ``otherwise``."""
         check_is_fitted(self, "estimator_")
         decided = np.asarray(in_host_memory(self.estimator_.predict(X)))
         chances = np.asarray(in_host_memory(self.estimator_.predict_proba(X)))
@@ -67,14 +67,14 @@ class AnsweringClassifier(WrappedClassifier):
         return answers(decided, sure, self.threshold, self.otherwise)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class of every row that is answered, and ``otherwise`` for the others."""
+        """Return the class of every row that is answered, and ``otherwise`` for the others."""
         found = self.answer(X)
         labels = np.empty(len(found), dtype=object)
         labels[:] = [own.label for own in found]
         return labels
 
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Tell which rows are wrong or not answered."""
+        """Return which rows are wrong or not answered."""
         return np.asarray(self.predict(X) != np.asarray(y))
 
     def plot(self, ax: Any = None) -> Any:

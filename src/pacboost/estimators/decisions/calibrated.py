@@ -57,7 +57,7 @@ def kept_sets(self: Any) -> SetRule:
 
 
 def predict_set(self: Any, X: Any, by: Any = None) -> NDArray[np.bool_]:
-    """Tell for every row and class, in the order of ``classes_``, whether the set holds it.
+    """Return for every row and class, in the order of ``classes_``, whether the set holds it.
 
     ``certify_sets`` has to come first. No set is empty: the most probable class is in it. ``by``
     holds the group of every row, where groups have cutoffs of their own.
@@ -99,7 +99,7 @@ def kept_intervals(self: Any) -> IntervalRule:
 
 
 def predict_interval(self: Any, X: Any) -> NDArray[np.float64]:
-    """Give the two ends of the interval of every row; ``certify_intervals`` has to come first.
+    """Return the two ends of the interval of every row; ``certify_intervals`` has to come first.
 
     The intervals of new examples hold their numbers as often as the certificate says.
     """
@@ -108,7 +108,7 @@ def predict_interval(self: Any, X: Any) -> NDArray[np.float64]:
 
 
 def covering_model(estimator: Any) -> Any:
-    """Give the model of an estimator, with the sets or intervals that are kept for it."""
+    """Return the model of an estimator, with the sets or intervals that are kept for it."""
     model = estimator.model_
     for name in ("_set_rule", "_interval_rule"):
         try:
@@ -136,7 +136,7 @@ def keep_coverage(estimator: Any, rule: SetRule | IntervalRule | None) -> None:
 
 
 def _predicting_parts(estimator: Any) -> tuple[Any, ...]:
-    """Give the objects that make the predictions."""
+    """Return the objects that make the predictions."""
     if "_members" in estimator.__dict__:  # of a bag
         return tuple(estimator._members)
     model = estimator.model_

@@ -134,7 +134,7 @@ def choice_of(
     delta: float,
     name: str,
 ) -> ThresholdChoice:
-    """Give rows that are not surely new the scores that are worst for the promise."""
+    """Return rows that are not surely new the scores that are worst for the promise."""
     borders = Borders.of(score)
     settled = borders.below(score)
     positives = np.where(doubtful, -np.inf, settled)[own]
@@ -156,7 +156,7 @@ def _labels(model: Any, y: Any) -> NDArray[Any]:
 
 
 def positive_class(known: NDArray[Any], positive: Any) -> Any:
-    """Give the class to be found: the one that is named, or the second of two."""
+    """Return the class to be found: the one that is named, or the second of two."""
     classes = known.tolist()
     if positive is None and len(classes) != 2:
         raise NotCertified(

@@ -161,11 +161,11 @@ class PredictionIntervals:
         return str(sentence(self.rule.certificate))
 
     def predict_interval(self, X: Any) -> Doubles:
-        """Give the two ends of the interval of every row: (rows, 2)."""
+        """Return the two ends of the interval of every row: (rows, 2)."""
         return predicted_interval(self.estimator_, self.rule, self.scale_, X)
 
     def predict(self, X: Any) -> Doubles:
-        """Give the prediction of the regressor; of two quantiles, their middle."""
+        """Return the prediction of the regressor; of two quantiles, their middle."""
         said = forecast(self.estimator_, collected(X), self.rule.method, None, self.rule.floor)
         return (said.low + said.high) / 2
 
@@ -191,7 +191,7 @@ def forecast(model: Any, X: Any, method: str, scale: Any, floor: float) -> Forec
 
 
 def numbers(values: Any, what: str) -> Doubles:
-    """Give finite numbers, one a row, or raise."""
+    """Return finite numbers, one a row, or raise."""
     found = np.asarray(in_host_memory(values), dtype=np.float64)
     if found.ndim != 1 or not np.isfinite(found).all():
         raise DataError(
@@ -202,7 +202,7 @@ def numbers(values: Any, what: str) -> Doubles:
 
 
 def _method(model: Any, method: str | None, scale: Any) -> str:
-    """Give the method; refuse what does not fit the models."""
+    """Return the method; refuse what does not fit the models."""
     pair = isinstance(model, list | tuple)
     way = method or ("quantiles" if pair else "residual" if scale is None else "scaled")
     if way not in METHODS:

@@ -30,7 +30,7 @@ from pacboost.sources.optional import collected
 
 
 def plain_rows(X: Any) -> ArrayTable:
-    """Give numbers as they are, and a number made from every text.
+    """Return numbers as they are, and a number made from every text.
 
     >>> plain_rows([["a", 1], ["b", 2]]).n_rows
     2
@@ -201,7 +201,7 @@ def _cutoffs(
     coverage: float,
     delta: float,
 ) -> tuple[tuple[float, ...], Family]:
-    """Give every class or group a cutoff by its own rows, with its share of delta."""
+    """Return every class or group a cutoff by its own rows, with its share of delta."""
     kind, names, own = parts
     found = [
         rows.cutoff(
@@ -251,7 +251,7 @@ class PredictionSets:
         return coverage_words(self.rule.certificate)
 
     def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
-        """Tell for every row and class, in the order of ``classes_``, whether the set holds it.
+        """Return for every row and class, in the order of ``classes_``, whether the set holds it.
 
         No set is empty: the most probable class is in every set. ``by`` holds the group of every
         row, where groups have cutoffs of their own; a column that was named is found in X.
@@ -259,15 +259,15 @@ class PredictionSets:
         return predicted_set(self.estimator_, self.rule, X, by)
 
     def label_sets(self, X: Any, by: Any = None) -> list[list[Any]]:
-        """Give the labels of every row's set, in the order of ``classes_``."""
+        """Return the labels of every row's set, in the order of ``classes_``."""
         return [self.classes_[own].tolist() for own in self.predict_set(X, by)]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the prediction of the classifier."""
+        """Return the prediction of the classifier."""
         return np.asarray(in_host_memory(self.estimator_.predict(X)))
 
     def predict_proba(self, X: Any) -> Doubles:
-        """Give the probabilities of the classifier."""
+        """Return the probabilities of the classifier."""
         return np.asarray(in_host_memory(self.estimator_.predict_proba(X)))
 
     def __repr__(self) -> str:

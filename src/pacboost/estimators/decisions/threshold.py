@@ -106,12 +106,12 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.estimator_.model_
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the probabilities of the estimator."""
+        """Return the probabilities of the estimator."""
         found: NDArray[np.float64] = in_host_memory(self.estimator_.predict_proba(X))
         return found
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the scores of the estimator."""
+        """Return the scores of the estimator."""
         found: NDArray[np.float64] = in_host_memory(self.estimator_.decision_function(X))
         return found
 
@@ -120,7 +120,7 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.estimator_.certify_sets(X, y, **options)
 
     def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
-        """Tell which classes the set of every row holds; sets do not depend on a threshold."""
+        """Return which classes the set of every row holds; sets do not depend on a threshold."""
         found: NDArray[np.bool_] = self.estimator_.predict_set(X, by)
         return found
 
@@ -212,7 +212,7 @@ class ThresholdClassifier(WrappedClassifier):
         return self.decision.sentence
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Say the positive class from the threshold on, else the most probable other class."""
+        """Return the positive class from the threshold on, else the most probable other class."""
         check_is_fitted(self, "estimator_")
         label = self.classes_[-1] if self.positive is None else self.positive
         place = class_place(self.classes_, label)
@@ -236,7 +236,7 @@ class ThresholdClassifier(WrappedClassifier):
         return threshold_curves(self.decision, ax)
 
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Tell which rows are wrong with this threshold."""
+        """Return which rows are wrong with this threshold."""
         return np.asarray(self.predict(X) != np.asarray(y))
 
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:

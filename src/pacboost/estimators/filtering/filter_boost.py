@@ -45,7 +45,7 @@ from pacboost.sources.oracles.stream import PushedOracle
 
 @contextmanager
 def watching(estimator: Any, session: Session, watchers: list[Watcher]) -> Iterator[list[Watcher]]:
-    """Give the callbacks and, if verbose, a view that is open until there is a certificate."""
+    """Return the callbacks and, if verbose, a view that is open until there is a certificate."""
     after = progress_after(estimator.verbose)
     if after is None:
         yield watchers

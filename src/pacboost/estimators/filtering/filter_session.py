@@ -225,7 +225,7 @@ class Session:
         )
 
     def _assumes(self) -> str:
-        """Say what has to be true of the rows."""
+        """Return what has to be true of the rows."""
         candidates = self.run.candidates
         if isinstance(candidates, Stream) and candidates.repeated:
             return f"{run_order(self.run).assumes}; {COPIES}"
@@ -266,7 +266,7 @@ def run_order(run: Filtering) -> Order:
 
 
 def _comes_again(run: Filtering) -> bool:
-    """Tell whether rows that were drawn again may represent their source.
+    """Check whether rows that were drawn again may represent their source.
 
     Rows of an array in memory that are easy come less often, rows of blocks come together, and of
     rows that were brought batch by batch nobody knows on which pass they are.

@@ -219,7 +219,7 @@ def _plan(
 
 
 def _room(estimator: Any, oracle: AbstractOracle, learner: Learner, outputs: int, held: int) -> int:
-    """Give the number of rows for which the limit of memory leaves room; raise if they are few."""
+    """Return number of rows for which the limit of memory leaves room; raise if they are few."""
     limit = read_size("memory", estimator.memory)
     if limit is None:
         return sys.maxsize
@@ -266,7 +266,7 @@ def _booster(estimator: Any, learner: Learner) -> FilteringBooster[Any]:
 
 
 def _apart(estimator: Any, oracle: AbstractOracle) -> int:
-    """Give the number of rows that are held out for the certificate."""
+    """Return the number of rows that are held out for the certificate."""
     if estimator.n_certify is not None:
         wanted = integer("n_certify", estimator.n_certify)
         if wanted < 0 or (oracle.n_rows is not None and wanted >= max(1, oracle.n_rows)):
@@ -298,7 +298,7 @@ def _look(
 
 
 def _rows_for_bins(estimator: Any, oracle: AbstractOracle) -> int:
-    """Give the number of rows that define the bins; a stop at epsilon cannot be tested on these."""
+    """Return number of rows that define the bins; a stop at epsilon cannot be tested on these."""
     count = min(ROWS_FOR_BINS, max(LEAST_FOR_BINS, CELLS_FOR_BINS // oracle.n_columns))
     if estimator.epsilon is not None and oracle.n_rows is not None:
         count = min(count, max(LEAST_FOR_BINS, oracle.n_rows // 4))
@@ -317,7 +317,7 @@ def _classes(oracle: AbstractOracle, given: Any, seen: NDArray[Any] | None) -> N
 def _settings(
     estimator: Any, oracle: AbstractOracle, seed: int, classes: NDArray[Any]
 ) -> dict[str, Any]:
-    """Give what a later run must share with this one to continue from its checkpoint."""
+    """Return what a later run must share with this one to continue from its checkpoint."""
     parameters = {
         name: repr(value)
         for name, value in estimator.get_params(deep=False).items()
@@ -333,5 +333,5 @@ def _settings(
 
 
 def _outputs(classes: NDArray[Any]) -> int:
-    """Give the number of scores of a row."""
+    """Return the number of scores of a row."""
     return 1 if classes.size <= 2 else int(classes.size)

@@ -38,7 +38,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     save, report = reporting.save, reporting.report
 
     def rules(self) -> list[str]:
-        """Give every rule in words, with its vote, in the order of rounds."""
+        """Return every rule in words, with its vote, in the order of rounds."""
         check_is_fitted(self)
         return self.model_.words()
 
@@ -63,7 +63,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return self._fitted("feature_importances_").importances()
 
     def importances(self, by: str = "gain") -> NDArray[np.float64]:
-        """Give each feature's importance, as shares that add up to 1.
+        """Return each feature's importance, as shares that add up to 1.
 
         By "gain", what the splits on it won, which is ``feature_importances_``; by "cover", the
         share of the weight of training rows that they divide, tree by tree; by "count", how many
@@ -75,7 +75,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return model.importances() if by == "gain" else model.split_importances(by)
 
     def shapes(self) -> Shapes:
-        """Give the score as a constant plus one step function for each feature.
+        """Return the score as a constant plus one step function for each feature.
 
         That is what it is for stumps, and for trees that ask for one feature each, as with
         ``interaction_constraints="no_interactions"``.
@@ -99,7 +99,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
             return in_shap_form(self.model_, table, shares, expected)
 
     def shap_trees(self) -> dict[str, Any]:
-        """Give the trees as the dictionary that ``shap.TreeExplainer`` takes as a model.
+        """Return the trees as the dictionary that ``shap.TreeExplainer`` takes as a model.
 
         ``shap.TreeExplainer(model.shap_trees())`` explains the score: half the log odds of the
         second of two classes, one score for each of more, the prediction of a regressor. Trees on
@@ -117,7 +117,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return explaining.plot_shapes(self.model_, ax, top, for_class)
 
     def partial_dependence(self, features: Any = None, *, top: int = 12) -> Shapes:
-        """Give how the mean score changes with each feature, for votes of trees.
+        """Return how the mean score changes with each feature, for votes of trees.
 
         Where a tree asks for another feature, both ways are followed, each by its share of the
         training rows; so no rows are needed. Curves are deviations from the mean score, which is
@@ -153,7 +153,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return table
 
     def apply(self, X: Any) -> NDArray[np.int32]:
-        """Give the number of the leaf that every row falls into, for every rule: (rows, rules).
+        """Return the number of the leaf that every row falls into, for every rule: (rows, rules).
 
         Leaves are numbered from 0 in each rule; a constant has one leaf, a stump has two.
         """
@@ -182,7 +182,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
             return open_table(self, X, reset=False)
 
     def _answered(self, X: Any, answer: Callable[[Model, Any], Answer]) -> Answer:
-        """Give what follows from the scores of rows, in the GPU's memory if the rows came there."""
+        """Return what follows from scores, in the GPU's memory if the rows came there."""
         if not (predict_on_gpu(getattr(self, "device", "cpu"), X) and lies_on_gpu(X)):
             scores = self._scores(X)
             return answer(self.model_, scores)

@@ -81,7 +81,7 @@ class QuantisedVotes:
         ]
 
     def deploy(self, number: int) -> tuple[Vote, Certificate]:
-        """Give a vote and its certificate."""
+        """Return a vote and its certificate."""
         choice = self.choices[number]
         certificate = occam.certificate(
             choice.mistakes, self._rows, self._base_rules, choice.rules, choice.bits, self._delta
@@ -89,7 +89,7 @@ class QuantisedVotes:
         return self._of(choice.bits, choice.scale), counted(certificate, self._examples)
 
     def vote(self, whole: NDArray[np.int64]) -> Vote:
-        """Give the vote with these whole-number weights, without the rules that got none."""
+        """Return the vote with these whole-number weights, without the rules that got none."""
         used = np.flatnonzero(whole)
         rules = [self._rules[k] if whole[k] > 0 else self._rules[k].negated() for k in used]
         return Vote(rules, np.abs(whole[used]).astype(np.float64))
@@ -122,7 +122,7 @@ class CompressedVote:
 
 
 def compress(model: Model, sample: Sample, delta: float) -> tuple[Model, NDArray[np.intp]]:
-    """Give the model with a compressed vote and its certificate, and the rows that define it."""
+    """Return the model with a compressed vote and its certificate, and the rows that define it."""
     refuse_copied(Repeats.of(sample.table, sample.signs), "a bound by sample compression")
     found = compressed(model, sample, probability("delta", delta))
     ledger = replace(model.ledger, vote_digest=vote_digest(found.vote))

@@ -57,7 +57,7 @@ def _refuse_other_than_trees(model: Model) -> None:
 
 
 def partial_dependence(model: Model, features: Any, top: int) -> Shapes:
-    """Give the curves of the features named, or of the ``top`` most important ones."""
+    """Return the curves of the features named, or of the ``top`` most important ones."""
     _refuse_other_than_trees(model)
     if features is None:
         order = np.argsort(-model.importances(), kind="stable")
@@ -68,7 +68,7 @@ def partial_dependence(model: Model, features: Any, top: int) -> Shapes:
 
 
 def numbers_of(features: Any, model: Model | ForestModel) -> list[int]:
-    """Give the numbers of features that are named or numbered, one or several."""
+    """Return the numbers of features that are named or numbered, one or several."""
     given = [features] if isinstance(features, str | int) else list(features)
     return [feature_number("features", own, model.names, model.n_features) for own in given]
 
@@ -174,12 +174,12 @@ def _by_name(row: Any, names: tuple[str, ...] | None) -> list[Any]:
 
 
 def html(estimator: Any, claim: str) -> str:
-    """Give scikit-learn's diagram, and the claim below it if there is one."""
+    """Return scikit-learn's diagram, and the claim below it if there is one."""
     return str(estimator_html_repr(estimator)) + (markup.bold(claim) if claim else "")
 
 
 def bundle(estimator: Any) -> dict[str, str]:
-    """Give text, and HTML unless scikit-learn is set up to show text only."""
+    """Return text, and HTML unless scikit-learn is set up to show text only."""
     found = {"text/plain": repr(estimator)}
     if get_config()["display"] == "diagram":
         found["text/html"] = estimator._repr_html_inner()

@@ -31,7 +31,7 @@ def wrong_rows(vote: Vote, examples: LabelledRows) -> int:
 
 
 def mistaken(scores: Scores, examples: LabelledRows) -> NDArray[np.bool_]:
-    """Tell which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
+    """Return which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
     rows = examples.n_rows
     scores = scores.reshape(rows, -1)
     if examples.labels is None:
@@ -51,7 +51,7 @@ def judging(estimator: Any, X: Any, y: Any) -> tuple[Table, Callable[[Scores], N
 
 
 def staged_errors(estimator: Any, X: Any, y: Any) -> list[float]:
-    """Give the share of rows that the vote gets wrong after each round."""
+    """Return the share of rows that the vote gets wrong after each round."""
     refuse_half(X, y)
     table, wrong = judging(estimator, X, y)
     with using(estimator.n_jobs):
@@ -91,18 +91,18 @@ CURVES = 4
 
 
 def naming(model: Model) -> bool:
-    """Tell whether every rule of the vote names one class."""
+    """Check whether every rule of the vote names one class."""
     return model.ledger.multiclass in NAMING
 
 
 def margins(model: Model, sample: Sample) -> Doubles:
-    """Give the margin of every row, or of every label of every row."""
+    """Return the margin of every row, or of every label of every row."""
     scores = model.vote.scores(sample.table)
     return normalised(margins_of(sample, scores, naming=naming(model)), norm(model.vote))
 
 
 def staged_margins(model: Model, sample: Sample) -> Iterator[Doubles]:
-    """Give the margins after each round, by the votes of the rounds until then."""
+    """Return the margins after each round, by the votes of the rounds until then."""
     vote, total = model.vote, 0.0
     for rule, cast, scores in zip(
         vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True
@@ -112,7 +112,7 @@ def staged_margins(model: Model, sample: Sample) -> Iterator[Doubles]:
 
 
 def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) -> dict[int, Doubles]:
-    """Give the margins after some rounds; without any, after some ever further apart."""
+    """Return the margins after some rounds; without any, after some ever further apart."""
     last = len(model.vote.votes)
     if last == 0:
         raise DataError("the vote is empty; there are no margins to draw")

@@ -99,7 +99,7 @@ def report(
 
 
 def _decided(rows: Evidence, decision: ThresholdDecision, classes: list[Any]) -> Evidence:
-    """Give the same rows with what is said of them from the threshold on."""
+    """Return the same rows with what is said of them from the threshold on."""
     place = classes.index(decision.positive)
     others = rows.probabilities.copy()
     others[:, place] = -1.0
@@ -161,7 +161,7 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
 
 
 def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
-    """Give the margins after some rounds, and the name of such a round."""
+    """Return the margins after some rounds, and the name of such a round."""
     vote = model.model_.vote
     if known.n_rows > ROWS_STAGED:
         known = known.take(np.linspace(0, known.n_rows - 1, ROWS_STAGED).astype(np.intp))
@@ -180,7 +180,7 @@ def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
 
 
 def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
-    """Give a margin for members: the share of the true class less that of the best other."""
+    """Return a margin for members: the share of the true class less that of the best other."""
     rows = np.arange(own.size)
     others = probabilities.copy()
     others[rows, own] = -np.inf
@@ -208,7 +208,7 @@ def _named(said: Any, names: Sequence[str]) -> str:
 
 
 def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> list[Cells]:
-    """Give the texts of some rows, or their values in the most important columns."""
+    """Return the texts of some rows, or their values in the most important columns."""
     if isinstance(table, WordTable):
         return _texts(model.model_.text, X, rows)
     few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
@@ -220,7 +220,7 @@ def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> lis
 
 
 def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
-    """Give the texts of some rows, and in mixed tables the other columns."""
+    """Return the texts of some rows, and in mixed tables the other columns."""
     if not isinstance(features, MixedFeatures):
         texts = list(X)
         return [(("", _value(texts[k])),) for k in rows.tolist()]

@@ -50,48 +50,48 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class each row is voted into; a tie goes to the first class.
+        """Return the class each row is voted into; a tie goes to the first class.
 
         With several labels a row, give 1 for each label it is voted to have, else 0.
         """
         return self._answered(X, lambda _, scores: self._decide(scores))
 
     def decision_function(self, X: Any) -> Scores:
-        """Give the score F(x): for two classes above 0 means the second, else one score a class."""
+        """Return score F(x): for two classes above 0 means the second, else one score a class."""
         return self._answered(X, lambda _, scores: scores)
 
     def predict_proba(self, X: Any) -> Doubles:
-        """Give the probability of each class, from the scores or from ``calibrate``."""
+        """Return the probability of each class, from the scores or from ``calibrate``."""
         return self._answered(X, Model.probabilities)
 
     def predict_log_proba(self, X: Any) -> Doubles:
-        """Give the logarithm of the probabilities, without taking it of 0."""
+        """Return the logarithm of the probabilities, without taking it of 0."""
         return self._answered(X, Model.log_probabilities)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the accuracy, the share of rows that are right."""
+        """Return the accuracy, the share of rows that are right."""
         from sklearn.metrics import accuracy_score
 
         labels, predicted, weights = map(in_host_memory, (y, self.predict(X), sample_weight))
         return float(accuracy_score(labels, predicted, sample_weight=weights))
 
     def staged_decision_function(self, X: Any) -> Iterator[Scores]:
-        """Give the score after each round."""
+        """Return the score after each round."""
         for scores in self.model_.vote.staged(self._open(X)):
             yield scores.copy()
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Give the predictions after each round."""
+        """Return the predictions after each round."""
         for scores in self.staged_decision_function(X):
             yield self._decide(scores)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Doubles]:
-        """Give the probabilities after each round."""
+        """Return the probabilities after each round."""
         for scores in self.staged_decision_function(X):
             yield self.model_.probabilities(scores)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Give the accuracy after each round."""
+        """Return the accuracy after each round."""
         for predicted in self.staged_predict(X):
             right = predicted == np.asarray(y)
             right = right.all(axis=1) if right.ndim == 2 else right
@@ -99,7 +99,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
             yield total(right * weights) / total(weights)
 
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Tell which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
+        """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
         return self._judged(X, y)[1]
 
     @property
@@ -124,7 +124,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return np.array([e.error for e in self._fitted("estimator_errors_").ledger.rounds])
 
     def explain(self, x: Any, top: int = 10, *, for_class: Any = None) -> explanation.Explanation:
-        """Say which rules voted on one row, and how: the ``top`` contributions, and the rest.
+        """Return which rules voted on one row, and how: the ``top`` contributions, and the rest.
 
         ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
         that say the same of the row are put together. With more than two classes contributions
@@ -161,17 +161,17 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return plots.rounds(self.model_.ledger, ax, test)
 
     def margins(self, X: Any, y: Any) -> Doubles:
-        """Give the margin of every row, from -1 to 1; of every label, if a row has several."""
+        """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
         sample = self._labelled(X, y)
         with using(self.n_jobs):
             return mistakes.margins(self.model_, sample)
 
     def staged_margins(self, X: Any, y: Any) -> Iterator[Doubles]:
-        """Give the margins after each round, by the votes of the rounds until then."""
+        """Return the margins after each round, by the votes of the rounds until then."""
         yield from mistakes.staged_margins(self.model_, self._labelled(X, y))
 
     def weights(self, t: int, X: Any, y: Any, sample_weight: Any = None) -> RowWeights:
-        """Give D_t, the weights of the training rows in round t, as AdaBoost's proof has them.
+        """Return D_t, the weights of the training rows in round t, as AdaBoost's proof has them.
 
         Give the rows that the fit learned from, once more and in the same order. ``t`` is 1 for the
         first round; the number of rounds plus 1 gives the weights after the last. They are there
@@ -183,7 +183,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
             return row_weights.weights_of(self.model_, sample, t)
 
     def proof(self, X: Any, y: Any, sample_weight: Any = None) -> Proof:
-        """Give every quantity of AdaBoost's proof, round by round; ``print`` shows them.
+        """Return every quantity of AdaBoost's proof, round by round; ``print`` shows them.
 
         They are D_t, the rule's error, its vote α, the normaliser Z, the product of all Z so far,
         which bounds the training error, and the error of the rule under D_{t+1}, which is ½. Give
@@ -231,7 +231,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return rank(scores, self._decide(scores), sample.signs, self.classes_)
 
     def compress(self, X: Any, y: Any, delta: float = 0.05) -> Self:
-        """Give the vote again, from few of its training rows, with the bound that follows.
+        """Return the vote again, from few of its training rows, with the bound that follows.
 
         The copy has the thresholds moved to values of rows, ``kept_rows_`` names these rows, and
         ``certificate_`` bounds its error on new examples. Its votes are whole numbers: of all
@@ -281,7 +281,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         abstain_below: float | None = None,
         otherwise: Any = None,
     ) -> AnswerList:
-        """Give a label with its confidence where it is large enough, else ``otherwise``.
+        """Return a label with its confidence where it is large enough, else ``otherwise``.
 
         The threshold is ``abstain_below`` or the one found for ``target_error``, given here or
         before. The confidence is the probability of the label that ``predict`` gives. The answers
@@ -305,7 +305,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return labels_at(self.classes_, places)  # type: ignore[no-any-return]
 
     def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
-        """Give the scores of rows, and which of them are wrong."""
+        """Return the scores of rows, and which of them are wrong."""
         table, wrong = judging(self, X, y)
         with using(self.n_jobs):
             scores = self.model_.vote.scores(table)

@@ -127,7 +127,7 @@ def look_at(estimator: Any, *parts: tuple[Table, NDArray[Any]]) -> Looks:
 
 
 def _settings(estimator: Any) -> str:
-    """Give a digest of the parameters; functions count by name, because pickling moves them."""
+    """Return a digest of the parameters; functions count by name, because pickling moves them."""
     named = {
         name: getattr(value, "__qualname__", value)
         for name, value in sorted(estimator.get_params(deep=True).items())

@@ -25,7 +25,7 @@ from pacboost.sources.table import Table
 
 
 def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, columns: int) -> int:
-    """Give the number of a feature that a parameter names.
+    """Return the number of a feature that a parameter names.
 
     >>> feature_number("monotone_constraints", "age", ("id", "age"), 2)
     1
@@ -60,7 +60,7 @@ def interaction_sets(given: Any, table: Table) -> list[tuple[int, ...]] | str | 
 
 
 def _numbers(feature: Any, table: Table) -> list[int]:
-    """Give the numbers of the columns that a feature became: a date becomes several."""
+    """Return the numbers of the columns that a feature became: a date becomes several."""
     names = table.names or ()
     if isinstance(feature, str) and feature not in names:
         found = [(j, DERIVED.fullmatch(name)) for j, name in enumerate(names)]
@@ -106,7 +106,7 @@ def most_rounds(estimator: Any, default: int, booster: Booster[Any]) -> int:
 
 
 def with_a_rule(rounds: int, booster: Booster[Any]) -> int:
-    """Give enough rounds for one rule: where the first round is a constant, a rule follows it."""
+    """Return enough rounds for one rule: where the first round is a constant, a rule follows it."""
     return max(rounds, 2 if booster.prior else 1)
 
 
@@ -202,7 +202,7 @@ them all settings change in proportion to the number of rows, so that none of th
 
 
 def many(rows: int) -> float:
-    """Say how far a number of rows is from few to many: 0 for few, 1 for many.
+    """Return how far a number of rows is from few to many: 0 for few, 1 for many.
 
     >>> [many(rows) for rows in (100, 20_000, 22_500, 25_000, 30_000, 10**6)]
     [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
@@ -211,7 +211,7 @@ def many(rows: int) -> float:
 
 
 def stops_early(early_stopping: Any, spared: float) -> bool:
-    """Tell whether rows are held back to stop early on; with "auto", if some can be ``spared``.
+    """Check whether rows are held back to stop early on; with "auto", if some can be ``spared``.
 
     >>> [stops_early(choice, 0.0) for choice in (False, True, 10, "refit", "auto")]
     [False, True, True, True, False]
@@ -229,7 +229,7 @@ def stops_early(early_stopping: Any, spared: float) -> bool:
 
 
 def patience(estimator: Any) -> int | None:
-    """Give the number of rounds without progress after which a run stops, None for never."""
+    """Return the number of rounds without progress after which a run stops, None for never."""
     rounds = positive_integer("n_iter_no_change", estimator.n_iter_no_change)
     asked = estimator.early_stopping
     if is_truth(asked) or isinstance(asked, str):
@@ -238,7 +238,7 @@ def patience(estimator: Any) -> int | None:
 
 
 def is_truth(value: Any) -> bool:
-    """Tell whether a value is True or False, of Python or NumPy."""
+    """Check whether a value is True or False, of Python or NumPy."""
     return isinstance(value, bool | np.bool_)
 
 
@@ -258,7 +258,7 @@ class Named:
 
 
 def named(choice: Any) -> tuple[Any, dict[str, Any]]:
-    """Give the name or object that was chosen, and the parameters set along with a name."""
+    """Return the name or object that was chosen, and the parameters set along with a name."""
     if isinstance(choice, Named):
         return choice.name, dict(choice.changes)
     return choice, {}
@@ -271,7 +271,7 @@ class NestedParameters(BaseEstimator):  # type: ignore[misc]
     learner: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give all parameters, with those of booster and learner if they are objects."""
+        """Return all parameters, with those of booster and learner if they are objects."""
         found: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for name in ("booster", "learner"):
@@ -310,7 +310,7 @@ def _changed(name: str, holder: Any, changes: dict[str, Any]) -> Any:
 
 
 def with_fields(record: Any, changes: dict[str, Any], name: str) -> Any:
-    """Give a copy of the record with some fields changed; raise if one is unknown."""
+    """Return a copy of the record with some fields changed; raise if one is unknown."""
     known = [f.name for f in fields(record)]
     for field in changes:
         if field not in known:

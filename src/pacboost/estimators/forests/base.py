@@ -144,7 +144,7 @@ class ForestBase(FittedForest):
 
     @abstractmethod
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
-        """Give what trees learn to predict, and the number of classes, or 0 for regression."""
+        """Return what trees learn to predict, and the number of classes, or 0 for regression."""
 
     @abstractmethod
     def _ask_outside(
@@ -317,7 +317,7 @@ class ForestBase(FittedForest):
     def _bags(
         self, sample: Sample, targets: NDArray[Any], weights: NDArray[np.float64] | None, seed: int
     ) -> Bags:
-        """Give the bags; a row is drawn as often as if it were repeated by its weight."""
+        """Return the bags; a row is drawn as often as if it were repeated by its weight."""
         share: Any = 1.0 if self.max_samples is None else self.max_samples
         assert sample.codes is not None
         order = content_order(sample.codes.astype(np.uint8, copy=False), targets)

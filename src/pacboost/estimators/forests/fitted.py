@@ -40,7 +40,7 @@ from pacboost.training.metrics import Metric
 def partial_dependence(
     model: ForestModel, features: Any, top: int, table: Table | None = None
 ) -> Shapes:
-    """Give the curves of the features named, or of the ``top`` most important ones."""
+    """Return the curves of the features named, or of the ``top`` most important ones."""
     if model.labels:
         raise DataError(
             "rows have several labels, and trees vote for sets of them; curves are drawn of "
@@ -80,13 +80,13 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
     save, report = reporting.save, reporting.report
 
     def apply(self, X: Any) -> NDArray[np.int64]:
-        """Give the leaf of every row in every tree, (rows, trees)."""
+        """Return the leaf of every row in every tree, (rows, trees)."""
         table = self._open(X)
         with using(threads(self.n_jobs)):
             return self.model_.forest.leaves(table)
 
     def proximity(self, X: Any) -> NDArray[np.float64]:
-        """Give for every two rows the share of trees in which they fall into the same leaf."""
+        """Return for every two rows the share of trees in which they fall into the same leaf."""
         rows = self._open(X).n_rows
         if rows > ROWS_BESIDE_ONE_ANOTHER:
             raise DataError(
@@ -118,7 +118,7 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
             )
 
     def partial_dependence(self, features: Any = None, *, top: int = 12, X: Any = None) -> Shapes:
-        """Give how the mean prediction changes with each feature, as step functions.
+        """Return how the mean prediction changes with each feature, as step functions.
 
         One feature after the other is set to a value in all rows: up to 60 rows of ``X``, or,
         without it, rows in which features are drawn independently, evenly over their bins. Curves
@@ -150,7 +150,7 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
-        """Give rows with labels or targets, and the metric for predictions."""
+        """Return rows with labels or targets, and the metric for predictions."""
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -176,7 +176,7 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
 
 def _groups(leaves: NDArray[np.int64]) -> list[NDArray[np.intp]]:
-    """Give the rows of every leaf that holds several.
+    """Return the rows of every leaf that holds several.
 
     >>> [group.tolist() for group in _groups(np.array([7, 3, 7, 5, 3, 7]))]
     [[1, 4], [0, 2, 5]]

@@ -60,7 +60,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class with the largest share; a tie goes to the first class.
+        """Return the class with the largest share; a tie goes to the first class.
 
         Where a row may have several labels, it is the set of labels with the largest share.
         """
@@ -81,13 +81,13 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         return self._sets is not None
 
     def _shares(self, X: Any) -> NDArray[np.float64]:
-        """Give the share of every class, or of every set of labels."""
+        """Return the share of every class, or of every set of labels."""
         table = self._open(X)
         with using(threads(self.n_jobs)):
             return self.model_.forest.shares(table)[:, : self._n_answers]
 
     def _said(self, shares: NDArray[Any]) -> NDArray[Any]:
-        """Give the answer with the largest share."""
+        """Return the answer with the largest share."""
         answers: NDArray[Any] = self.classes_ if self._sets is None else self._sets
         said: NDArray[Any] = answers[shares.argmax(axis=1)]
         return said
@@ -103,7 +103,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         return np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the logarithms of the shares; that of 0 is minus infinity."""
+        """Return the logarithms of the shares; that of 0 is minus infinity."""
         return np.asarray(log(self.predict_proba(X)))
 
     @property
@@ -250,7 +250,7 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
             return self.model_.forest.numbers(table)
 
     def spread(self, X: Any) -> NDArray[np.float64]:
-        """Give the standard deviation of what the trees predict, for every row."""
+        """Return the standard deviation of what the trees predict, for every row."""
         table = self._open(X)
         with using(threads(self.n_jobs)):
             return self.model_.forest.spread(table)

@@ -29,7 +29,7 @@ PREDICTIONS = ("predict", "predict_proba", "decision_function")
 
 
 def lazily(model: Any, method: str, X: Any) -> Any:
-    """Give the predictions for a Dask DataFrame or a Dask Array as one that is not computed yet."""
+    """Return predictions for a Dask DataFrame or a Dask Array as one that is not computed yet."""
     if method not in PREDICTIONS:
         raise DataTypeError(
             f"{method} takes rows in memory, and a Dask {type(X).__name__} came. Compute it first, "

@@ -90,7 +90,7 @@ class Division:
         return self.examples.number[self.rows]
 
     def weights(self, sample_weight: Any) -> Any:
-        """Give the weights of the rows learned from, of weights for all rows that came."""
+        """Return the weights of the rows learned from, of weights for all rows that came."""
         if sample_weight is None or self.rows is None:
             return sample_weight
         given: NDArray[Any] = np.asarray(sample_weight)
@@ -145,7 +145,7 @@ def examples_of(X: Any, labels: NDArray[Any] | None, copies: str) -> Examples:
 
 
 def counted(certificate: Certificate, examples: Examples | None) -> Certificate:
-    """Say in a certificate how equal rows were counted, if there are some."""
+    """Return in a certificate how equal rows were counted, if there are some."""
     if examples is None:
         return certificate
     found = certificate.of_distinct_rows() if examples.copied else certificate

@@ -126,7 +126,7 @@ documented = documented_like()
 
 
 def entries(section: str) -> dict[str, str]:
-    """Give the description of every parameter that is described by itself."""
+    """Return the description of every parameter that is described by itself."""
     return {match[1]: match[0] for match in ENTRY.finditer(section)}
 
 
@@ -231,7 +231,7 @@ def accepts_aliases(kind: Kind) -> Kind:
 
 
 def guess(name: str, known: Iterable[str]) -> str:
-    """Give the question whether a similar name was meant, or nothing.
+    """Return the question whether a similar name was meant, or nothing.
 
     >>> guess("max_deph", ["max_depth", "max_bins"])
     "; did you mean 'max_depth'?"
@@ -241,14 +241,14 @@ def guess(name: str, known: Iterable[str]) -> str:
 
 
 def _instead(name: str, known: Iterable[str]) -> str:
-    """Say what to do about a name of another library, or nothing."""
+    """Return what to do about a name of another library, or nothing."""
     found = (INSTEAD[own][name] for own in known if name in INSTEAD.get(own, ()))
     advice = next(found, None)
     return "" if advice is None else f"; {advice}"
 
 
 def _translations(kind: type, known: list[str]) -> dict[str, str]:
-    """Give for every other name the parameter that it means."""
+    """Return for every other name the parameter that it means."""
     other_meaning: Iterable[str] = getattr(kind, "_other_meaning", ())
     found: dict[str, str] = {}
     for names in SAME_MEANING:
@@ -260,7 +260,7 @@ def _translations(kind: type, known: list[str]) -> dict[str, str]:
 def _translated(
     kind: type, given: dict[str, Any], known: list[str], problem: Problem
 ) -> dict[str, Any]:
-    """Give the parameters by their names here."""
+    """Return the parameters by their names here."""
     names = _translations(kind, known)
     found: dict[str, Any] = {}
     came: dict[str, str] = {}

@@ -22,7 +22,7 @@ class EvaluationSets:
 
 
 def read_sets(X_val: Any, y_val: Any, eval_set: Any) -> EvaluationSets:
-    """Give names to all sets; the first one decides when to stop.
+    """Return names to all sets; the first one decides when to stop.
 
     >>> sets = read_sets(None, None, [("rows", "labels"), ("other rows", "other labels")])
     >>> sets.name, sets.X, sets.others

@@ -47,7 +47,7 @@ class LabelledRows:
         return self.table.n_rows
 
     def take(self, rows: NDArray[np.intp]) -> LabelledRows:
-        """Give some of the rows."""
+        """Return some of the rows."""
         return LabelledRows(
             self.table.take(rows),
             self.signs[rows],
@@ -59,7 +59,7 @@ class LabelledRows:
         )
 
     def counting(self) -> LabelledRows:
-        """Give the rows whose weight is not zero: the others are as good as absent."""
+        """Return the rows whose weight is not zero: the others are as good as absent."""
         if self.weights is None or self.weights.all():
             return self
         if not self.weights.any():
@@ -103,7 +103,7 @@ def read_examples(
 def training_weights(
     labels: Any, n_rows: int, sample_weight: Any, class_weight: Any
 ) -> NDArray[np.float64] | None:
-    """Give the weight of every row, its own times that of its class; None if all are equal."""
+    """Return the weight of every row, its own times that of its class; None if all are equal."""
     weights = read_weights(sample_weight, n_rows)
     if class_weight is None:
         return weights
@@ -133,7 +133,7 @@ def read_known(
 def numbers_of(
     labels: NDArray[Any], classes: NDArray[Any]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Give the number of each label's class, and whether it is among the classes; else 0.
+    """Return the number of each label's class, and whether it is among the classes; else 0.
 
     >>> numbers_of(np.array(["b", "x", "a"]), np.array(["a", "b"]))[0].tolist()
     [1, 0, 0]
@@ -165,7 +165,7 @@ def _numbered(
 
 
 def class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
-    """Give every row the weight of its class: as a mapping says, or balanced."""
+    """Return every row the weight of its class: as a mapping says, or balanced."""
     try:
         weights = np.asarray(compute_sample_weight(class_weight, labels), dtype=np.float64)
         if not (np.isfinite(weights) & (weights >= 0)).all():
@@ -203,7 +203,7 @@ def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> La
 def label_rows(
     table: Table, y: Any, classes: NDArray[Any], name: str, *, several: bool = False
 ) -> LabelledRows:
-    """Give rows their labels, which must be among the classes."""
+    """Check the labels of rows, which must be among the classes."""
     labels = read_labels(y, table.n_rows, several=several)
     if several:
         if labels.shape != (table.n_rows, classes.size):
@@ -293,13 +293,13 @@ def validation_sample(examples: LabelledRows, training: Sample) -> Sample:
 
 
 def has_one_class(sample: Sample) -> bool:
-    """Tell whether all rows have the same sign, in classification."""
+    """Check whether all rows have the same sign, in classification."""
     binary = sample.targets is None and sample.signs.shape[1] == 1
     return binary and bool((sample.signs == sample.signs[0]).all())
 
 
 def has_one_target(sample: Sample) -> bool:
-    """Tell whether all rows have the same target, in regression."""
+    """Check whether all rows have the same target, in regression."""
     return sample.targets is not None and bool((sample.targets == sample.targets[0]).all())
 
 

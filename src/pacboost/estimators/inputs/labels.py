@@ -25,7 +25,7 @@ MOST_APART = 256
 
 
 def lowest_label(labels: NDArray[Any]) -> int | None:
-    """Give the lowest of many whole numbers that lie close together; None for any other labels.
+    """Return the lowest of many whole numbers that lie close together; None for any other labels.
 
     >>> lowest_label(np.array([7, 8] * 100_000)), lowest_label(np.array([7, 8]))
     (7, None)
@@ -43,7 +43,7 @@ def lowest_label(labels: NDArray[Any]) -> int | None:
 
 
 def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer]]:
-    """Give the classes, ascending, and the number of each label's class: as numpy.unique does.
+    """Return the classes, ascending, and the number of each label's class: as numpy.unique does.
 
     >>> classes, numbers = number_classes(np.array([7, 9] * 100_000))
     >>> classes.tolist(), numbers[:3].tolist()
@@ -73,7 +73,7 @@ def _parts(labels: NDArray[Any]) -> list[NDArray[Any]]:
 
 
 def _are_whole(part: NDArray[Any]) -> bool:
-    """Tell whether all floats are whole numbers; -0, which would print as such, is none."""
+    """Check whether all floats are whole numbers; -0, which would print as such, is none."""
     whole = part.astype(np.int64).astype(part.dtype)
     return bool((whole == part).all() and not np.signbit(part[part == 0]).any())
 
@@ -186,7 +186,7 @@ def _refuse_broken(labels: NDArray[Any]) -> None:
 
 
 def two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int8]]:
-    """Give the classes, and +1 for rows of the last one, -1 for the others."""
+    """Return the classes, and +1 for rows of the last one, -1 for the others."""
     classes, codes = np.unique(labels, return_inverse=True)
     if classes.size > 2:
         raise DataError(

@@ -83,7 +83,7 @@ def progress_after(verbose: Any) -> float | None:
 
 
 def shows_progress(verbose: Any) -> bool:
-    """Tell whether progress is shown at once."""
+    """Check whether progress is shown at once."""
     return progress_after(verbose) == 0
 
 

@@ -24,7 +24,7 @@ from pacboost.sources.table import RecodedTable, Table, refuse_infinite
 
 
 def open_gpu_array(X: Any) -> Any:
-    """Give a table of rows on the GPU; or an array for the CPU, where that is what boosts.
+    """Return a table of rows on the GPU; or an array for the CPU, where that is what boosts.
 
     Raises if the array is no table of numbers.
     """
@@ -94,7 +94,7 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:
-    """Tell whether X is an array of floats that needs no further check.
+    """Check whether X is an array of floats that needs no further check.
 
     The checks below take a tenth of a millisecond, which is most of the time that one row takes.
     """
@@ -109,7 +109,7 @@ def _is_plain(estimator: Any, X: Any) -> bool:
 
 
 def _no_infinity(X: Any) -> bool:
-    """Tell whether no number of an array is infinite."""
+    """Check whether no number of an array is infinite."""
     finite: list[bool] = []
 
     def task(start: int, stop: int) -> None:

@@ -138,7 +138,7 @@ class WatchedRounds:
             seen.clear()
 
     def best_round(self, tolerance: float) -> int:
-        """Give the last round that improved the log loss by more than the tolerance.
+        """Return the last round that improved the log loss by more than the tolerance.
 
         >>> WatchedRounds(None, losses=[0.7, 0.6, 0.595, 0.61]).best_round(0.01)
         2
@@ -195,7 +195,7 @@ class WatchedRounds:
         self.edges.append(total(residual * added) / whole if whole else 0.0)
 
     def worth_a_look(self, entry: Round | None = None) -> bool:
-        """Tell whether the certifying rows will probably show an error of at most epsilon.
+        """Check whether the certifying rows will probably show an error of at most epsilon.
 
         Decided on watching rows alone, so it costs nothing to ask after every round.
         """

@@ -152,29 +152,29 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         return found
 
     def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
-        """Tell for every row and class whether the set holds it; after ``certify_sets``."""
+        """Return for every row and class whether the set holds it; after ``certify_sets``."""
         column = self._ready().sets_.by or None
         rows, named = by_column(self, X, column if by is None else by)
         found: NDArray[np.bool_] = self._ready().predict_set(self._open(rows), named)
         return found
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class of each row."""
+        """Return the class of each row."""
         answers: NDArray[Any] = self._ready().predict(self._open(X))
         return answers
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the probability of each class."""
+        """Return the probability of each class."""
         chances: NDArray[np.float64] = self._ready().predict_proba(self._open(X))
         return chances
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the score of each row: for two classes one, else one a class."""
+        """Return the score of each row: for two classes one, else one a class."""
         scores: NDArray[np.float64] = self._ready().decision_function(self._open(X))
         return scores
 
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Tell which rows are wrong; ties count as wrong, and so do unknown labels."""
+        """Return which rows are wrong; ties count as wrong, and so do unknown labels."""
         wrong: NDArray[np.bool_] = self._ready().mistakes(self._open(X), y)
         return wrong
 
@@ -191,7 +191,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         return self._ready().certify_answers(self._open(X), y, **wishes)
 
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """Give the margin of every row, from -1 to 1."""
+        """Return the margin of every row, from -1 to 1."""
         found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
         return found
 

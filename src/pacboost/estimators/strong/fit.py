@@ -218,7 +218,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
     def _weights(
         self, sample_weight: Any, labels: NDArray[Any], parts: Parts
     ) -> tuple[NDArray[np.float64] | None, dict[str, float]]:
-        """Give the weights of the rows that may be learned from, and 0 to those that certify.
+        """Return the weights of the rows that may be learned from, and 0 to those that certify.
 
         Balanced weights follow from how often classes occur, so certifying rows are left out. Also
         give the regularisation: one row of weight 1, so that whole weights stand for repeated rows.
@@ -344,7 +344,7 @@ def _remember(estimator: Any, rows: Any) -> None:
 
 
 def _again(times: Rows, examples: Examples) -> NDArray[np.bool_]:
-    """Tell which rows are copies of earlier ones."""
+    """Return which rows are copies of earlier ones."""
     again = np.zeros(times.size, dtype=np.bool_)
     if examples.number is not None:
         order = np.argsort(times, kind="stable")
@@ -354,7 +354,7 @@ def _again(times: Rows, examples: Examples) -> NDArray[np.bool_]:
 
 
 def _texts(columns: list[str]) -> str:
-    """Say which columns hold texts."""
+    """Return which columns hold texts."""
     if not columns:
         return "rows are texts"
     named = " and ".join(repr(name) for name in columns)

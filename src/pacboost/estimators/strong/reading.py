@@ -47,7 +47,7 @@ class Reading:
 
 
 def is_source(X: Any) -> bool:
-    """Tell whether rows have to be drawn: they are too many, or come one after the other."""
+    """Check whether rows have to be drawn: they are too many, or come one after the other."""
     if (
         isinstance(X, AbstractOracle)
         or callable(X)
@@ -61,7 +61,7 @@ def is_source(X: Any) -> bool:
 
 
 def is_texts(X: Any) -> bool:
-    """Tell whether rows are texts: a list, an array or a series of strings."""
+    """Check whether rows are texts: a list, an array or a series of strings."""
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and isinstance(_first(X), str)
     if isinstance(X, list | tuple):
@@ -76,7 +76,7 @@ def _first(cells: Iterable[Any]) -> Any:
 
 
 def day_first(dates: Any) -> bool | None:
-    """Tell which number of dates with slashes is the day; None if each column has to show it.
+    """Return which number of dates with slashes is the day; None if each column has to show it.
 
     >>> [day_first(asked) for asked in ("auto", "day-first", "month-first")]
     [None, True, False]
@@ -122,7 +122,7 @@ def read(
 
 
 def columns_of(X: Any) -> Columns | None:
-    """Give the columns by name as they came; None where they have no names."""
+    """Return the columns by name as they came; None where they have no names."""
     if isinstance(X, Table) and X.names is not None:
         return Columns({name: X.cells(j) for j, name in enumerate(X.names)})
     return Columns.of(X) if is_frame(X) else None

@@ -200,7 +200,7 @@ def _moments(texts: NDArray[Any]) -> NDArray[Any]:
 
 
 def ordered(times: NDArray[Any], rows: int) -> Rows:
-    """Give every row its place in time; text has to be dates that sort as they read."""
+    """Return every row its place in time; text has to be dates that sort as they read."""
     if times.shape != (rows,):
         raise DataError(f"time has shape {times.shape}; one value for each of {rows} rows")
     missing = sum(value is None or value != value for value in times.tolist())  # noqa: PLR0124

@@ -166,7 +166,7 @@ class EpsilonSearch:
 
     @property
     def _tolerance(self) -> float:
-        """Give by how much the log loss of the watching rows has to fall to count as progress."""
+        """Return by how much the log loss of the watching rows has to fall to count as progress."""
         return IMPROVED / self._watch.size
 
     def _calibrated(self, model: Model, scout: WatchedFit) -> Model:
@@ -291,5 +291,5 @@ def _renumbered(model: Model, rows: Rows) -> Model:
 
 
 def _stopped(model: Model, why: str) -> Model:
-    """Say in the ledger why the run ended."""
+    """Return in the ledger why the run ended."""
     return replace(model, ledger=replace(model.ledger, stopped=why))

@@ -34,7 +34,7 @@ from pacboost.questions.verdict import Verdict
 def read_wishes(
     recall: float | None, precision: float | None, epsilon: float | None
 ) -> tuple[str, float] | None:
-    """Give what was asked for besides an error; None if nothing was.
+    """Return what was asked for besides an error; None if nothing was.
 
     >>> read_wishes(0.95, None, None), read_wishes(None, None, 0.1)
     (('recall', 0.95), None)
@@ -74,7 +74,7 @@ def decided(
 
 
 def verdict_of(decision: ThresholdDecision, wish: tuple[str, float], delta: float) -> Verdict:
-    """Say that a promise is kept."""
+    """Explain that a promise is kept."""
     head = wording.sentence(decision.certificate)
     note = decision.sentence.removeprefix(str(head)).strip()
     value = decision.certificate.value
@@ -82,13 +82,13 @@ def verdict_of(decision: ThresholdDecision, wish: tuple[str, float], delta: floa
 
 
 def missed(wish: tuple[str, float], reason: NotCertified, delta: float) -> Verdict:
-    """Say that no threshold keeps a promise, and what is missing."""
+    """Explain that no threshold keeps a promise, and what is missing."""
     head = Statement(f"No threshold is certified for {wish[0]} {wish[1]:g}: {reason}.", "", "")
     return Verdict(str(head), False, None, delta, 1.0, str(reason), headline=head)
 
 
 def with_threshold(estimator: Any, decision: ThresholdDecision) -> ThresholdClassifier:
-    """Give the classifier that uses the threshold; it remembers the rows of the estimator."""
+    """Return the classifier that uses the threshold; it remembers the rows of the estimator."""
     return ThresholdClassifier.of(estimator, decision)
 
 
@@ -101,7 +101,7 @@ def with_threshold(estimator: Any, decision: ThresholdDecision) -> ThresholdClas
 
 
 def is_proper(vote: Vote) -> bool:
-    """Tell whether one rule of the learner decides as the vote does.
+    """Check whether one rule of the learner decides as the vote does.
 
     >>> import numpy as np
     >>> stumps = [StumpRule(0, 2.5, 2, +1, -1), StumpRule(0, 2.5, 2, +1, -1)]

@@ -37,7 +37,7 @@ _in_use: ContextVar[dict[Any, Any] | None] = ContextVar("pacboost_cuda", default
 
 @cache
 def what_is_missing() -> str:
-    """Say why no GPU can be used, or nothing if one can."""
+    """Return why no GPU can be used, or nothing if one can."""
     try:
         import cupy
     except ImportError:
@@ -62,7 +62,7 @@ def describe() -> str:
 
 
 def use_gpu(device: Any, cells: int) -> bool:
-    """Tell whether a fit on so many rows times columns runs on the GPU.
+    """Check whether a fit on so many rows times columns runs on the GPU.
 
     >>> use_gpu("cpu", 10**9), use_gpu("auto", 1_000)
     (False, False)
@@ -82,7 +82,7 @@ def use_gpu(device: Any, cells: int) -> bool:
 
 
 def predict_on_gpu(device: Any, X: Any) -> bool:
-    """Tell whether rows are scored on the GPU: where there is one, and the table is large.
+    """Check whether rows are scored on the GPU: where there is one, and the table is large.
 
     A model that was fitted on a GPU predicts without one, too.
 
@@ -140,18 +140,18 @@ def _too_large(bytes_a_row: int, columns: int, advice: str) -> str:
 
 
 def gpu_in_use() -> bool:
-    """Tell whether trees are grown on the GPU here."""
+    """Check whether trees are grown on the GPU here."""
     return _in_use.get() is not None
 
 
 def found_so_far() -> dict[Any, Any]:
-    """Give what is kept until ``using_gpu`` ends."""
+    """Return what is kept until ``using_gpu`` ends."""
     found = _in_use.get()
     return {} if found is None else found
 
 
 def on_gpu(array: Any) -> bool:
-    """Tell whether an array of ours is in the GPU's memory: it is NumPy's or CuPy's.
+    """Check whether an array of ours is in the GPU's memory: it is NumPy's or CuPy's.
 
     Only its type is looked at, since CuPy takes microseconds to tell where an array lies.
     """
@@ -159,7 +159,7 @@ def on_gpu(array: Any) -> bool:
 
 
 def flat(array: Any) -> Any:
-    """Give an array in one dimension; on a GPU as it is, since kernels see no dimensions.
+    """Return an array in one dimension; on a GPU as it is, since kernels see no dimensions.
 
     >>> flat(np.ones((2, 1))).shape
     (2,)
@@ -168,7 +168,7 @@ def flat(array: Any) -> Any:
 
 
 def lies_on_gpu(array: Any) -> bool:
-    """Tell whether an array, a tensor or a column of anyone's lies in the memory of a GPU.
+    """Check whether an array, a tensor or a column of anyone's lies in the memory of a GPU.
 
     >>> lies_on_gpu(np.ones(3)), lies_on_gpu([1.0, 2.0])
     (False, False)
@@ -185,7 +185,7 @@ def lies_on_gpu(array: Any) -> bool:
 
 
 def as_cupy(array: Any) -> Any:
-    """Give a CuPy array that shares the memory of another one."""
+    """Return a CuPy array that shares the memory of another one."""
     import cupy
 
     shares = hasattr(array, "__cuda_array_interface__")
@@ -193,12 +193,12 @@ def as_cupy(array: Any) -> Any:
 
 
 def in_host_memory(array: Any) -> Any:
-    """Give labels, weights or answers in the memory of the CPU, wherever they are."""
+    """Return labels, weights or answers in the memory of the CPU, wherever they are."""
     return as_cupy(array).get() if lies_on_gpu(array) else array
 
 
 def of_the_library_of(given: Any, found: Any) -> Any:
-    """Give an array as the library of another one has them: a tensor if PyTorch made that.
+    """Return an array as the library of another one has them: a tensor if PyTorch made that.
 
     >>> of_the_library_of([1.0], np.ones(1))
     array([1.])
@@ -210,7 +210,7 @@ def of_the_library_of(given: Any, found: Any) -> Any:
 
 
 def to_gpu(array: Any) -> Any:
-    """Give an array in the GPU's memory, in C order."""
+    """Return an array in the GPU's memory, in C order."""
     if on_gpu(array) and array.flags.c_contiguous:
         return array
     import cupy
@@ -219,14 +219,14 @@ def to_gpu(array: Any) -> Any:
 
 
 def zeros_on_gpu(shape: tuple[int, ...]) -> Any:
-    """Give an array of zeros in the GPU's memory."""
+    """Return an array of zeros in the GPU's memory."""
     import cupy
 
     return cupy.zeros(shape)
 
 
 def labels_at(classes: NDArray[Any], places: Any) -> Any:
-    """Give the class at every place: numbers where the places are, others in the CPU's memory.
+    """Return the class at every place: numbers where the places are, others in the CPU's memory.
 
     >>> labels_at(np.array(["no", "yes"]), np.array([1, 0])).tolist()
     ['yes', 'no']
@@ -246,7 +246,7 @@ def pinned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
 
 
 def to_host(array: Any) -> Any:
-    """Give an array in the memory of the CPU."""
+    """Return an array in the memory of the CPU."""
     return array.get() if on_gpu(array) else np.asarray(array)
 
 
@@ -264,13 +264,13 @@ OPTIONS = ("--fmad=false", "--std=c++17", f"-I{FOLDER}")
 
 
 def source_of(file: str) -> str:
-    """Give the text of a .cu file."""
+    """Return the text of a .cu file."""
     return (FOLDER / file).read_text(encoding="utf-8")
 
 
 @cache
 def row_kernel(name: str) -> Any:
-    """Give a kernel that passes over rows."""
+    """Return a kernel that passes over rows."""
     return _rows().get_function(name)
 
 
@@ -283,7 +283,7 @@ def _rows() -> Any:
 
 @cache
 def encode_kernel(name: str) -> Any:
-    """Give a kernel that turns numbers into codes, or reads codes back."""
+    """Return a kernel that turns numbers into codes, or reads codes back."""
     return _encode().get_function(name)
 
 
@@ -296,7 +296,7 @@ def _encode() -> Any:
 
 @cache
 def predict_kernel() -> Any:
-    """Give the kernel that walks rows down trees."""
+    """Return the kernel that walks rows down trees."""
     import cupy
 
     return cupy.RawKernel(source_of("predict.cu"), "score", options=OPTIONS)
@@ -304,7 +304,7 @@ def predict_kernel() -> Any:
 
 @cache
 def forest_kernel(name: str) -> Any:
-    """Give a kernel that grows forests."""
+    """Return a kernel that grows forests."""
     return _forest().get_function(name)
 
 
@@ -317,7 +317,7 @@ def _forest() -> Any:
 
 @cache
 def tree_kernel() -> Any:
-    """Give the kernel whose blocks grow a tree together."""
+    """Return the kernel whose blocks grow a tree together."""
     import cupy
 
     code = source_of("grow_tree.cu")

@@ -41,7 +41,7 @@ class Layout(NamedTuple):
 
 
 def rows_per_tile(columns: int) -> int:
-    """Give how many rows of codes fit into the memory of a block."""
+    """Return how many rows of codes fit into the memory of a block."""
     tile = MOST_ROWS_PER_TILE
     while tile > LEAST_ROWS_PER_TILE and columns * (tile + GAP) > MOST_TILE_BYTES:
         tile //= 2
@@ -73,12 +73,12 @@ class Encoder:
         ), shared_mem=columns * (tile + GAP))  # fmt: skip
 
     def clashing(self) -> NDArray[np.intp]:
-        """Give the features that cannot share their lanes."""
+        """Return the features that cannot share their lanes."""
         return np.flatnonzero(self._clashes.get())
 
 
 def encode(values: Any, chosen: Rows | None, layout: Layout) -> tuple[Any, NDArray[np.intp]]:
-    """Give the codes (rows, stride) of an array, or of some of its rows, on the GPU.
+    """Return the codes (rows, stride) of an array, or of some of its rows, on the GPU.
 
     Also give the features that cannot share their lanes.
     """
@@ -140,7 +140,7 @@ def copy_rows(values: Any, chosen: Rows | None, first: int, out: Any) -> None:
 def code_columns(
     codes: Any, features: NDArray[np.int64], most_rows: int
 ) -> Iterator[NDArray[np.uint8]]:
-    """Give the codes of feature after feature back, in pieces of rows.
+    """Return the codes of feature after feature back, in pieces of rows.
 
     Another thread may go through them: everything that loads modules is done before.
     """
@@ -220,7 +220,7 @@ def _some_rows(values: Any, chosen: Rows | None) -> Any:
 
 
 def _places(seen: NDArray[np.float64], max_bins: int, tie: float) -> NDArray[np.int64]:
-    """Give the places of values in sorted columns that the cuts come after, and of the medians.
+    """Return the places of values in sorted columns that the cuts come after, and of the medians.
 
     >>> _places(np.array([8.0]), 4, 1e-9)
     array([[1, 3, 5, 3]])
@@ -237,7 +237,7 @@ def near_below(
     values: Any, chosen: Rows | None, columns: NDArray[np.int64], steps: NDArray[np.float64],
     factors: NDArray[np.uint64], salt: int, limit: int,
 ) -> Rows:  # fmt: skip
-    """Give the rows of which the hash of some columns is below a limit."""
+    """Return the rows of which the hash of some columns is below a limit."""
     import cupy
 
     kernel, found = encode_kernel("near_below"), []

@@ -66,13 +66,13 @@ class ForestOnGpu:
         self._size = (0, 0)
 
     def _limited(self) -> Any:
-        """Say what fits, if the memory does not suffice."""
+        """Return what fits, if the memory does not suffice."""
         return limited_memory(
             2 * self._features + BYTES_A_ROW, self._features, "set max_samples lower"
         )
 
     def _shapes(self, trees: int, room: int) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Give the arrays that trees work on, in the order of ``struct Forest``."""
+        """Return the arrays that trees work on, in the order of ``struct Forest``."""
         wide, many = room if self._weighted else 0, self._classes
         return {
             "rows_of": ((trees, room), np.uint32), "spare_rows": ((trees, room), np.uint32),
@@ -89,7 +89,7 @@ class ForestOnGpu:
         }  # fmt: skip
 
     def most_trees(self, room: int) -> int:
-        """Give how many trees of so many rows are grown at once: as many as there is memory for."""
+        """Return how many trees are grown at once: as many as there is memory for."""
         import cupy
 
         shapes = self._shapes(1, room).values()
@@ -149,7 +149,7 @@ class ForestOnGpu:
         ]
 
     def _tables(self, lines: NDArray[np.int64]) -> list[NDArray[np.float32]]:
-        """Give the distributions of the impure leaves of every tree."""
+        """Return the distributions of the impure leaves of every tree."""
         import cupy
 
         width = max(1, self._classes)

@@ -151,7 +151,7 @@ class GrowingTree:
         """Whose memory it is: the place of the weights, or 0 for its own."""
 
     def _interacting(self, rules: Interactions | None, nodes: int, count: int) -> list[int]:
-        """Give what the kernel has to know of features that may not interact."""
+        """Return what the kernel has to know of features that may not interact."""
         if rules is None:
             return [0] * 9
         sets = len(rules.sets)

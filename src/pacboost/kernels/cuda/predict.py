@@ -80,12 +80,12 @@ class TreesOnGpu:
 
 
 def most_stride() -> int:
-    """Give how many bytes the codes of a row may take."""
+    """Return how many bytes the codes of a row may take."""
     return (96 * 1_024 - 4 * ENTRIES_AT_ONCE) // THREADS - 4
 
 
 def bytes_a_row(stride: int) -> int:
-    """Give how far apart rows lie in the memory of a block: an odd number of words of four bytes.
+    """Return how far apart rows lie in the memory of a block: an odd number of words of four bytes.
 
     Threads that look at the same feature of their rows then ask for different memory banks.
 

@@ -69,7 +69,7 @@ def _for_rows(count: int) -> int:
 
 
 def _pulls(pulls: Any, signed: bool) -> tuple[Any, Any]:
-    """Give pulls as whole numbers and as signs; one of them is None."""
+    """Return pulls as whole numbers and as signs; one of them is None."""
     held = to_gpu(pulls)
     if signed:
         return None, held
@@ -77,7 +77,7 @@ def _pulls(pulls: Any, signed: bool) -> tuple[Any, Any]:
 
 
 def _chosen(chosen: Any, rows: int) -> Any:
-    """Give the numbers of chosen rows, None for all of them."""
+    """Return the numbers of chosen rows, None for all of them."""
     return None if chosen.size == rows else to_gpu(chosen)
 
 
@@ -303,7 +303,7 @@ TWINS: dict[str, Callable[..., None]] = {
 
 
 def runs_on_gpu(arguments: tuple[Any, ...]) -> bool:
-    """Tell whether some of the arguments are in the GPU's memory."""
+    """Check whether some of the arguments are in the GPU's memory."""
     return "cupy" in sys.modules and any(map(on_gpu, arguments))
 
 

@@ -38,7 +38,7 @@ class Origin(NamedTuple):
 
 
 def known(what: str, array: Any) -> Any:
-    """Give what is known of an array, None if nothing is."""
+    """Return what is known of an array, None if nothing is."""
     return found_so_far().get((what, array.data.ptr))
 
 
@@ -114,7 +114,7 @@ class Room:
 
     @classmethod
     def of(cls, rows: int, values: int) -> Room:
-        """Give the room that was used before, or a new one."""
+        """Return the room that was used before, or a new one."""
         found = found_so_far()
         room: Room | None = found.get(("room", rows))
         if room is None or room.values.there.size < values:

@@ -239,7 +239,7 @@ def take_turns(
 
 @kernel
 def share(size: int, piece: int, pieces: int) -> tuple[int, int]:
-    """Give where a piece of so many equal ones begins and ends."""
+    """Return where a piece of so many equal ones begins and ends."""
     return size * piece // pieces, size * (piece + 1) // pieces
 
 

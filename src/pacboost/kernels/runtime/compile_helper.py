@@ -50,7 +50,7 @@ def start(rules: str) -> None:
 
 
 def at_work() -> bool:
-    """Tell whether the second process is compiling."""
+    """Check whether the second process is compiling."""
     return _helper is not None and _helper.poll() is None
 
 
@@ -71,7 +71,7 @@ def stop() -> None:
 
 
 def _first_run(rules: str) -> bool:
-    """Tell whether nothing is compiled yet, where it can be kept; without loading the compiler."""
+    """Check whether nothing is compiled yet, where it can be kept; without loading the compiler."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     home = Path(__file__).parents[1]
     folder = Path(named) if named else home / "__pycache__"

@@ -145,7 +145,7 @@ _entries: dict[Any, KernelEntry] = {}
 
 
 def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[Any]]:
-    """Give the entry of a kernel for such arguments, and what is written of them.
+    """Return the entry of a kernel for such arguments, and what is written of them.
 
     The kernel is compiled where it is not yet. Small fits spend much of their time here.
     """
@@ -161,7 +161,7 @@ def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[A
 
 
 def is_compiled(body: Any, arguments: tuple[Any, ...]) -> bool:
-    """Tell whether a kernel need not be compiled for such arguments: it is in memory or on disk."""
+    """Check whether a kernel is compiled for such arguments, in memory or on disk."""
     kinds = _kinds(arguments)
     return kinds in body.overloads or body._cache.load_overload(kinds, body.targetctx) is not None
 
@@ -194,7 +194,7 @@ def _read(values: tuple[Any, ...], key: list[Any], words: list[Any]) -> None:
 
 
 def _format(kind: Any) -> str:
-    """Say how an argument is written, in the letters of ``struct``."""
+    """Return how an argument is written, in the letters of ``struct``."""
     if isinstance(kind, types.BaseTuple):
         return "".join(_format(part) for part in kind)
     if isinstance(kind, types.NoneType):

@@ -68,7 +68,7 @@ class DiskCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = CheckedFiles(folder, name, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Give the compiled form of a signature, or None where there is none that can be used."""
+        """Return the compiled form of a signature, or None where there is none that can be used."""
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # whatever the reason, compiling again is the answer
@@ -236,7 +236,7 @@ def inline(function: Function) -> Function:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def bare(typing: Any, array: Any) -> Any:
-    """Give an argument of a kernel as an array that is not counted."""
+    """Return an argument of a kernel as an array that is not counted."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         given = make_array(array)(context, builder, values[0])
@@ -249,7 +249,7 @@ def bare(typing: Any, array: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def on_stack(typing: Any, shape: Any, dtype: Any) -> Any:
-    """Give an array of this shape, a tuple, that lives until the function returns.
+    """Return an array of this shape, a tuple, that lives until the function returns.
 
     It is not initialised and not counted, so kernels that are not to allocate may have it.
     """
@@ -273,7 +273,7 @@ def on_stack(typing: Any, shape: Any, dtype: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def trailing_zeros(typing: Any, bits: Any) -> Any:
-    """Give the place of the lowest bit that is set; one has to be."""
+    """Return the place of the lowest bit that is set; one has to be."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return builder.cttz(values[0], cgutils.true_bit)
@@ -283,7 +283,7 @@ def trailing_zeros(typing: Any, bits: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def multiply_high(typing: Any, a: Any, b: Any) -> Any:
-    """Give the upper 64 of the 128 bits of a product."""
+    """Return the upper 64 of the 128 bits of a product."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         wide = ir.IntType(128)

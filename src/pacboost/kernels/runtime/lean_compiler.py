@@ -61,13 +61,13 @@ class KnownTypes:
         return getattr(self._context, name)
 
     def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
-        """Give the signature of a call."""
+        """Return the signature of a call."""
         if not isinstance(function, types.Function) or kws:
             return self._context.resolve_function_type(function, args, kws)
         return self._remembered((function, *args), "resolve_function_type", function, args, kws)
 
     def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
-        """Give the signature of an assignment to a part of an array."""
+        """Return the signature of an assignment to a part of an array."""
         return self._remembered((target, index, value), "resolve_setitem", target, index, value)
 
     def _remembered(self, key: Any, name: str, *given: Any) -> Any:
@@ -124,7 +124,7 @@ class LeanCompiler(CompilerBase):  # type: ignore[misc]
         self.state.typingctx = KnownTypes(typing, quick.copy())
 
     def define_pipelines(self) -> list[Any]:
-        """Give the passes in their order."""
+        """Return the passes in their order."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [
             (self.lowering if step is NativeLowering else step, why)
@@ -152,7 +152,7 @@ class PartLibrary(KernelLibrary):
 
     @property
     def codegen(self) -> Any:
-        """Give this object, which is asked for no more than ``set_env``."""
+        """Return this object, which is asked for no more than ``set_env``."""
         return self
 
     def set_env(self, name: str, environment: object) -> None:

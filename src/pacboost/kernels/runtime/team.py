@@ -127,7 +127,7 @@ def _close() -> None:
 
 
 def largest_team() -> int:
-    """Give the number of threads in use, or that of cores if it is less.
+    """Return the number of threads in use, or that of cores if it is less.
 
     Members that share a core would wait for each other at every barrier.
     """
@@ -135,7 +135,7 @@ def largest_team() -> int:
 
 
 def team_for(cells: int) -> int:
-    """Give the size of a team for a pass over so many cells: rows times outputs."""
+    """Return the size of a team for a pass over so many cells: rows times outputs."""
     return max(1, min(largest_team(), cells // CELLS_WORTH_A_MEMBER))
 
 

@@ -39,7 +39,7 @@ def using(n_jobs: int | None) -> Iterator[None]:
 
 
 def threads() -> int:
-    """Give the number of threads in use."""
+    """Return the number of threads in use."""
     return _threads.get()
 
 

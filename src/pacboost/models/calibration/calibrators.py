@@ -87,7 +87,7 @@ class Calibration:
     """Of "temperature", in place of curves: probabilities are softmax(slope·F)."""
 
     def probabilities(self, scores: ArrayLike) -> Doubles:
-        """Give (rows, classes) for scores (rows,) of two classes or (rows, classes) of more.
+        """Return (rows, classes) for scores (rows,) of two classes or (rows, classes) of more.
 
         With one curve for each class, every row's heights are divided by their sum; where all of
         them are 0, the classes get equal shares.
@@ -163,7 +163,7 @@ def fit(
 def calibration_error(
     probabilities: ArrayLike, labels: ArrayLike, bins: int = 15, weights: ArrayLike | None = None
 ) -> float:
-    """Give the expected calibration error of the top class.
+    """Return the expected calibration error of the top class.
 
     A row's confidence is its largest probability, and it is right if that class (the first such)
     is its label. Rows are sorted by confidence and cut into ``bins`` parts of equal weight, where
@@ -231,7 +231,7 @@ def _refuse_absent(classes: NDArray[np.int64], count: int) -> None:
 
 
 def _matrix(values: Doubles) -> Doubles:
-    """Give two columns for the scores of two classes, and those of more as they are."""
+    """Return two columns for the scores of two classes, and those of more as they are."""
     return np.stack([np.zeros_like(values), values], axis=1) if values.ndim == 1 else values
 
 
@@ -269,7 +269,7 @@ def crossed_error(
     labels: NDArray[np.int64],
     weights: NDArray[np.float64] | None = None,
 ) -> float | None:
-    """Give the calibration error on halves of the rows, each calibrated by the other half.
+    """Return the calibration error on halves of the rows, each calibrated by the other half.
 
     Every other row of each class goes to the first half. None if a half is too small to fit on.
     """

@@ -58,7 +58,7 @@ class Sigmoid:
             raise ValueError(f"slope {self.slope} or offset {self.offset} of a rising sigmoid")
 
     def at(self, scores: Doubles) -> Doubles:
-        """Give the height of the curve at each score."""
+        """Return the height of the curve at each score."""
         with np.errstate(over="ignore"):  # an infinite exponent has a probability, 0 or 1
             return np.asarray(sigmoid(self.slope * scores + self.offset))
 
@@ -111,7 +111,7 @@ class Isotonic:
             raise ValueError("knots and heights of a curve must rise, and be as many")
 
     def at(self, scores: Doubles) -> Doubles:
-        """Give the height of the curve at each score."""
+        """Return the height of the curve at each score."""
         knots, heights = np.array(self.knots), np.array(self.heights)
         slopes = np.append(np.diff(heights) / np.diff(knots), 0.0)
         x = np.clip(scores, knots[0], knots[-1])
@@ -143,7 +143,7 @@ class Isotonic:
 
 
 def _smoothed(rows: Pooled) -> Doubles:
-    """Give the weight times the smoothed target of each distinct score."""
+    """Return the weight times the smoothed target of each distinct score."""
     ones, zeros = rows.positive, rows.weights - rows.positive
     high, low = (total(ones) + 1) / (total(ones) + 2), 1 / (total(zeros) + 2)
     wanted: Doubles = ones * high + zeros * low

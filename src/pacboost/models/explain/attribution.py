@@ -31,7 +31,7 @@ Doubles = NDArray[np.float64]
 def shap_values(
     trees: Sequence[TreeRule], votes: ArrayLike, codes: NDArray[np.uint8]
 ) -> tuple[Doubles, Doubles]:
-    """Give the share of every feature in every row's score, and the score of an unknown row.
+    """Return the share of every feature in every row's score, and the score of an unknown row.
 
     Shares are (rows, features, outputs) and the expected score (outputs,): the mean of each tree by
     its cover, summed over trees. A row's shares and the expected score add up to its score.
@@ -68,7 +68,7 @@ def shap_values(
 
 
 def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
-    """Give what the kernel takes of a tree, and the tree's mean by cover."""
+    """Return what the kernel takes of a tree, and the tree's mean by cover."""
     feature, left, right = (_plain(a, np.int32) for a in (tree.feature, tree.left, tree.right))
     values = vote * _plain(tree.values, np.float64)
     before, distinct, share, reached = _edges(tree)
@@ -92,12 +92,12 @@ def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
 
 
 def reach(tree: TreeRule) -> Doubles:
-    """Give the share of training rows in each node, splits first, then leaves."""
+    """Return the share of training rows in each node, splits first, then leaves."""
     return _edges(tree)[3]
 
 
 def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Doubles, Doubles]:
-    """Give what descents need to know of every node (kernels/shap.py)."""
+    """Return what descents need to know of every node (kernels/shap.py)."""
     feature, left, right = (_plain(a, np.int32) for a in (tree.feature, tree.left, tree.right))
     nodes = feature.size + tree.values.shape[0]
     parent, before, distinct = np.zeros((3, nodes), dtype=np.int32)
@@ -108,7 +108,7 @@ def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Double
 
 
 def _tables(share: Doubles, points: int) -> tuple[Doubles, Doubles, Doubles]:
-    """Give the kernel's factors for both values of o, one over them, and their pull."""
+    """Return the kernel's factors for both values of o, one over them, and their pull."""
     at, weight = _gauss(max(points, 1))
     y, weight = (1 + at) / 2, weight / 2  # from [-1, 1] to [0, 1]
     on = np.array([0.0, 1.0])[:, None, None]
@@ -156,7 +156,7 @@ def _checked(trees: Sequence[TreeRule], votes: ArrayLike, codes: NDArray[np.uint
 
 
 def _plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Give the array in the one form that the kernels are compiled for."""
+    """Return the array in the one form that the kernels are compiled for."""
     return np.require(array, dtype, ["C", "W"])
 
 
@@ -189,7 +189,7 @@ class ShapValues:
         return len(self.values)
 
     def __getitem__(self, rows: Any) -> ShapValues:
-        """Give some rows."""
+        """Return some rows."""
         shown = None if self.display_data is None else self.display_data[rows]
         return ShapValues(
             self.values[rows], self.base_values[rows], self.data[rows], shown, self.feature_names,
@@ -244,7 +244,7 @@ class ShapTree:
 
 
 def shap_trees(model: Model) -> dict[str, Any]:
-    """Give the dictionary of trees that ``shap.TreeExplainer`` takes.
+    """Return the dictionary of trees that ``shap.TreeExplainer`` takes.
 
     Constants, such as the first round of LogitBoost, are in its ``base_offset``.
     """
@@ -319,7 +319,7 @@ def _shap_tree(rule: TreeRule, vote: float) -> ShapTree:
 
 
 def _thresholds(rule: TreeRule) -> Doubles:
-    """Give the thresholds that doubles can be compared with; infinity divides off the missing."""
+    """Return the thresholds that doubles can be compared with; infinity divides off the missing."""
     found = np.full(rule.feature.size, np.inf)
     for t, (feature, cut) in enumerate(zip(rule.feature, rule.cut, strict=True)):
         own = rule.bins.thresholds[feature]

@@ -55,11 +55,11 @@ class Explanation:
     rest_rules: int
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Give the entries as plain data, for a data frame or JSON."""
+        """Return the entries as plain data, for a data frame or JSON."""
         return [asdict(entry) for entry in self.entries]
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Give the entries as a data frame of pandas, polars or pyarrow."""
+        """Return the entries as a data frame of pandas, polars or pyarrow."""
         import narwhals as nw
 
         entries = self.to_dicts()
@@ -126,7 +126,7 @@ def explain_number(model: Model, table: Table, prediction: float, top: int) -> E
 def _entries(
     model: Model, table: Table, top: int, output: int, sign: float
 ) -> tuple[tuple[Entry, ...], float, int]:
-    """Give the largest contributions to an output, what the rest adds, and by how many rules."""
+    """Return the largest contributions to an output, what the rest adds, and by how many rules."""
     entries = [
         Entry(words, sign * float(added[output]), tuple((sign * added).tolist()), rules)
         for words, added, rules in _grounds(model, table)
@@ -149,7 +149,7 @@ def class_number(classes: list[Any], for_class: Any) -> int | None:
 
 
 def _grounds(model: Model, table: Table) -> list[tuple[str, Doubles, int]]:
-    """Give each condition in words, what the rules add that say so, and how many those are."""
+    """Return each condition in words, what the rules add that say so, and how many those are."""
     vote, names = model.vote, model.say()
     row = table.rows()
     bins = vote.trees[0][0].bins if vote.trees else None
@@ -177,7 +177,7 @@ NO_KNOWN_WORD = "no known word: the prior speaks"
 
 
 def totals(vote: Vote) -> tuple[Wholes, Doubles]:
-    """Give every word that a list asks for, and what it adds to each output if it always speaks.
+    """Return every word that a list asks for, and what it adds to each output if it always speaks.
 
     In a text with other words of the same lists it adds less: of each list the first word speaks.
     """
@@ -192,7 +192,7 @@ def totals(vote: Vote) -> tuple[Wholes, Doubles]:
 
 
 def spoken(vote: Vote, held: set[int]) -> dict[int, tuple[Doubles, int]]:
-    """Give what each word of a text really adds to what is said of a text without words.
+    """Return what each word of a text really adds to what is said of a text without words.
 
     Also give in how many lists it is the first, and so the one that speaks.
     """
@@ -210,7 +210,7 @@ def spoken(vote: Vote, held: set[int]) -> dict[int, tuple[Doubles, int]]:
 def explain_words(
     model: Model, table: WordTable, prediction: Any, top: int, for_class: Any
 ) -> Explanation:
-    """Say which words of a table's only row spoke for and against a class."""
+    """Return which words of a table's only row spoke for and against a class."""
     scores = model.vote.scores(table).reshape(-1)
     classes = model.classes.tolist()
     number = class_number(classes, for_class)

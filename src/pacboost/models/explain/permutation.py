@@ -93,7 +93,7 @@ def permutation_importances(
 
 
 def asked(hypotheses: Iterable[Hypothesis], columns: int) -> list[int]:
-    """Give the columns that rules ask for: all of them, if one rule is a black box."""
+    """Return the columns that rules ask for: all of them, if one rule is a black box."""
     found: set[int] = set()
     for hypothesis in hypotheses:
         features = hypothesis.features()

@@ -54,16 +54,16 @@ class RowWeights:
         return 1 / total(self.values**2)
 
     def heaviest(self, k: int = 10) -> list[tuple[int, float]]:
-        """Give the k rows of the largest weight, as pairs of row number and weight."""
+        """Return the k rows of the largest weight, as pairs of row number and weight."""
         order = np.argsort(-self.by_row, kind="stable")[: positive_whole("k", k)]
         return [(int(row), float(self.by_row[row])) for row in order]
 
     def sizes(self, mean: float = 60.0) -> Doubles:
-        """Give areas of points for ``scatter``: in proportion to the weights, with this mean."""
+        """Return areas of points for ``scatter``: in proportion to the weights, with this mean."""
         return mean * self.by_row * self.by_row.size
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Give a copy of the weights."""
+        """Return a copy of the weights."""
         return np.array(self.values, dtype=dtype)
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ def weights_of(model: Model, sample: Sample, number: int) -> RowWeights:
 
 
 def log_costs(model: Model, sample: Sample) -> list[Doubles]:
-    """Give ln(D_1(i) exp(-margin_i)) before every round and after the last, (rows[, outputs])."""
+    """Return ln(D_1(i) exp(-margin_i)) before every round and after the last, (rows[, outputs])."""
     added = list(gains(model, sample))
     shape = added[0].shape if added else (sample.n_rows,)
     base = np.broadcast_to(sample.base, (sample.n_rows,)).reshape(-1, *[1] * (len(shape) - 1))
@@ -104,7 +104,7 @@ def log_costs(model: Model, sample: Sample) -> list[Doubles]:
 
 
 def gains(model: Model, sample: Sample) -> Iterator[Doubles]:
-    """Give what each round added to the margins, (rows,) or (rows, outputs)."""
+    """Return what each round added to the margins, (rows,) or (rows, outputs)."""
     naming = sample.labels is not None and model.ledger.multiclass in NAMING
     for rule, vote in zip(model.vote.hypotheses, model.vote.votes, strict=True):
         if naming:

@@ -31,7 +31,7 @@ def _lines(text: str) -> list[list[float]]:
 
 
 def _absent(cell: Any) -> bool:
-    """Tell whether a cell is missing: None, or NaN, which differs from itself."""
+    """Check whether a cell is missing: None, or NaN, which differs from itself."""
     return cell is None or bool(cell != cell)  # noqa: PLR0124
 
 
@@ -87,7 +87,7 @@ class _Answer:
         self.place, self.cut = place, cut
 
     def decide(self, sums: list[float]) -> Any:
-        """Give the class, the labels or the number that sums stand for."""
+        """Return the class, the labels or the number that sums stand for."""
         if self.kind == "number":
             number = self.middle + self.scale * (sums[0] / self.count)
             return math.exp(number) if self.logs else number
@@ -101,7 +101,7 @@ class _Answer:
         return self.classes[shares.index(max(shares))]
 
     def beyond(self, sums: list[float], cut: float) -> int:
-        """Give the place of the class that has a threshold, or of the most probable other one."""
+        """Return the place of the class that has a threshold, or of the most probable other one."""
         if self.kind == "two":
             return int(sums[0] >= cut if self.place == 1 else sums[0] > cut)
         shares = self.probabilities(sums)
@@ -111,7 +111,7 @@ class _Answer:
         return shares.index(max(shares))
 
     def probabilities(self, sums: list[float]) -> list[float]:
-        """Give the probability of every class."""
+        """Return the probability of every class."""
         if self.kind == "one":
             return [1.0]
         if self.kind == "shares":
@@ -158,7 +158,7 @@ class _Trees:
         self.roots, self.lines, self.outputs = roots, lines, outputs
 
     def read(self, row: Any) -> array[float]:
-        """Give the cells of a row as 32-bit floats: levels by number, NaN where one is missing."""
+        """Return cells of a row as 32-bit floats: levels by number, NaN where one is missing."""
         if isinstance(row, Mapping):
             gone = [name for name in self.names if name not in row]
             if gone:

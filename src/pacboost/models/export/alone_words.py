@@ -48,7 +48,7 @@ class _Texts:
         self.shares, self.weights = shares, weights or {}
 
     def held(self, text: str) -> set[int]:
-        """Give the numbers of the known words that a text contains."""
+        """Return the numbers of the known words that a text contains."""
         if not isinstance(text, str):
             raise ValueError(f"{text!r:.60} is no text; give strings, '' where there is nothing")
         return {self.words[word] for word in self._all(text) if word in self.words}
@@ -97,7 +97,7 @@ class _Numbers:
         self.cuts, self.above, self.at_most, self.missing = cuts, above, at_most, missing
 
     def held(self, cell: Any) -> set[int]:
-        """Give the numbers of the conditions that a cell meets."""
+        """Return the numbers of the conditions that a cell meets."""
         if _absent(cell):
             return {self.missing} - {-1}
         try:
@@ -114,7 +114,7 @@ class _Levels:
         self.levels, self.missing = levels, missing
 
     def held(self, cell: Any) -> set[int]:
-        """Give the number of the level, if it is asked for."""
+        """Return the number of the level, if it is asked for."""
         return {self.missing if _absent(cell) else self.levels.get(cell, -1)} - {-1}
 
 
@@ -125,7 +125,7 @@ class _Row:
         self.columns = columns
 
     def held(self, row: Any) -> set[int]:
-        """Give the numbers of the conditions that a row meets."""
+        """Return the numbers of the conditions that a row meets."""
         if isinstance(row, str) and len(self.columns) == 1:
             row = dict.fromkeys(self.columns, row)
         found: set[int] = set()
@@ -145,7 +145,7 @@ class _Columns:
         self.columns, self.width = columns, width
 
     def held(self, row: Iterable[float | None]) -> set[int]:
-        """Give the numbers of the columns that a row holds."""
+        """Return the numbers of the columns that a row holds."""
         cells = list(row)
         if len(cells) != self.width:
             raise ValueError(f"a row has {len(cells)} cells, and {self.width} are needed")

@@ -27,7 +27,7 @@ KEYWORDS = (
 
 
 def to_c(program: Program, name: str = "model") -> str:
-    """Give the text of the file; the names of all it defines begin with ``name``."""
+    """Return the text of the file; the names of all it defines begin with ``name``."""
     if program.lists is not None:
         raise ParameterError(
             "lists of words are exported to Python only: reading texts as pacboost does needs "
@@ -220,7 +220,7 @@ def _float(value: float) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Give a string of C: whatever is not plain ASCII as octal bytes of UTF-8.
+    """Return a string of C: whatever is not plain ASCII as octal bytes of UTF-8.
 
     >>> print(_quoted('a "b" ü'))
     "a \\042b\\042 \\303\\274"

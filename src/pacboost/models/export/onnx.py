@@ -59,7 +59,7 @@ class Graph:
         return name
 
     def tensor(self, values: NDArray[Any]) -> Any:
-        """Give a tensor, for the field of a node."""
+        """Return a tensor, for the field of a node."""
         return self.onnx.numpy_helper.from_array(values)
 
 
@@ -131,7 +131,7 @@ def _ensemble(
 
 
 def agreed(trees: Trees, levels: NDArray[np.int64]) -> Trees:
-    """Give the same trees as every runtime reads them alike; columns have so many ``levels``.
+    """Return the same trees as every runtime reads them alike; columns have so many ``levels``.
 
     Some read sets of levels in the order of splits, as the standard has it, others depth first; so
     splits are put depth first. And some take level 0 for the end of a set; so no set holds it: its
@@ -179,7 +179,7 @@ OPSET, TREES_OPSET, IR = 18, 5, 10
 
 
 def to_onnx(program: Program) -> bytes:
-    """Give the bytes of the file."""
+    """Return the bytes of the file."""
     if program.lists is not None:
         raise ParameterError(
             "lists of words are exported to Python only: ONNX has no operator that reads texts as "

@@ -45,7 +45,7 @@ class Cut:
 
 
 def chosen_cut(model: Any) -> tuple[float, int, Certificate | None] | None:
-    """Give threshold, place of the class and certificate of a fitted classifier, if it has them."""
+    """Return threshold, place of the class and certificate of a fitted classifier, if any."""
     if getattr(model, "threshold_", None) is None:
         return None
     if not hasattr(model, "positive"):
@@ -146,7 +146,7 @@ class Program:
 
     @property
     def about(self) -> list[str]:
-        """Say in a few lines what this is."""
+        """Return in a few lines what this is."""
         own = self.answer
         what = f"{own.classes.size} classes" if own.classes.size else "a number"
         what = f"{own.classes.size} labels" if own.kind == "several" else what

@@ -41,7 +41,7 @@ LARGEST = 2.0**63
 
 
 def to_python(program: Program) -> str:
-    """Give the text of the file."""
+    """Return the text of the file."""
     asks = _trees(program) if program.lists is None else _lists(program, program.lists)
     parts = ["alone"] if program.lists is None else ["alone", "alone_words"]
     imports, codes = zip(*(_copied(part) for part in parts), strict=True)
@@ -58,7 +58,7 @@ def to_python(program: Program) -> str:
 
 
 def _copied(part: str) -> tuple[str, str]:
-    """Give the imports of a file of this package, and the code below its line."""
+    """Return the imports of a file of this package, and the code below its line."""
     text = files("pacboost.models.export").joinpath(f"{part}.py").read_text(encoding="utf-8")
     above, _, below = text.partition(LINE)
     wanted = [line for line in above.splitlines() if line.startswith(("import ", "from "))]
@@ -218,7 +218,7 @@ def _call(name: str, fields: Sequence[str]) -> str:
 
 
 def _text(numbers: Iterable[Any]) -> str:
-    """Give numbers as a string over several lines."""
+    """Return numbers as a string over several lines."""
     words = [str(number) for number in numbers]
     lines = [" ".join(words[k : k + A_LINE]) for k in range(0, len(words), A_LINE)]
     return '"""\n' + "\n".join([*lines, '"""'])
@@ -238,5 +238,5 @@ def _packed(numbers: NDArray[Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Give text that cannot end a docstring."""
+    """Return text that cannot end a docstring."""
     return fill(text.replace("\\", "\\\\").replace('"', "'"), WIDTH - 4)

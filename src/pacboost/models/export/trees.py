@@ -88,13 +88,13 @@ class Trees:
 
     @classmethod
     def none(cls, outputs: int) -> Trees:
-        """Give no trees."""
+        """Return no trees."""
         cuts, flags = np.empty(0, dtype=np.float32), np.empty(0, dtype=np.bool_)
         return cls(NONE, cuts, flags, NONE, NONE, NONE, (), NONE, np.empty((0, outputs)))
 
     @classmethod
     def always(cls, line: Lines) -> Trees:
-        """Give the tree of a single leaf."""
+        """Return the tree of a single leaf."""
         return replace(cls.none(line.size), roots=np.array([~0]), lines=line.reshape(1, -1))
 
 
@@ -150,7 +150,7 @@ def _of_tree(rule: TreeRule, vote: float) -> Trees:
 
 
 def _cuts(rule: TreeRule) -> NDArray[np.float32]:
-    """Give the threshold of each split; above all thresholds lies infinity."""
+    """Return the threshold of each split; above all thresholds lies infinity."""
     own = [rule.bins.thresholds[feature] for feature in rule.feature]
     cuts = [t[c] if c < t.size else np.inf for t, c in zip(own, rule.cut, strict=True)]
     return np.array(cuts, dtype=np.float32)
@@ -172,7 +172,7 @@ class _Steps:
             self._jumps[at] = self._jumps.get(at, 0.0) + (high - low)
 
     def tree(self, feature: int) -> Trees:
-        """Give the tree that finds the step of a value by halving."""
+        """Return the tree that finds the step of a value by halving."""
         cuts = sorted(self._jumps)
         heights = np.cumsum([self._lowest, *(self._jumps[cut] for cut in cuts)], axis=0)
         splits = list(_halving(0, len(cuts), 1))  # split 0 asks whether the value is known
@@ -187,7 +187,7 @@ class _Steps:
 
 
 def _halving(low: int, high: int, number: int) -> Iterator[tuple[int, int, int]]:
-    """Give (cut, left, right) of the splits over cuts low to high, numbered from ``number`` on."""
+    """Return (cut, left, right) of the splits over cuts low to high, numbered from ``number``."""
     if low == high:
         return
     middle = (low + high) // 2
@@ -240,7 +240,7 @@ def _values_at(
 
 
 def _said(forest: Forest, payload: Whole, table: Lines) -> Lines:
-    """Give what leaves say, from what they hold."""
+    """Return what leaves say, from what they hold."""
     if not forest.many:
         values = payload.astype(np.uint32).view(np.float32).astype(np.float64)
         hard = forest.hard and forest.classes > 0

@@ -144,7 +144,7 @@ def _checkpoint(content: Fields) -> Checkpoint:
 
 
 def _holds_array(value: Any) -> bool:
-    """Tell whether an array is somewhere in a value; settings with one could not be compared."""
+    """Check whether an array is somewhere in a value; settings with one could not be compared."""
     if isinstance(value, dict):
         return any(map(_holds_array, value.values()))
     if isinstance(value, list):

@@ -45,7 +45,7 @@ class Content:
 
 
 def packed(content: dict[str, Any]) -> Iterator[bytes | memoryview]:
-    """Give all bytes between the first line and the SHA-256; the same for equal content."""
+    """Return all bytes between the first line and the SHA-256; the same for equal content."""
     text, arrays = document.written(content)
     yield b"%d\n" % len(text)
     yield text
@@ -161,7 +161,7 @@ FIELD = "model_digest"
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the content of a file with a digest in every claim that has none.
+    """Return the content of a file with a digest in every claim that has none.
 
     A claim that did not belong to the file it was read from keeps what it had (``kept``): writing
     a model again proves nothing.
@@ -180,13 +180,13 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def binds(content: Mapping[str, Any], name: str) -> bool:
-    """Tell whether the digest of a claim matches the content of its file."""
+    """Check whether the digest of a claim matches the content of its file."""
     claim = content[name]
     return bool(claim[FIELD] == _digest(_body_digest(content), claim))
 
 
 def kept(content: Mapping[str, Any], name: str) -> str:
-    """Give the digest that a claim keeps after reading: "" if the claim belongs to the model.
+    """Return the digest that a claim keeps after reading: "" if the claim belongs to the model.
 
     Such a claim gets a new digest when the model is written again; no other claim does.
     """

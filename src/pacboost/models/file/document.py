@@ -41,7 +41,7 @@ file, allow it with load(path, memory=10**9)
 
     @classmethod
     def of(cls, size: int, memory: int = 0) -> MemoryBudget:
-        """Give the budget of a file of this size in bytes; ``memory`` may raise it."""
+        """Return the budget of a file of this size in bytes; ``memory`` may raise it."""
         return cls(max(2 * size + SPARE, memory))
 
     def take(self, size: int, what: str) -> None:
@@ -71,7 +71,7 @@ Array = NDArray[Any]
 
 
 def written(content: dict[str, Any]) -> tuple[bytes, list[Array]]:
-    """Give the document, and the arrays that follow it.
+    """Return the document, and the arrays that follow it.
 
     >>> text, arrays = written({"b": np.arange(3), "a": [1, None, "x"]})
     >>> text.decode()
@@ -119,7 +119,7 @@ def _put_aside(array: Array, arrays: list[Array], where: str) -> int:
 
 
 def raw(array: Array) -> memoryview:
-    """Give the bytes of an array without copying them."""
+    """Return the bytes of an array without copying them."""
     flat: Any = array.reshape(-1).view(np.uint8)
     return memoryview(flat)
 

@@ -23,7 +23,7 @@ class Written(Protocol):
     """Something that can be written as plain values."""
 
     def to_dict(self) -> Any:
-        """Give plain values."""
+        """Return plain values."""
 
 
 Made = TypeVar("Made", bound=Written)
@@ -45,7 +45,7 @@ class Fields:
         self._content: dict[str, Any] = dict(content)
 
     def refuse(self, name: str | None, reason: str) -> NoReturn:
-        """Say which field is wrong, and why."""
+        """Return which field is wrong, and why."""
         raise ValueError(f"{self.where if name is None else f'{self.where}.{name}'}: {reason}")
 
     def __contains__(self, name: str) -> bool:
@@ -56,61 +56,61 @@ class Fields:
         return self._content.get(name)
 
     def any(self, name: str) -> Any:
-        """Give a field of whatever kind."""
+        """Return a field of whatever kind."""
         if name not in self._content:
             self.refuse(name, "is not there")
         return self._content.pop(name)
 
     def whole(self, name: str, least: int, most: int) -> int:
-        """Give a whole number within bounds."""
+        """Return a whole number within bounds."""
         value = self.any(name)
         if type(value) is not int or not least <= value <= most:
             self.refuse(name, f"is {value!r:.40}; it must be a whole number, {least} to {most}")
         return value
 
     def number(self, name: str) -> float:
-        """Give a number."""
+        """Return a number."""
         value = self.any(name)
         if type(value) not in (int, float) or not abs(value) <= LARGEST:
             self.refuse(name, f"is {value!r:.40}; it must be a number")
         return float(value)
 
     def flag(self, name: str) -> bool:
-        """Give true or false."""
+        """Return true or false."""
         value = self.any(name)
         if not isinstance(value, bool):
             self.refuse(name, f"is {value!r:.40}; it must be true or false")
         return value
 
     def word(self, name: str, allowed: Mapping[str, Any] | tuple[str, ...]) -> str:
-        """Give one of some words."""
+        """Return one of some words."""
         value = self.any(name)
         if not isinstance(value, str) or value not in allowed:
             self.refuse(name, f"is {value!r:.40}; it may be {', '.join(allowed)}")
         return value
 
     def text(self, name: str) -> str:
-        """Give any text."""
+        """Return any text."""
         value = self.any(name)
         if not isinstance(value, str):
             self.refuse(name, f"is {_kind(value)} where a text is needed")
         return value
 
     def words(self, name: str) -> list[str]:
-        """Give a list of words."""
+        """Return a list of words."""
         return [
             w for w in self.entries(name) if isinstance(w, str) or self.refuse(name, "is not words")
         ]
 
     def mapping(self, name: str) -> dict[str, Any]:
-        """Give names and values."""
+        """Return names and values."""
         value = self.any(name)
         if not isinstance(value, dict):
             self.refuse(name, f"is {_kind(value)} where names and values are needed")
         return value
 
     def entries(self, name: str) -> list[Any]:
-        """Give a list."""
+        """Return a list."""
         value = self.any(name)
         if not isinstance(value, list):
             self.refuse(name, f"is {_kind(value)} where a list is needed")
@@ -119,7 +119,7 @@ class Fields:
     def array(
         self, name: str, kind: DTypeLike, *shape: int | None, within: Any = None
     ) -> NDArray[Any]:
-        """Give an array of a kind and shape (None: any length), all of it finite and within bounds.
+        """Return an array of a kind and shape (None: any length), finite and within bounds.
 
         Without bounds, numbers are within ±LARGEST.
         """
@@ -141,11 +141,11 @@ class Fields:
         return value
 
     def part(self, name: str) -> Fields:
-        """Give the fields within a field."""
+        """Return the fields within a field."""
         return Fields(self.any(name), f"{self.where}.{name}", self.room)
 
     def parts(self, name: str) -> list[Fields]:
-        """Give the fields within each entry of a list."""
+        """Return the fields within each entry of a list."""
         where = f"{self.where}.{name}"
         entries = enumerate(self.entries(name))
         return [Fields(entry, f"{where}[{k}]", self.room) for k, entry in entries]
@@ -207,7 +207,7 @@ KINDS: dict[str, tuple[type, ...]] = {
 
 
 def columns(records: Sequence[Any], names: Collection[str]) -> dict[str, Any]:
-    """Give the fields of records, each as an array or a list; nothing if there are none."""
+    """Return the fields of records, each as an array or a list; nothing if there are none."""
     if not records:
         return {}
     return {name: _column([getattr(record, name) for record in records]) for name in names}
@@ -283,7 +283,7 @@ def check(part: Fields, field: Field[Any], value: Any) -> None:
 
 
 def checked(part: Fields, kind: type[Any], skip: Collection[str] = ()) -> dict[str, Any]:
-    """Give the fields of a single record, each of its kind; those not there have defaults."""
+    """Return the fields of a single record, each of its kind; those not there have defaults."""
     found = {}
     for field in fields(kind):
         if field.name in skip:

@@ -73,7 +73,7 @@ class ForestModel:
         ]
 
     def __repr__(self) -> str:
-        """Give the size only: arrays of all trees would fill megabytes."""
+        """Return the size only: arrays of all trees would fill megabytes."""
         trees, classes = len(self.forest), self.classes.size
         return f"ForestModel(trees={trees}, features={self.n_features}, classes={classes})"
 
@@ -83,7 +83,7 @@ class ForestModel:
         return len(self.forest.bins.thresholds)
 
     def say(self) -> Names:
-        """Give the names that curves are drawn with."""
+        """Return the names that curves are drawn with."""
 
         def level(column: int, number: int) -> str:
             return str(self.levels.columns[column][number])
@@ -98,7 +98,7 @@ class ForestModel:
 
 
 def model_bytes(model: ForestModel) -> bytes:
-    """Give the part that equal fits share."""
+    """Return the part that equal fits share."""
     return b"".join(container.packed({"model": _core(model)}))
 
 

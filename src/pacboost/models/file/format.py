@@ -51,7 +51,7 @@ ROUNDS = {"rounds": (Round, OUTSIDE), "refills": (Refill, ("seconds",)), "hard":
 
 
 def model_bytes(model: Model) -> bytes:
-    """Give the part of the file that equal runs share."""
+    """Return the part of the file that equal runs share."""
     return b"".join(container.packed({"model": _core(model)}))
 
 

@@ -91,7 +91,7 @@ class Summary:
 
 
 def inspect(path: str | Path) -> Summary:
-    """Say what a model file holds; it is read whole, and its SHA-256 checked.
+    """Return what a model file holds; it is read whole, and its SHA-256 checked.
 
     The meaning of its rules is not: ``pacboost.load`` does that, ``pacboost.verify`` even more.
     """

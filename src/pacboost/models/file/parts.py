@@ -116,7 +116,7 @@ def with_digests(model: Held, document: Mapping[str, Any]) -> Held:
 
 
 def sketches_written(seen: Sequence[Sketch]) -> dict[str, Any]:
-    """Give the part that holds sketches of the training rows; nothing if there are none."""
+    """Return the part that holds sketches of the training rows; nothing if there are none."""
     return {"rows_seen": [sketch.to_dict() for sketch in seen]} if seen else {}
 
 
@@ -130,7 +130,7 @@ def sketches_read(part: Fields) -> tuple[Sketch, ...]:
 
 
 def optional(model: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Give the parts of these names that a model has, as files hold them."""
+    """Return the parts of these names that a model has, as files hold them."""
     found = {name: getattr(model, name) for name in names}
     return {name: part.to_dict() for name, part in found.items() if part is not None}
 
@@ -164,14 +164,14 @@ def write(
 
 
 def versions() -> dict[str, str]:
-    """Say what a file was written with."""
+    """Return what a file was written with."""
     own = own_version()
     return {"pacboost": own, "numpy": np.__version__, "python": platform.python_version()}
 
 
 @cache
 def own_version() -> str:
-    """Give the version of pacboost that is installed."""
+    """Return the version of pacboost that is installed."""
     try:
         return metadata.version("pacboost")
     except metadata.PackageNotFoundError:  # run from a folder, not installed

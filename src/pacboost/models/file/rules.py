@@ -89,7 +89,7 @@ def lists_written(lists: Sequence[WordList]) -> dict[str, Any]:
 
 
 def _as_steps(values: NDArray[np.float64]) -> NDArray[Any]:
-    """Give values as steps of the grid in the fewest bits, if they are that."""
+    """Return values as steps of the grid in the fewest bits, if they are that."""
     steps = np.rint(values / GRID)
     if not np.array_equal(steps * GRID, values):
         return values
@@ -237,7 +237,7 @@ BYTES_A_RULE = 1_000
 
 
 def to_plain(rules: Sequence[Hypothesis]) -> list[dict[str, Any]]:
-    """Give rules as entries of a model file."""
+    """Return rules as entries of a model file."""
     return [_written(run) for run in _runs(rules)]
 
 

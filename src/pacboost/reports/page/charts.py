@@ -123,7 +123,7 @@ class Scale:
     """What counts as near the middle of a bent scale."""
 
     def at(self, values: ArrayLike) -> Doubles:
-        """Give the place of each number; those beyond the ends lie at the ends.
+        """Return the place of each number; those beyond the ends lie at the ends.
 
         >>> Scale(0, 10, 100, 200).at([0, 5, 20]).tolist()
         [100.0, 150.0, 200.0]
@@ -143,7 +143,7 @@ class Scale:
         return np.asarray(np.copysign(log(size + np.sqrt(size * size + 1)), x))
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Give round numbers between the ends, not more than about ``most``.
+        """Return round numbers between the ends, not more than about ``most``.
 
         >>> Scale(0, 0.43, 0, 1).ticks(5)
         [0.0, 0.1, 0.2, 0.3, 0.4]
@@ -161,7 +161,7 @@ class Scale:
 
 
 def round_numbers(low: float, high: float, most: int = 6) -> list[float]:
-    """Give multiples of 1, 2 or 5 times a power of ten, from low to high."""
+    """Return multiples of 1, 2 or 5 times a power of ten, from low to high."""
     if not high > low:
         return [low]
     raw = (high - low) / most
@@ -174,7 +174,7 @@ def round_numbers(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def _powers(low: float, high: float, most: int) -> list[float]:
-    """Give powers of ten, or 1, 2 and 5 times those where few powers lie between the ends."""
+    """Return powers of ten, or 1, 2 and 5 times those where few powers lie between the ends."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     tens = [10.0**k for k in range(first, last + 1)]
     fine = [factor * ten for ten in tens for factor in (1, 2, 5)]
@@ -289,7 +289,7 @@ def figure(draw: Callable[[int], Markup], *below: Child, key: Child = None, **mo
 
 
 def key(entries: Sequence[tuple[str, str]]) -> Markup:
-    """Say what the colours mean: (class of the mark, words)."""
+    """Return what the colours mean: (class of the mark, words)."""
     marks = (tag("li", tag("i", class_=f"mark {kind}"), words) for kind, words in entries)
     return tag("ul", marks, class_="key")
 

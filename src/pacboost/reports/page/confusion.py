@@ -46,7 +46,7 @@ Counts = NDArray[np.int64]
 
 
 def shade(share: float) -> int:
-    """Give one of some shades, 0 for nothing; by the square root, so that small shares differ.
+    """Return one of some shades, 0 for nothing; by the square root, so that small shares differ.
 
     >>> [shade(share) for share in (0.0, 0.001, 0.05, 0.25, 1.0)]
     [0, 1, 3, 5, 9]
@@ -194,7 +194,7 @@ def _section(names: tuple[str, ...], counts: Counts, rows: int, more: str) -> Se
 
 
 def _worst(counts: Counts) -> list[tuple[int, int, int]]:
-    """Give (true class, predicted class, how often), the most common mistake first."""
+    """Return (true class, predicted class, how often), the most common mistake first."""
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_LISTED]

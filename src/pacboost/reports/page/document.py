@@ -46,7 +46,7 @@ def page(
     title: str | None = None,
     said: Sentence | None = None,
 ) -> str:
-    """Give the whole page as text."""
+    """Return the whole page as text."""
     said = said or sentence(subject, rows)
     title = title or subject.kind
     return shell("report", title, said, _hero(subject, rows, title, said), _sections(subject, rows))

@@ -170,7 +170,7 @@ Part = tuple[str, Sequence[Certificate], str]
 
 
 def _parts(subject: Subject) -> Iterator[Part]:
-    """Give a title, certificates that belong together, and a note."""
+    """Return a title, certificates that belong together, and a note."""
     decision, answering, covers = subject.decision, subject.answering, subject.coverage
     if decision is not None:
         at = f"At the threshold {decision.threshold:.4g} for class “{decision.positive}”"

@@ -229,7 +229,7 @@ def _reach(margins: Mapping[int, Doubles]) -> float:
 
 
 def histogram(values: Doubles, reach: float = 1.0) -> Doubles:
-    """Give the share of rows in each of the bars from -reach to reach; 0 counts as wrong.
+    """Return the share of rows in each of the bars from -reach to reach; 0 counts as wrong.
 
     >>> histogram(np.array([-1.0, 0.0, 0.01, 1.0])).nonzero()[0].tolist()
     [0, 19, 20, 39]

@@ -135,7 +135,7 @@ def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
 
 
 def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
-    """Give the error that was measured on the rows of a certificate, if it is known."""
+    """Return the error that was measured on the rows of a certificate, if it is known."""
     inputs = certificate.inputs
     mistakes, rows = inputs.get("k", inputs.get("mistakes")), inputs.get("n")
     if isinstance(mistakes, int) and isinstance(rows, int) and rows > 0:

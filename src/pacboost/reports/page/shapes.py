@@ -100,7 +100,7 @@ def shapes(subject: Subject) -> Section | None:
 
 
 def _found(model: Model, importances: Doubles) -> tuple[Shapes | None, str]:
-    """Give the curves of a vote and how to read them; None if its rules have none."""
+    """Return the curves of a vote and how to read them; None if its rules have none."""
     try:
         return shapes_of(model.vote, model.say()), EXACT
     except DataError:  # rules that ask for several columns at once
@@ -112,7 +112,7 @@ def _found(model: Model, importances: Doubles) -> tuple[Shapes | None, str]:
 
 
 def _of_forest(model: ForestModel, subject: Subject) -> tuple[Shapes | None, str]:
-    """Give the curves of a forest; none where its classes are sets of labels."""
+    """Return the curves of a forest; none where its classes are sets of labels."""
     if model.labels:
         return None, ""
     order = np.argsort(-subject.importances, kind="stable")[:PANELS].tolist()

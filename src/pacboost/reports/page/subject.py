@@ -119,7 +119,7 @@ def of_model(model: Model) -> Subject:
 
 
 def _title(booster: str) -> str:
-    """Give the name of an algorithm as a title, for what a ledger calls its booster."""
+    """Return the name of an algorithm as a title, for what a ledger calls its booster."""
     if booster in KINDS:
         return KINDS[booster]
     known = BOOSTERS.get(booster) or LOSSES.get(booster)
@@ -151,7 +151,7 @@ def of_forest(model: ForestModel, refusal: str = "", table: Table | None = None)
 
 
 def _importances(model: Model) -> NDArray[np.float64]:
-    """Give each feature's share; of members that are votes themselves, on average."""
+    """Return each feature's share; of members that are votes themselves, on average."""
     votes = [model.vote]
     if model.ledger.potential == "none":
         votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]

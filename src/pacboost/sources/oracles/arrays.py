@@ -74,13 +74,13 @@ class ArrayOracle(AbstractOracle):
         return other
 
     def draw(self, n: int) -> Batch:
-        """Give the next rows of the order."""
+        """Return the next rows of the order."""
         batch = self._upcoming(n).read()
         self._advance(batch.n_rows)  # not where a row cannot be read
         return batch
 
     def draw_unread(self, n: int) -> Unread:
-        """Give the next rows of the order, unread."""
+        """Return the next rows of the order, unread."""
         drawn = self._upcoming(n)
         self._advance(drawn.n_rows)
         return drawn
@@ -99,16 +99,16 @@ class ArrayOracle(AbstractOracle):
             self._lap, self._row, self._shuffle = self._lap + 1, 0, None
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Give the rows that ``choose`` chooses."""
+        """Return the rows that ``choose`` chooses."""
         chosen = choose(np.arange(self._held.n_rows, dtype=np.uint64), self._held)
         yield self.take(np.flatnonzero(chosen if self._only is None else chosen[self._only]))
 
     def take(self, rows: NDArray[np.int64]) -> Batch:
-        """Give these very rows."""
+        """Return these very rows."""
         return self.unread(rows).read()
 
     def unread(self, rows: NDArray[np.int64]) -> Unread:
-        """Give these very rows, unread."""
+        """Return these very rows, unread."""
         held = rows if self._only is None else self._only[rows]
         return Unread(self, self._held, held, rows.astype(np.uint64), self._lap)
 
@@ -123,7 +123,7 @@ class ArrayOracle(AbstractOracle):
         return np.concatenate(drawn)[start : start + last - first]
 
     def position(self) -> dict[str, Any]:
-        """Give the pass, and how many of its rows have come."""
+        """Return the pass, and how many of its rows have come."""
         return {"lap": self._lap, "row": self._row}
 
     def seek(self, position: Mapping[str, Any]) -> None:
@@ -132,11 +132,11 @@ class ArrayOracle(AbstractOracle):
         self._shuffle = None
 
     def classes(self) -> NDArray[Any]:
-        """Give the distinct labels."""
+        """Return the distinct labels."""
         return distinct(self._labels())
 
     def class_numbers(self, classes: NDArray[Any]) -> NDArray[np.uint8]:
-        """Give the number of each row's class, 255 for the 256th and all beyond."""
+        """Return the number of each row's class, 255 for the 256th and all beyond."""
         numbers = np.empty(self.n_rows, dtype=np.uint8)
         first = 0
         for labels in self._labels():

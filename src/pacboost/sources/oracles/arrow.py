@@ -25,12 +25,12 @@ NUMBERS = (*NARROW, "double", "int32", "uint32", "int64", "uint64", "null")
 
 
 def is_number(kind: Any) -> bool:
-    """Tell whether a column of this Arrow type is one of numbers, or of nothing but nulls."""
+    """Check whether a column of this Arrow type is one of numbers, or of nothing but nulls."""
     return str(kind) in NUMBERS or str(kind).startswith("decimal")
 
 
 def number_columns(schema: Any, target: str, drop: Collection[str], where: str) -> tuple[str, ...]:
-    """Give the features of a schema; refuse those that are no numbers."""
+    """Return the features of a schema; refuse those that are no numbers."""
     names = features(schema.names, target, drop, where)
     kinds = [(name, schema.field(name).type) for name in names]
     text = [f"{name} ({kind})" for name, kind in kinds if not is_number(kind)]
@@ -40,7 +40,7 @@ def number_columns(schema: Any, target: str, drop: Collection[str], where: str) 
 
 
 def row_bits(kinds: Iterable[Any]) -> int:
-    """Give the bits a row takes: its values, and for each a bit that says whether it is there.
+    """Return the bits a row takes: its values, and for each a bit that says whether it is there.
 
     >>> pa = need("pyarrow", "parquet")
     >>> row_bits([pa.float32(), pa.bool_(), pa.null()])
@@ -113,14 +113,14 @@ def plain_labels(column: Any, read: Callable[[list[str]], NDArray[Any]] = np.arr
 
 
 def encoded(column: Any) -> Any:
-    """Give a column that is not one of numbers as numbers of a dictionary."""
+    """Return a column that is not one of numbers as numbers of a dictionary."""
     if is_number(column.type) or str(column.type).startswith("dictionary"):
         return column
     return column.dictionary_encode()
 
 
 def _view(column: Any) -> Any:
-    """Give the memory of a column of numbers, or the column where that is not an array of them."""
+    """Return memory of a column of numbers, or the column where that is not an array of them."""
     plain = str(column.type) in NUMBERS and str(column.type) not in {"bool", "null"}
     return _memory(column) if plain and column.null_count == 0 else column
 
@@ -143,7 +143,7 @@ def _memory(column: Any) -> NDArray[Any]:
 
 
 def _one_chunk(column: Any) -> Any:
-    """Give a column of chunks as one array; it is copied only if there are several."""
+    """Return a column of chunks as one array; it is copied only if there are several."""
     if not hasattr(column, "num_chunks"):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -58,7 +58,7 @@ STEPS = 8
 
 
 def key(seed: int, *place: int) -> np.random.SeedSequence:
-    """Give the key of one place (a pass, a block) under a seed: numbers below 2^32."""
+    """Return the key of one place (a pass, a block) under a seed: numbers below 2^32."""
     return np.random.SeedSequence(seed, spawn_key=place)
 
 
@@ -83,7 +83,7 @@ class Shuffle:
         self._keys = [(word, factor | np.uint32(1)) for word, factor in keys]
 
     def part(self, first: int, last: int) -> NDArray[np.int64]:
-        """Give the numbers at these places of the order."""
+        """Return the numbers at these places of the order."""
         if self._all is not None:
             return self._all[first:last]
         numbers = self._permute(np.arange(first, last, dtype=np.uint64))
@@ -130,7 +130,7 @@ def _shuffle(n: int, seed: int, *place: int) -> Shuffle:
 
 @cache
 def _trim() -> Callable[[int], object]:
-    """Give what returns memory that the C library keeps for later: a tenth of a tight limit.
+    """Return what returns memory that the C library keeps for later: a tenth of a tight limit.
 
     Many small columns of blocks leave holes behind. Other systems than Linux have no such function.
     """
@@ -160,7 +160,7 @@ class Span(NamedTuple):
     shuffled: bool
 
     def picked(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Give the numbers of the rows in the block, and their identities."""
+        """Return the numbers of the rows in the block, and their identities."""
         picked = np.arange(self.first, self.last)
         if self.shuffled:
             order = _shuffle(self.block_rows, self.seed, ROWS, self.lap, self.block)
@@ -168,7 +168,7 @@ class Span(NamedTuple):
         return picked, picked.astype(np.uint64) | np.uint64(self.block << 32)
 
     def of(self, held: Held, places: Places) -> Unread:
-        """Give the rows, still unread."""
+        """Return the rows, still unread."""
         picked, rows = self.picked()
         return Unread(places, held, picked, rows, self.lap)
 
@@ -206,13 +206,13 @@ class BlockOracle(AbstractOracle):
         """Read a block; None says that there is none, where their number is not known."""
 
     def draw(self, n: int) -> Batch:
-        """Give the next rows, at most to the end of the block."""
+        """Return the next rows, at most to the end of the block."""
         batch = self._upcoming(n).read()
         self._advance(batch.n_rows)  # not where a row cannot be read
         return batch
 
     def draw_unread(self, n: int) -> Drawn:
-        """Give the next rows unread: they hold on to their block until they are let go."""
+        """Return the next rows unread: they hold on to their block until they are let go."""
         drawn = self._upcoming(n)
         self._advance(drawn.n_rows)
         return drawn
@@ -227,7 +227,7 @@ class BlockOracle(AbstractOracle):
         return self.span(self._spot, held.n_rows, self._row, last).of(held, self)
 
     def span(self, spot: Spot, block_rows: int, first: int, last: int) -> Span:
-        """Give some of the rows of the block whose turn it is."""
+        """Return some of the rows of the block whose turn it is."""
         block, shuffled = self._block(spot), self.shuffles_rows
         return Span(self._seed, spot.lap, block, block_rows, first, last, shuffled)
 
@@ -265,7 +265,7 @@ class BlockOracle(AbstractOracle):
         return Threaded(ahead, ahead + 1) if self.reads_ahead else Serial()
 
     def position(self) -> dict[str, Any]:
-        """Give the pass, the block's turn in it, and how many of its rows have come."""
+        """Return the pass, the block's turn in it, and how many of its rows have come."""
         return {**self._spot._asdict(), "row": self._row}
 
     def seek(self, position: Mapping[str, Any]) -> None:
@@ -283,7 +283,7 @@ class BlockOracle(AbstractOracle):
             self._reader = None
 
     def _block(self, spot: Spot) -> int:
-        """Give the number of the block whose turn it is."""
+        """Return the number of the block whose turn it is."""
         if self._n_blocks is None:
             return spot.turn
         order = _shuffle(self._n_blocks, self._seed, BLOCKS, spot.lap)
@@ -294,11 +294,11 @@ class BlockOracle(AbstractOracle):
         return Spot(spot.lap + 1, 0) if ends else Spot(spot.lap, spot.turn + 1)
 
     def _again(self, spot: Spot) -> bool:
-        """Tell whether the block after this one is the same: the last of a pass, then the first."""
+        """Check whether the next block is the same: the last of a pass, then the first."""
         return self._block(self._after(spot)) == self._block(spot)
 
     def _open(self) -> Held | None:
-        """Give the block that holds the next row; None if the source has ended."""
+        """Return the block that holds the next row; None if the source has ended."""
         while True:
             if self._held is None:
                 self._held = self._fetch()

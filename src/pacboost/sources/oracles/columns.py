@@ -18,7 +18,7 @@ INDEX = "__index_level_"
 def features(
     names: Sequence[str], target: str, drop: Collection[str] = (), where: str = "the source"
 ) -> tuple[str, ...]:
-    """Give the columns that are neither the target nor dropped.
+    """Return the columns that are neither the target nor dropped.
 
     >>> features(["id", "a", "y", "b"], "y", drop=["id"])
     ('a', 'b')
@@ -62,7 +62,7 @@ NO_LABEL = "has no label. Rows without one teach nothing: drop them."
 
 
 def distinct(pieces: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """Give the distinct labels, sorted.
+    """Return the distinct labels, sorted.
 
     Labels already known are passed over by comparing, which for few classes takes a small part of
     the time of sorting.
@@ -89,7 +89,7 @@ def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def first_missing(labels: NDArray[Any]) -> int | None:
-    """Give the place of the first label that is missing.
+    """Return the place of the first label that is missing.
 
     >>> first_missing(np.array([1.0, np.nan]))
     1

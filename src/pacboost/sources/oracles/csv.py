@@ -49,7 +49,7 @@ class Lines(NamedTuple):
 
 
 def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -> Iterator[Lines]:
-    """Give the blocks of a file, from a byte on that begins the line of this number."""
+    """Return the blocks of a file, from a byte on that begins the line of this number."""
     inside = False
     here, stop, ends = start, start, 0
     with path.open("rb") as content:
@@ -114,7 +114,7 @@ def read_lines(path: Path, lines: Lines) -> bytes:
 
 
 def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
-    """Give the names of the columns, and the byte and the line where rows begin."""
+    """Return the names of the columns, and the byte and the line where rows begin."""
     head, line = b"", 1
     try:
         with path.open("rb") as content:
@@ -275,7 +275,7 @@ class CsvOracle(BlockOracle):
             ) from problem
 
     def _rows(self, lines: Lines, content: bytes) -> Iterator[tuple[int, list[str]]]:
-        """Give the rows of a block as text, each with the number of its last line."""
+        """Return the rows of a block as text, each with the number of its last line."""
         path = self._files[lines.file]
         try:
             text = content.decode()
@@ -310,7 +310,7 @@ class CsvOracle(BlockOracle):
 
 
 def _cases(word: str) -> Iterator[str]:
-    """Give a word in every mixture of small and capital letters, if it is short."""
+    """Return a word in every mixture of small and capital letters, if it is short."""
     if len(word) > LONG:
         return iter((word, word.upper(), word.capitalize(), word.title()))
     return map("".join, product(*({letter, letter.upper()} for letter in word)))

@@ -29,7 +29,7 @@ from pacboost.sources.oracles.remote import BlockReading, RemoteOracle, SpreadOr
 
 
 def is_collection(data: object) -> bool:
-    """Tell whether this is a Dask data frame, series or array.
+    """Check whether this is a Dask data frame, series or array.
 
     >>> is_collection([1, 2])
     False
@@ -38,7 +38,7 @@ def is_collection(data: object) -> bool:
 
 
 def is_dask_source(source: object) -> bool:
-    """Tell whether this is a Dask collection, or a pair of which the first is one."""
+    """Check whether this is a Dask collection, or a pair of which the first is one."""
     pair = isinstance(source, tuple) and len(source) == 2
     return is_collection(source[0] if isinstance(source, tuple) and pair else source)
 
@@ -163,11 +163,11 @@ class DaskOracle(SpreadOracle):
         return f"partition {self._numbers[block]}"
 
     def classes(self) -> NDArray[Any]:
-        """Give the labels that were found when rows were counted."""
+        """Return the labels that were found when rows were counted."""
         return distinct(facts.labels for facts in self._facts)
 
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
-        """Give the same: nothing has to be read."""
+        """Return the same: nothing has to be read."""
         return self.classes()
 
     def fingerprint(self) -> str:
@@ -183,7 +183,7 @@ def _futures(parts: tuple[Any, ...], cluster: Cluster) -> tuple[Any, ...]:
 
 
 def _partitions(source: Any, target: str | None) -> list[tuple[Any, ...]]:
-    """Give the parts of every block: one of a data frame, two of a pair."""
+    """Return the parts of every block: one of a data frame, two of a pair."""
     if not isinstance(source, tuple):
         if not hasattr(source, "columns"):
             raise DataTypeError(
@@ -210,7 +210,7 @@ def _partitions(source: Any, target: str | None) -> list[tuple[Any, ...]]:
 
 
 def _rows_of(collection: Any) -> list[Any]:
-    """Give the partitions of a collection; arrays must not be cut between columns."""
+    """Return the partitions of a collection; arrays must not be cut between columns."""
     pieces = collection.to_delayed()
     if isinstance(pieces, np.ndarray):
         if pieces.ndim == 2 and pieces.shape[1] > 1:
@@ -226,7 +226,7 @@ def _rows_of(collection: Any) -> list[Any]:
 
 
 def current_client() -> Any | None:
-    """Give the Dask client of this process, if there is one; in a task of a worker there is none.
+    """Return the Dask client of this process, if there is one; in a task of a worker there is none.
 
     >>> current_client() is None
     True

@@ -17,7 +17,7 @@ Source = str | Path | Iterable[str | File]
 
 
 def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
-    """Give each file once, sorted by its path, so that the order of listing has no part.
+    """Return each file once, sorted by its path, so that the order of listing has no part.
 
     A folder stands for the files in it and below that have one of the suffixes, except hidden ones
     and those that begin with an underscore, which other programs write for themselves.
@@ -46,7 +46,7 @@ def _on_remote(listed: list[str | File], suffixes: tuple[str, ...]) -> list[Remo
 
 @contextmanager
 def opened(file: File) -> Iterator[Any]:
-    """Give what Arrow reads a file from: its path, or an open file."""
+    """Return what Arrow reads a file from: its path, or an open file."""
     if isinstance(file, RemoteFile):
         with storage_errors(file.url), file.open("rb") as content:
             yield content
@@ -68,7 +68,7 @@ def _refuse_equal(files: Sequence[File]) -> None:
 
 
 def _content(file: File) -> bytes:
-    """Give a hash of what a file holds; that of a bucket, where there is one, saves reading it."""
+    """Return a hash of what a file holds; that of a bucket, if any, saves reading it."""
     if isinstance(file, RemoteFile) and file.version.startswith("ETag="):
         return file.version.encode()
     with file.open("rb") as opened:

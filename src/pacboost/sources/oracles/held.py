@@ -56,7 +56,7 @@ class Held(ABC):
         """Copy some rows."""
 
     def column(self, column: int) -> NDArray[Any]:
-        """Give all values of a column as they are: nothing is checked."""
+        """Return all values of a column as they are: nothing is checked."""
         return self.table(np.arange(self.n_rows)).block(column, column + 1)[:, 0]
 
     def take(self, rows: Rows) -> tuple[Table, NDArray[Any]]:

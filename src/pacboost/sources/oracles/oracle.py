@@ -60,7 +60,7 @@ class Places(Protocol):
         ...
 
     def place(self, row: int) -> str:
-        """Say in words where the row of this identity lies."""
+        """Return in words where the row of this identity lies."""
         ...
 
 
@@ -81,12 +81,12 @@ class Batch:
         return self.rows.size
 
     def take(self, chosen: NDArray[np.intp]) -> Batch:
-        """Give some of the rows."""
+        """Return some of the rows."""
         table = self.table.take(chosen)
         return Batch(table, self.labels[chosen], self.rows[chosen], self.lap)
 
     def read(self) -> Batch:
-        """Give the batch itself: it has been read."""
+        """Return the batch itself: it has been read."""
         return self
 
 
@@ -111,7 +111,7 @@ class Unread:
         return self.rows.size
 
     def take(self, chosen: NDArray[np.intp]) -> Unread:
-        """Give some of the rows, still unread."""
+        """Return some of the rows, still unread."""
         return Unread(self.oracle, self.held, self.picked[chosen], self.rows[chosen], self.lap)
 
     def read(self) -> Batch:
@@ -135,7 +135,7 @@ class SettlingChooser(ABC):
 
     @abstractmethod
     def __call__(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
-        """Tell which rows of a block are chosen."""
+        """Return which rows of a block are chosen."""
 
     @abstractmethod
     def settle(self, first: SettlingChooser) -> None:
@@ -168,7 +168,7 @@ class AbstractOracle(ABC):
 
     @abstractmethod
     def draw(self, n: int) -> Batch:
-        """Give the next rows: at most n, fewer at the end of a block or a pass.
+        """Return the next rows: at most n, fewer at the end of a block or a pass.
 
         A batch never spans two passes. An empty one says that a stream has ended.
         """
@@ -179,7 +179,7 @@ class AbstractOracle(ABC):
 
     @abstractmethod
     def position(self) -> dict[str, Any]:
-        """Say where the next row comes from, in values that JSON can hold."""
+        """Return where the next row comes from, in values that JSON can hold."""
 
     @abstractmethod
     def seek(self, position: Mapping[str, Any]) -> None:
@@ -191,10 +191,10 @@ class AbstractOracle(ABC):
 
     @abstractmethod
     def place(self, row: int) -> str:
-        """Say in words where the row of this identity lies."""
+        """Return in words where the row of this identity lies."""
 
     def classes(self) -> NDArray[Any] | None:
-        """Give the distinct labels, sorted; None where finding them would cost a pass."""
+        """Return the distinct labels, sorted; None where finding them would cost a pass."""
         return None
 
     @property

@@ -79,7 +79,7 @@ class RowGroup:
         return labels
 
     def distinct_labels(self) -> NDArray[Any]:
-        """Give every label once."""
+        """Return every label once."""
         return distinct([self.labels()])
 
     def _columns(self, names: list[str]) -> Any:
@@ -168,7 +168,7 @@ class ParquetOracle(SpreadOracle):
                 self.largest_block_place = f"{where}, row group {number}"
 
     def row_group(self, block: int) -> RowGroup:
-        """Say where a block lies; a worker may have another working folder."""
+        """Return where a block lies; a worker may have another working folder."""
         group = self._groups[block]
         file = self._files[group.file]
         here = file.absolute()

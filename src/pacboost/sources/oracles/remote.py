@@ -59,11 +59,11 @@ class SpreadOracle(BlockOracle):
 
     @abstractmethod
     def reading(self, block: int, cluster: Cluster) -> BlockReading:
-        """Say how a worker reads a block."""
+        """Return how a worker reads a block."""
 
     @abstractmethod
     def block_place(self, block: int) -> str:
-        """Say in words where a block lies."""
+        """Return in words where a block lies."""
 
     def check_block(self, block: int) -> None:
         """Raise if the files of the source are no longer as they were."""
@@ -134,7 +134,7 @@ class RemoteOracle(BlockOracle):
         return max(1, min(2 * self.cluster.threads, int(room)))
 
     def read(self, block: int) -> Held:
-        """Give a block without its values."""
+        """Return a block without its values."""
         return Absent(self.source.block_rows(block), self.n_columns)
 
     def draw(self, n: int) -> Batch:
@@ -155,16 +155,16 @@ class RemoteOracle(BlockOracle):
         return RowsElsewhere(self, span)
 
     def next_span(self, n: int) -> Span:
-        """Give the rows that come next: at most n, and at most to the end of the block."""
+        """Return the rows that come next: at most n, and at most to the end of the block."""
         rows = self.source.block_rows(self._block(self._spot))
         return self.span(self._spot, rows, self._row, min(self._row + n, rows))
 
     def told(self, span: Span) -> tuple[BlockPlace, Span]:
-        """Give what a worker has to know to read rows of a block it has."""
+        """Return what a worker has to know to read rows of a block it has."""
         return BlockPlace(self.n_columns, self.source.block_place(span.block)), span
 
     def shared(self, spot: Spot) -> Shared[Held]:
-        """Give the block whose turn it is then, as workers have it; those before are let go."""
+        """Return the block whose turn it is then, as workers have it; those before are let go."""
         for other in [own for own in self._blocks if own < self._spot]:
             del self._blocks[other]
         if spot not in self._blocks:
@@ -174,11 +174,11 @@ class RemoteOracle(BlockOracle):
         return self._blocks[spot]
 
     def block_at(self, spot: Spot) -> int:
-        """Give the number of the block whose turn it is then."""
+        """Return the number of the block whose turn it is then."""
         return self._block(spot)
 
     def spots(self) -> Iterator[tuple[Spot, int]]:
-        """Give the turns from here on, and how many rows of each have come."""
+        """Return the turns from here on, and how many rows of each have come."""
         spot, row = self._spot, self._row
         while True:
             yield spot, row
@@ -210,7 +210,7 @@ class RemoteOracle(BlockOracle):
                 yield batch
 
     def _read(self, block: int) -> tuple[Any, ...]:
-        """Give what a worker needs to read a block in the same task as it uses it."""
+        """Return what a worker needs to read a block in the same task as it uses it."""
         reading = self.source.reading(block, self.cluster)
         place = BlockPlace(self.n_columns, self.source.block_place(block))
         return place, block, reading.function, *reading.given

@@ -36,7 +36,7 @@ CREDENTIALS = {
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """Give the file system of an address, and the path on it."""
+    """Return the file system of an address, and the path on it."""
     fsspec = need("fsspec", "dask")
     try:
         with storage_errors(url):
@@ -78,7 +78,7 @@ def _forget_connections(url: str) -> None:
 
 
 def _explained(problem: Exception, url: str) -> str:
-    """Say what is wrong, and what to do."""
+    """Return what is wrong, and what to do."""
     kind, said = type(problem).__name__, str(problem) or type(problem).__name__
     if isinstance(problem, FileNotFoundError):
         return "there is no such file or folder" + ("" if said in url else f" ({said})")
@@ -95,7 +95,7 @@ def _explained(problem: Exception, url: str) -> str:
 
 
 def _schemes(url: str) -> list[str]:
-    """Give the schemes of an address: of a file in an archive, the archive's is the last.
+    """Return the schemes of an address: of a file in an archive, the archive's is the last.
 
     >>> _schemes("zip://*.parquet::s3://bucket/archive.zip")
     ['zip', 's3']
@@ -104,7 +104,7 @@ def _schemes(url: str) -> list[str]:
 
 
 def _libraries(url: str) -> list[str]:
-    """Give the libraries that fsspec loads for an address.
+    """Return the libraries that fsspec loads for an address.
 
     >>> _libraries("zip://::s3://bucket/archive.zip"), _libraries("gs://bucket")
     (['s3fs'], ['gcsfs'])
@@ -121,7 +121,7 @@ VERSIONS = ("ETag", "generation", "mtime")
 
 
 def is_remote(source: object) -> bool:
-    """Tell whether a source is an address for fsspec rather than a path.
+    """Check whether a source is an address for fsspec rather than a path.
 
     >>> is_remote("s3://bucket/data"), is_remote("data/a.parquet"), is_remote("C:/data")
     (True, False, False)
@@ -132,7 +132,7 @@ def is_remote(source: object) -> bool:
 
 
 def address_of(path: Path) -> str:
-    """Give an address that was read as a path in full again; a path as it is.
+    """Return an address that was read as a path in full again; a path as it is.
 
     >>> [address_of(Path(one)) for one in ("s3://bucket/data", "file:///data", "a")]
     ['s3://bucket/data', 'file:///data', 'a']
@@ -175,11 +175,11 @@ class RemoteFile:
         return PurePosixPath(self.url.partition("::")[0])
 
     def absolute(self) -> RemoteFile:
-        """Give the file itself: an address is the same everywhere."""
+        """Return the file itself: an address is the same everywhere."""
         return self
 
     def stat(self) -> FileStatus:
-        """Give the size as it was when the file was found."""
+        """Return the size as it was when the file was found."""
         return FileStatus(self.size)
 
     def open(self, mode: str = "rb") -> Any:
@@ -203,7 +203,7 @@ class RemoteFile:
 
 
 def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
-    """Give the files at an address: one, those that match a pattern, or those of a folder."""
+    """Return the files at an address: one, those that match a pattern, or those of a folder."""
     system, path = file_system(url)
     _, link, rest = url.partition("::")  # zip://*.parquet::s3://bucket/archive.zip
     with storage_errors(url):
@@ -232,7 +232,7 @@ def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
 def _below(
     system: Any, name: str, facts: dict[str, Any], suffixes: tuple[str, ...]
 ) -> dict[str, dict[str, Any]]:
-    """Give a file, or the files in a folder that have one of the suffixes, and what is known."""
+    """Return a file, or the files in a folder that have one of the suffixes, and what is known."""
     if facts.get("type") == "file":
         return {name: facts}
     return {
@@ -243,11 +243,11 @@ def _below(
 
 
 def _version(facts: dict[str, Any]) -> str:
-    """Give what tells a file from the one that is written in its place, with its name."""
+    """Return what tells a file from the one that is written in its place, with its name."""
     return next((f"{name}={facts[name]}" for name in VERSIONS if facts.get(name)), "")
 
 
 def _hidden(name: str, folder: str) -> bool:
-    """Tell whether other programs wrote the file for themselves."""
+    """Check whether other programs wrote the file for themselves."""
     below = name.removeprefix(folder.rstrip("/"))
     return any(part.startswith((".", "_")) for part in Path(below).parts)

@@ -85,7 +85,7 @@ class StreamOracle(BlockOracle):
         return self._last
 
     def _ask(self) -> Any:
-        """Give the next batch as it comes; None at the end."""
+        """Return the next batch as it comes; None at the end."""
         if self._problem is not None:
             raise self._failed(self._problem) from self._problem
         try:
@@ -158,7 +158,7 @@ class StreamOracle(BlockOracle):
 
 
 def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
-    """Give what begins the stream, and whether it can be begun again."""
+    """Return what begins the stream, and whether it can be begun again."""
     if isinstance(batches, Iterator):
         return lambda: batches, False
     if isinstance(batches, Iterable):
@@ -197,14 +197,14 @@ class PushedOracle(AbstractOracle):
         self._count += table.n_rows
 
     def draw(self, n: int) -> Batch:
-        """Give the oldest batch whole, or nothing."""
+        """Return the oldest batch whole, or nothing."""
         if self._waiting:
             return self._waiting.pop(0)
         nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)
         return Batch(nothing, np.empty(0), np.empty(0, dtype=np.uint64), 0)
 
     def position(self) -> dict[str, Any]:
-        """Say how many rows have come."""
+        """Return how many rows have come."""
         return {"count": self._count}
 
     def seek(self, position: Mapping[str, Any]) -> None:

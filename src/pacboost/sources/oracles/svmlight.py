@@ -85,7 +85,7 @@ class SvmlightOracle(BlockOracle):
         return HeldSparse(matrix, np.array(labels))
 
     def _rows(self, lines: Lines) -> Iterator[tuple[int, list[bytes]]]:
-        """Give the cells of each line that is not empty, with its number."""
+        """Return the cells of each line that is not empty, with its number."""
         content = read_lines(self._files[lines.file], lines)
         check_unchanged(self._stamps, self._files[lines.file])
         for line, text in enumerate(content.split(b"\n"), lines.line):

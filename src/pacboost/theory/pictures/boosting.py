@@ -193,7 +193,7 @@ def elevator(
 
 
 def rides(rounds: int, slope: float, seed: int) -> dict[str, NDArray[np.int64]]:
-    """Give rides as steps of ±1: the one that collects most, and rows that are right by chance.
+    """Return rides as steps of ±1: the one that collects most, and rows that are right by chance.
 
     The first goes up to the floor where nothing weighs, then one floor down and up again.
 
@@ -210,7 +210,7 @@ def rides(rounds: int, slope: float, seed: int) -> dict[str, NDArray[np.int64]]:
 
 
 def ridden(ride: NDArray[np.int64], rules: Measure) -> tuple[Doubles, Doubles]:
-    """Give the floors and what was collected, before the first round and after each."""
+    """Return the floors and what was collected, before the first round and after each."""
     floors = np.concatenate([[0], np.cumsum(ride)]).astype(np.float64)
     weights = rules.chances(rules.slope * floors[:-1], 0)
     return floors, np.concatenate([[0.0], np.cumsum(ride * weights)])

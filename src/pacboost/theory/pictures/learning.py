@@ -114,7 +114,7 @@ def _columns(X: Any) -> tuple[NDArray[np.float64], list[str]]:
 
 
 def _like(X: Any, rows: NDArray[np.float64]) -> Any:
-    """Give rows in a frame of the same columns, if X came as one."""
+    """Return rows in a frame of the same columns, if X came as one."""
     return type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows
 
 
@@ -128,7 +128,7 @@ def _pair(features: Sequence[int], count: int) -> tuple[int, int]:
 
 
 def _grid(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Give places from a little below the least value to a little above the largest."""
+    """Return places from a little below the least value to a little above the largest."""
     low, high = float(values.min()), float(values.max())
     beyond = 0.08 * (high - low) or 0.5
     return np.linspace(low - beyond, high + beyond, size)
@@ -365,7 +365,7 @@ def cycling(rounds: int = 1000, ax: Any = None) -> Any:
 
 
 def cycling_margins(booster: str, rounds: int) -> Doubles:
-    """Give the least margin after each round of a booster that chooses among the columns."""
+    """Return the least margin after each round of a booster that chooses among the columns."""
     matrix = cycling_matrix()
     y = np.array([1, -1] * 4)
 

@@ -35,7 +35,7 @@ of a CPU, except where trees of two classes try few features (docs/gpu.md)."""
 
 
 def too_heavy(sample: Sample, classes: int, drawn: int) -> bool:
-    """Tell whether squares of sums over a bag of many classes may not be exact in a float.
+    """Check whether squares of sums over a bag of many classes may not be exact in a float.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> rows = Sample(ArrayTable(np.zeros((2, 1))), np.ones((2, 1), np.int8), np.array([1.0, 3.0]))
@@ -88,7 +88,7 @@ class GpuTreeMaker(TreeMaker):
         yield from self._ended(growing)
 
     def _ended(self, bags: list[Bag]) -> Iterator[tuple[TreeMember, Bag]]:
-        """Give the members of the bags that were begun, once their trees are grown."""
+        """Return the members of the bags that were begun, once their trees are grown."""
         for bag, grown in zip(bags, self._gpu.end() if bags else (), strict=True):
             if grown is None:  # a tree that is too deep for the GPU
                 wide = replace(bag, counts=bag.counts.astype(np.int64))

@@ -98,7 +98,7 @@ def content_order(codes: NDArray[np.uint8], targets: NDArray[Any]) -> NDArray[np
 
 
 def words(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Give rows of codes, filled up to whole words of eight."""
+    """Return rows of codes, filled up to whole words of eight."""
     features, rows = codes.shape
     lines = np.zeros((rows, -(-features // 8) * 8), np.uint8)
     lines[:, :features] = codes.T
@@ -156,7 +156,7 @@ class TreeMember(Member):
     features: NDArray[np.intp] | None = None
 
     def answers(self, sample: Sample) -> Answers:
-        """Give the class, the shares of classes, or the number that each row's leaf holds."""
+        """Return the class, the shares of classes, or the number that each row's leaf holds."""
         return self.said(np.ascontiguousarray(self.bins.encode(sample.table).T))
 
     def said(self, lines: NDArray[np.uint8]) -> Answers:
@@ -174,7 +174,7 @@ class TreeMember(Member):
 
 
 def two_shares(second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the shares of both classes from that of the second.
+    """Return the shares of both classes from that of the second.
 
     >>> two_shares(np.array([0.25, 1.0])).tolist()
     [[0.75, 0.25], [0.0, 1.0]]
@@ -267,7 +267,7 @@ class TreeMaker(Maker):
         return self.member(packed)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give what a worker needs: codes, but not the rows that they were made from."""
+        """Return what a worker needs: codes, but not the rows that they were made from."""
         return {name: own for name, own in vars(self).items() if name not in {"sample", "targets"}}
 
 
@@ -293,14 +293,14 @@ class Shares:
             self.counts[out_rows] += 1
 
     def mean(self) -> NDArray[np.float64]:
-        """Give the mean shares of every row, NaN for rows that are in every bag."""
+        """Return the mean shares of every row, NaN for rows that are in every bag."""
         means = np.full(self.sums.shape, np.nan)
         seen = self.counts > 0
         means[seen] = self.sums[seen] / self.counts[seen, None]
         return means
 
     def estimate(self) -> tuple[float | None, float]:
-        """Give the error out of bag, ties going to the lower class, and its standard error."""
+        """Return the error out of bag, ties going to the lower class, and its standard error."""
         seen = self.counts > 0
         if not seen.any():
             return None, 0.0

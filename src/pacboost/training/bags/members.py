@@ -113,15 +113,15 @@ class Maker(ABC):
         """Make the member of a bag."""
 
     def out_of_bag(self, member: Member, rows: NDArray[np.intp]) -> Answers:
-        """Give the answers of a member for rows outside its bag."""
+        """Return the answers of a member for rows outside its bag."""
         return member.answers(unlabelled(ArrayTable(self.sample.rows[rows])))
 
     def packed(self, member: Member) -> Any:
-        """Give what is sent of a member that was made on another machine."""
+        """Return what is sent of a member that was made on another machine."""
         return member
 
     def unpacked(self, packed: Any) -> Member:
-        """Give the member that ``packed`` was called with there."""
+        """Return the member that ``packed`` was called with there."""
         member: Member = packed
         return member
 
@@ -189,7 +189,7 @@ class CodesMaker(Maker):
         self._learner, self._of_thread = learner, local()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give what a worker needs; what belongs to a thread is made there."""
+        """Return what a worker needs; what belongs to a thread is made there."""
         return {name: own for name, own in vars(self).items() if name != "_of_thread"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -209,14 +209,14 @@ class CodesMaker(Maker):
 
 
 def for_bags(learner: Learner) -> Learner:
-    """Give what a learner named for boosting is in bagging: trees split by Gini, not by error."""
+    """Return what a learner named for boosting is in bagging: trees split by Gini, not by error."""
     if isinstance(learner, Tree) and learner.criterion is None:
         return replace(learner, criterion="gini")
     return learner
 
 
 def _taken(rows: NDArray[Any], bag: Bag) -> NDArray[Any]:
-    """Give the rows and features of a bag."""
+    """Return the rows and features of a bag."""
     taken = rows[bag.inside]
     return taken if bag.features is None else taken[:, bag.features]
 

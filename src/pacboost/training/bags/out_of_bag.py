@@ -29,7 +29,7 @@ _ADDING = Lock()
 
 
 def chance_outside(rows: int, drawn: int, *, replacement: bool = True) -> float:
-    """Give the chance that a row is outside a bag of so many draws.
+    """Return the chance that a row is outside a bag of so many draws.
 
     >>> round(chance_outside(1000, 1000), 4)
     0.3677
@@ -96,7 +96,7 @@ class OutOfBagVotes:
         return float((self.votes.argmax(axis=1) != self.truth)[seen].mean())
 
     def estimate(self) -> tuple[float | None, float]:
-        """Give the error of the votes, and its standard error, √(e(1 - e)/n)."""
+        """Return the error of the votes, and its standard error, √(e(1 - e)/n)."""
         error = self.vote_error
         return error, 0.0 if error is None else math.sqrt(error * (1 - error) / self.truth.size)
 
@@ -117,7 +117,7 @@ class OutOfBagVotes:
         )  # fmt: skip
 
     def _packed(self, *sets: NDArray[np.intp]) -> NDArray[np.uint64]:
-        """Give each set of rows as bits, 64 rows a word."""
+        """Return each set of rows as bits, 64 rows a word."""
         words = -(-self.truth.size // 64)
         flags = np.zeros((len(sets), 64 * words), dtype=np.bool_)
         for line, rows in zip(flags, sets, strict=True):
@@ -169,13 +169,13 @@ class Averages:
         self.counts[out_rows] += 1
 
     def mean(self) -> NDArray[np.float64]:
-        """Give the mean prediction of every row, NaN for rows that are in every bag."""
+        """Return the mean prediction of every row, NaN for rows that are in every bag."""
         means: NDArray[np.float64] = np.full(self.sums.size, np.nan)
         np.divide(self.sums, self.counts, out=means, where=self.counts > 0)
         return means
 
     def estimate(self) -> tuple[float | None, float]:
-        """Give the mean squared error, and its standard error."""
+        """Return the mean squared error, and its standard error."""
         seen = self.counts > 0
         if not seen.any():
             return None, 0.0

@@ -68,7 +68,7 @@ class ArrayRows(Candidates):
         self._per_test = back // TESTS
 
     def some(self, count: int) -> Table:
-        """Give rows by chance, of those that are neither set apart nor kept back."""
+        """Return rows by chance, of those that are neither set apart nor kept back."""
         generator = np.random.default_rng(int(key_of(self.seed, 6)))
         drawn = np.arange(self.kinds.size)
         if drawn.size > count:
@@ -82,7 +82,7 @@ class ArrayRows(Candidates):
         return encoder.read(self._array.take(rows)) if rows.size else None
 
     def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
-        """Give fresh rows first; then look through all, and pick those whose number is low."""
+        """Return fresh rows first; then look through all, and pick those whose number is low."""
         fresh = self._fresh(key)
         if fresh.size:
             batch = self._array.take(fresh)
@@ -128,7 +128,7 @@ class ArrayRows(Candidates):
                 self._unseen[k] = 1.0
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Give what a checkpoint needs."""
+        """Return what a checkpoint needs."""
         return super().state() | {"kinds": self.kinds.copy(), "unseen": self._unseen.copy()}
 
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:

@@ -52,7 +52,7 @@ class ReadFirst(SettlingChooser):
     samples: Sequence[ContentSample]
 
     def __call__(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
-        """Tell which rows of a block are read."""
+        """Return which rows of a block are read."""
         if self.content is not None:
             try:
                 ids = self.content.ids(held.table(np.arange(held.n_rows)), ids)
@@ -167,7 +167,7 @@ class BlockRows(Stream):
         return ~self._kept_back(self._ids(offer.batch))
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
-        """Give the rows that certify."""
+        """Return the rows that certify."""
         return self._certifying
 
     def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:

@@ -84,7 +84,7 @@ class Candidates(ABC):
         """What equal rows are, where that was looked for."""
 
     def position(self) -> dict[str, Any]:
-        """Say where a run has come to, in values that JSON can hold."""
+        """Return where a run has come to, in values that JSON can hold."""
         return {"oracle": self.oracle.position()}
 
     def seek(self, position: Mapping[str, Any]) -> None:
@@ -93,7 +93,7 @@ class Candidates(ABC):
 
     @abstractmethod
     def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
-        """Give groups of candidates, as long as they are asked for and there are any.
+        """Return groups of candidates, as long as they are asked for and there are any.
 
         Groups end where they do whatever the sizes of the oracle's batches: only between them
         may anything be decided. The offers of a group are made one after the other, and all of
@@ -118,7 +118,7 @@ class Candidates(ABC):
 
     @abstractmethod
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
-        """Give the rows that were set apart, which nothing has looked at."""
+        """Return the rows that were set apart, which nothing has looked at."""
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what a checkpoint needs besides the position."""
@@ -181,7 +181,7 @@ def key_of(*parts: int) -> np.uint64:
 
 
 def numbers(rows: NDArray[np.uint64], key: np.uint64) -> NDArray[np.float64]:
-    """Give each row its number in [0, 1).
+    """Return each row its number in [0, 1).
 
     >>> numbers(np.array([7, 8], dtype=np.uint64), key_of(0, 1)).round(4).tolist()
     [0.9412, 0.904]
@@ -228,7 +228,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def like(state: Arrays, name: str, own: NDArray[Any]) -> NDArray[Any]:
-    """Give an array that has to look like one of the run.
+    """Return an array that has to look like one of the run.
 
     >>> like({"kinds": np.zeros(2, dtype=np.uint8)}, "kinds", np.ones(2, dtype=np.uint8)).tolist()
     [0, 0]
@@ -237,7 +237,7 @@ def like(state: Arrays, name: str, own: NDArray[Any]) -> NDArray[Any]:
 
 
 def of_kind(state: Arrays, name: str, dtype: Any, *shape: int) -> NDArray[Any]:
-    """Give an array of a type and shape; -1 stands for any length."""
+    """Return an array of a type and shape; -1 stands for any length."""
     if name not in state:
         raise ValueError(f"it has no array {name!r}")
     found = state[name]

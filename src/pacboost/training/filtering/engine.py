@@ -277,7 +277,7 @@ class Filtering:
         return kept
 
     def _still_kept(self, run: Run, kept: AcceptedRows) -> tuple[Floats, Floats]:
-        """Give what each row stands for of all rows' weight, and with what chance it would stay."""
+        """Return each row's part of all rows' weight, and the chance that it would stay."""
         path, margins = getattr(run.state, "log_weights", None), run.margins
         weights, stay = np.empty(kept.n_rows), np.empty(kept.n_rows)
 
@@ -301,7 +301,7 @@ class Filtering:
         self.rounds.append(dataclasses.replace(done.entry, number=len(self.vote_so_far), vote=vote))
 
     def ledger(self) -> Ledger:
-        """Give the record of the run."""
+        """Return the record of the run."""
         outputs = self.vote_so_far.outputs
         return Ledger(
             booster=self._booster.name,

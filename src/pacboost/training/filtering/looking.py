@@ -69,7 +69,7 @@ class AcceptedRows:
         )
 
     def still_kept(self, vote: VoteSoFar, key: np.uint64, room: int) -> AcceptedRows:
-        """Give those that would be kept again under a later vote: the last ones, as many as fit."""
+        """Return rows that would be kept again under a later vote: the last, as many as fit."""
         now = vote.score(self.examples.table, self.examples.signs)
         share = np.minimum(1.0, now.chances / self.chances)
         stay = np.flatnonzero(numbers(row_numbers(self.n_rows), key) < share)
@@ -212,7 +212,7 @@ class Look:
 
 
 def worth_compiling(oracle: AbstractOracle) -> bool:
-    """Tell whether there are so many rows that it pays to compile how they are hashed."""
+    """Check whether there are so many rows that it pays to compile how they are hashed."""
     return (oracle.about_rows or 0) * oracle.n_columns > hashing.CELLS_WORTH_COMPILING
 
 
@@ -224,7 +224,7 @@ def measure(row_margins: RowMargins, examples: EncodedRows, kinds: NDArray[np.in
 
 
 def losses_of(margins: Floats, signs: Signs) -> Floats:
-    """Give the log loss of every row."""
+    """Return the log loss of every row."""
     if margins.shape[1] == 1:
         return np.asarray(softplus(-2 * margins[:, 0]))
     scores = margins * signs

@@ -13,7 +13,7 @@ from pacboost.numerics.sequences import kt_lower, kt_upper
 
 
 def share_of(delta: float, number: int) -> float:
-    """Give test number 0, 1, 2, … its part of a failure probability: they sum to less than it.
+    """Return test number 0, 1, 2, … its part of a failure probability: they sum to less than it.
 
     >>> sum(share_of(0.05, k) for k in range(1000)) < 0.05
     True

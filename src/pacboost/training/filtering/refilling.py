@@ -201,7 +201,7 @@ class Refilling:
                 tally.add(*(values[own] for values in noted))
 
     def kept(self) -> AcceptedRows | None:
-        """Give what was kept since the last time; None if nothing was."""
+        """Return what was kept since the last time; None if nothing was."""
         parts = [part for part in self._parts if part.n_rows]
         self._parts = []
         return AcceptedRows.join(parts) if parts else None

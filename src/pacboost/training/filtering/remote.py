@@ -155,7 +155,7 @@ def look_at(
 
 
 def as_it_is(look: RemoteLook) -> RemoteLook:
-    """Give the task of a refill: a worker that has it passes it on to others."""
+    """Return the task of a refill: a worker that has it passes it on to others."""
     return look
 
 
@@ -303,14 +303,14 @@ class RemoteRefilling(Refilling):
         return Visit(self._cluster.submit(look_at, *given), tuple(spans))
 
     def _shared_look(self) -> Shared[RemoteLook]:
-        """Give the task of this refill as workers have it: it is sent once."""
+        """Return the task of this refill as workers have it: it is sent once."""
         started = self._candidates.learned.started
         if started not in self._looks:
             self._looks[started] = self._cluster.share(as_it_is, self._remote_look())
         return self._looks[started]
 
     def _spans_ahead(self) -> Generator[tuple[Spot, Ticketed], None, None]:
-        """Give the rows of every offer to come, as ``Stream.offer`` will draw them."""
+        """Return the rows of every offer to come, as ``Stream.offer`` will draw them."""
         waiting, at_once = self._rows.rows_ahead, self._rows.at_once
         ticket, missing = waiting, at_once - waiting % at_once
         for spot, row in self._oracle.spots():

@@ -61,7 +61,7 @@ class EncodedRows:
         )
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Give everything as arrays, for a checkpoint; rows that are codes only."""
+        """Return everything as arrays, for a checkpoint; rows that are codes only."""
         if not isinstance(self.table, CodedTable):
             raise TypeError("raw rows are not kept in checkpoints")
         arrays: dict[str, NDArray[Any]] = {
@@ -89,7 +89,7 @@ class RowEncoder:
     bins: Bins | None
 
     def _numbers(self, labels: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Give the number of each label's class, and which labels are of none."""
+        """Return the number of each label's class, and which labels are of none."""
         if _is_text(labels) != _is_text(self.classes):  # NumPy would compare 1 with "1"
             return np.zeros(labels.size, dtype=np.intp), np.ones(labels.size, dtype=np.bool_)
         numbers = np.searchsorted(self.classes, labels)
@@ -120,7 +120,7 @@ class RowEncoder:
         return self._with_signs(table, batch.labels, batch.rows)
 
     def codes_in_place(self, drawn: Drawn) -> TypeGuard[Unread]:
-        """Tell whether rows can be coded where they lie."""
+        """Check whether rows can be coded where they lie."""
         if self.bins is None or not isinstance(drawn, Unread):
             return False
         return drawn.held.in_place is not None

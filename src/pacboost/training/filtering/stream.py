@@ -80,7 +80,7 @@ class Arrivals:
         return self.known.size >= REMEMBERED
 
     def first_time(self, hashes: Hashes, others: Hashes | None = None) -> Flags:
-        """Tell which rows came before any row came again; ``others`` are known besides."""
+        """Return which rows came before any row came again; ``others`` are known besides."""
         if self.repeated:
             return np.zeros(hashes.size, dtype=np.bool_)
         again = among(hashes, self.known)
@@ -223,7 +223,7 @@ def _bits(values: NDArray[np.float64]) -> Hashes:
 
 
 def _later_copies(hashes: Hashes) -> NDArray[np.intp]:
-    """Give the places of rows that have an equal one before them."""
+    """Return the places of rows that have an equal one before them."""
     order = np.argsort(hashes, kind="stable")
     equal = hashes[order[1:]] == hashes[order[:-1]]
     return np.asarray(order[1:][equal], dtype=np.intp)
@@ -294,19 +294,19 @@ class Stream(Candidates):
         return tables
 
     def _ids(self, batch: Drawn) -> NDArray[np.uint64]:
-        """Give what identifies each row."""
+        """Return what identifies each row."""
         if self.content is None:
             return batch.rows
         return self.content.ids(batch.read().table, batch.rows)
 
     def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Tell which rows may be set apart; nothing looks at them before that is decided."""
+        """Return which rows may be set apart; nothing looks at them before that is decided."""
         if self._wanted == 0:
             return np.zeros(ids.size, dtype=np.bool_)
         return np.asarray(numbers(ids, self._key) < self._share)
 
     def _first_time(self, batch: Drawn, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Tell which rows come for the first time."""
+        """Return which rows come for the first time."""
         if batch.lap > 0 or self.oracle.order is REPLACED:
             return np.zeros(ids.size, dtype=np.bool_)
         if self._arrivals is None:
@@ -315,7 +315,7 @@ class Stream(Candidates):
         return self._arrivals.first_time(ids, self._held_ids)
 
     def position(self) -> dict[str, Any]:
-        """Say what comes next: rows read ahead, of which so many are gone, or the oracle's own."""
+        """Return what comes next: rows read ahead, so many of them gone, or the oracle's own."""
         return {"ahead": self._taken} if self._waiting else super().position()
 
     def seek(self, position: Mapping[str, Any]) -> None:
@@ -332,11 +332,11 @@ class Stream(Candidates):
         return sum(batch.n_rows for batch in self._waiting)
 
     def labels_ahead(self) -> NDArray[Any]:
-        """Give the labels of the rows that were read ahead."""
+        """Return the labels of the rows that were read ahead."""
         return np.concatenate([batch.labels for batch in self._waiting])
 
     def _next(self, count: int) -> Drawn:
-        """Give the next rows, at most so many: those read ahead, then those of the oracle."""
+        """Return the next rows, at most so many: those read ahead, then those of the oracle."""
         if not self._waiting:
             drawn = self.oracle.draw_unread(count)
             return drawn if self._arrivals is None else drawn.read()  # known by their content
@@ -364,7 +364,7 @@ class Stream(Candidates):
         self._held_ids = np.concatenate([self._held_ids, ids])
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
-        """Give what was set apart, and as many more as are wanted while rows are still new."""
+        """Return what was set apart, and as many more as are wanted while rows are still new."""
         drawn = 0
         while self._held_ids.size < self._wanted and drawn < MORE_DRAWS * self._wanted:
             ahead = bool(self._waiting)
@@ -383,7 +383,7 @@ class Stream(Candidates):
         return self.held[0] if self._held_ids.size else None
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Give the rows set apart, and what is remembered of a stream."""
+        """Return the rows set apart, and what is remembered of a stream."""
         arrays = super().state()
         if self.held:
             arrays |= EncodedRows.join(self.held).to_arrays() | {"apart_ids": self._held_ids}

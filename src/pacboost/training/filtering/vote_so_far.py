@@ -39,7 +39,7 @@ class RowMargins:
     """Log weights, for boosters that go by the path."""
 
     def wrong(self, signs: Signs) -> NDArray[np.bool_]:
-        """Tell which rows the vote errs or ties on."""
+        """Return which rows the vote errs or ties on."""
         if self.margins.shape[1] == 1:
             return wrong_margins(self.margins[:, 0])
         return wrong_classes(self.margins * signs, signs.argmax(axis=1))
@@ -88,7 +88,7 @@ class VoteSoFar:
         self.memories.append(list(memory))
 
     def vote(self) -> Vote:
-        """Give the vote."""
+        """Return the vote."""
         return Vote(list(self.rules), np.array(self.votes), self.outputs)
 
     def score(self, table: Table, signs: Signs) -> RowMargins:

@@ -73,11 +73,11 @@ class EarlyStopping:
             other.start_again()
 
     def beside(self, sample: Sample) -> EarlyStopping:
-        """Give what measures other rows by the same metric, and never stops."""
+        """Return what measures other rows by the same metric, and never stops."""
         return EarlyStopping(sample, self._metric, None, 0.0)
 
     def quick(self, bins: Bins) -> QuickWatch | None:
-        """Give what kernels need to measure rows in these bins; None if they cannot."""
+        """Return what kernels need to measure rows in these bins; None if they cannot."""
         own, sample = self._metric.measure, self._sample
         known = isinstance(own, partial) and own.func is log_loss
         plain = sample.bins is bins and sample.table.entries is None and sample.labels is None
@@ -118,7 +118,7 @@ class EarlyStopping:
             self._scores = self._on_gpu.add(*shape, tree.values, vote)
 
     def see_all(self, vote: Vote) -> float:
-        """Give the metric after a round that changed the votes of others too."""
+        """Return the metric after a round that changed the votes of others too."""
         for other in self.others.values():
             other.see_all(vote)
         self._scores[:] = vote.scores(self._sample.table).reshape(self._scores.shape)
@@ -149,7 +149,7 @@ class EarlyStopping:
         return max(self.best_round, min(self._least, self._seen))
 
     def reason(self) -> str:
-        """Give the reason to stop, or nothing."""
+        """Return the reason to stop, or nothing."""
         if self._patience is None or self._seen - self.best_round < self._patience:
             return ""
         if self._seen < self._least:

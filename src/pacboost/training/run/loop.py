@@ -97,7 +97,7 @@ class Run:
         return self.rounds.measured_again(self.state, rule)
 
     def _reason(self, entry: Round) -> str:
-        """Say why the run ends after a round, or nothing."""
+        """Return why the run ends after a round, or nothing."""
         watched = "" if self._watch is None else self._watch.reason()
         return self.rounds.finished(entry) or watched or self.booster.stop(self.state) or ""
 
@@ -109,18 +109,18 @@ class Run:
         self._watch.others[name] = other
 
     def validation_curves(self, name: str) -> dict[str, list[float]]:
-        """Give the metric after every round on all validation rows; ``name`` is the first set's."""
+        """Return metric after every round on all validation rows; ``name`` is the first set's."""
         if self._watch is None:
             return {}
         others = {other: watch.curve for other, watch in self._watch.others.items()}
         return {name: self._watch.curve} | others
 
     def vote(self) -> Vote:
-        """Give the vote of all finished rounds."""
+        """Return the vote of all finished rounds."""
         return self.recorder.vote(self.done, self.state)
 
     def ledger(self) -> Ledger:
-        """Give the record of the run."""
+        """Return the record of the run."""
         capacity = self.learner.capacity(self.sample) or Capacity()
         return Ledger(
             booster=self.booster.name,

@@ -25,12 +25,12 @@ NAMING = ("m1", "samme")
 
 
 def largest(rule: Hypothesis, vote: float) -> float:
-    """Give the most that a round can add to a score."""
+    """Return the most that a round can add to a score."""
     return abs(float(vote)) * float(np.abs(rule.values).max())
 
 
 def norm(vote: Vote) -> float:
-    """Give S, the sum over all rounds."""
+    """Return S, the sum over all rounds."""
     pairs = zip(vote.hypotheses, vote.votes, strict=True)
     return sum((largest(rule, cast) for rule, cast in pairs), 0.0)
 
@@ -43,7 +43,7 @@ def normalised(margins: Floats, total: float) -> Floats:
 def margin_and_gap(
     margins: Floats, base: Floats, share: float, total: float, edges: Sequence[float]
 ) -> tuple[float, float]:
-    """Give the margin of the worst ``share`` of the rows, and by how much another may exceed it.
+    """Return the margin of the worst ``share`` of the rows, and by how much another may exceed it.
 
     Under any weights of the rows, the margin of no vote exceeds the largest edge of a rule. So the
     least edge of all rounds is a bound, if the learner found the best rule in each.
@@ -53,7 +53,7 @@ def margin_and_gap(
 
 
 def margins_of(sample: Sample, scores: Scores, *, naming: bool) -> Floats:
-    """Give what is divided by S: (rows,), or (rows, labels) where a row may have several."""
+    """Return what is divided by S: (rows,), or (rows, labels) where a row may have several."""
     scores = scores.reshape(sample.n_rows, -1)
     if sample.labels is None:
         signed = sample.signs * scores
@@ -62,7 +62,7 @@ def margins_of(sample: Sample, scores: Scores, *, naming: bool) -> Floats:
 
 
 def lead(scores: Scores, labels: NDArray[np.int64]) -> Floats:
-    """Give by how much the score of each row's class exceeds the largest of the others.
+    """Return by how much the score of each row's class exceeds the largest of the others.
 
     >>> lead(np.array([[0.5, 2.0, 1.0]]), np.array([1])).tolist()
     [1.0]

@@ -48,11 +48,11 @@ class Potential(ABC):
         self.start = self.now = 1.0
 
     def first_weights(self, first: Request) -> Wholes:
-        """Give D_1 in whole units, one for each row: the weights of the training error."""
+        """Return D_1 in whole units, one for each row: the weights of the training error."""
         return first.weights[:, 0].copy()
 
     def factor(self, classes: int) -> float:
-        """Give the number by which ∏ Z_t has to be multiplied to bound the training error.
+        """Return the number by which ∏ Z_t has to be multiplied to bound the training error.
 
         ``classes`` is the number K of classes if the margins are those of pairs of row and class,
         else 1. The K pairs of a wrong row cost at least 2 together, or 1 if the potential is not
@@ -63,15 +63,15 @@ class Potential(ABC):
         return classes / 2 if self.convex else classes
 
     def of_cells(self, sums: Sums, values: CellValues) -> float:
-        """Give Z_t of cells with these values if it follows from the sums, else 1."""
+        """Return Z_t of cells with these values if it follows from the sums, else 1."""
         return 1.0
 
     @abstractmethod
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
-        """Give Z_t of the round that led to this state; ``by_sums`` is what the sums say."""
+        """Return Z_t of the round that led to this state; ``by_sums`` is what the sums say."""
 
     def on_other_rows(self) -> Potential:
-        """Give the potential of a run that continues on rows of which ∏ Z_t bounds nothing."""
+        """Return the potential of a run that continues on rows of which ∏ Z_t bounds nothing."""
         return self
 
     @abstractmethod
@@ -87,7 +87,7 @@ class MeasuredPotential(Potential):
         """Measure the mean over all rows."""
 
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
-        """Give the mean after the round as a multiple of the mean before it."""
+        """Return the mean after the round as a multiple of the mean before it."""
         before, self.now = self.now, self.mean(state, rounds)
         return max(self.now / before if before > 0 else 1.0, LEAST_NORMALISER)
 
@@ -114,7 +114,7 @@ class Unmeasured(Potential):
 
 
 def log_product(entries: Sequence[Round]) -> float:
-    """Give ln ∏ Z_t."""
+    """Return ln ∏ Z_t."""
     return math.fsum(math.log(entry.normaliser) for entry in entries)
 
 
@@ -125,11 +125,11 @@ class Exponential(Potential):
     convex = True
 
     def of_cells(self, sums: Sums, values: CellValues) -> float:
-        """Give Σ D_t exp(-y·value)."""
+        """Return Σ D_t exp(-y·value)."""
         return exact_sums.exponential_normaliser(sums, values)
 
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
-        """Give what the sums say."""
+        """Return what the sums say."""
         return by_sums
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
@@ -153,7 +153,7 @@ class Projected(Exponential):
     convex = False
 
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
-        """Give what the sums say, raised where the product would fall below the floor."""
+        """Return what the sums say, raised where the product would fall below the floor."""
         normaliser = max(by_sums, self._booster.floor / self.now)
         self.now *= normaliser
         return normaliser
@@ -212,11 +212,11 @@ class Softmax(MeasuredPotential):
         self.start = self.now = math.log2(sample.signs.shape[1])
 
     def factor(self, classes: int) -> float:
-        """Give log₂ K: the cost is one for the whole row, not for pairs."""
+        """Return log₂ K: the cost is one for the whole row, not for pairs."""
         return self.start
 
     def mean(self, state: Any, rounds: int) -> float:
-        """Give the mean cost of the rows as they were last looked at."""
+        """Return the mean cost of the rows as they were last looked at."""
         return self._rows.mean_cost()
 
 
@@ -315,7 +315,7 @@ class BoosterCost(MeasuredPotential):
     """A potential that the booster defines by ``costs``; the run checks that it is a bound."""
 
     def first_weights(self, first: Request) -> Wholes:
-        """Give the base weights, whatever weights the booster starts with."""
+        """Return the base weights, whatever weights the booster starts with."""
         return exact_sums.base_weights(self._sample)
 
     def mean(self, state: Any, rounds: int) -> float:

@@ -68,7 +68,7 @@ class QuickRounds:
         state: Any,
         wanted: int,
     ) -> QuickRounds | None:
-        """Give them if kernels can do such rounds, and are compiled or worth it; None if not."""
+        """Return them if kernels can do such rounds, and are compiled or worth it; None if not."""
         sample, search, shown = rounds.sample, rounds.search, rounds.shown
         kinds = type(rounds), type(rounds.booster), type(search), type(rounds.scores)
         if kinds != (CellRounds, Logit, DenseTreeSearch, Margins) or gpu_in_use():
@@ -87,7 +87,7 @@ class QuickRounds:
         return found if found._is_ready(state) or _pays(wanted) else None
 
     def _is_ready(self, state: LogitState) -> bool:
-        """Tell whether the kernels are compiled, by the last one."""
+        """Check whether the kernels are compiled, by the last one."""
         records, sums = self._room(1, state)
         course, settings = self._course(state, 1, None)
         return is_compiled(quick.finish, (course, course, settings, sums, 0, records))
@@ -148,7 +148,7 @@ class QuickRounds:
     def _course(
         self, state: LogitState, wanted: int, watched: QuickWatch | None
     ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]:
-        """Say how many rounds to do, when to stop before, and by which numbers."""
+        """Return how many rounds to do, when to stop before, and by which numbers."""
         booster = self.booster
         counts = (0, 0, -1, 0) if watched is None else watched.counts
         limits = (math.inf, 0.0) if watched is None else watched.limits
@@ -161,7 +161,7 @@ class QuickRounds:
         self, state: LogitState, course: Any, settings: Any, drawn: quick_rounds.DrawnRows,
         records: quick_rounds.Records, sums: quick_rounds.RoundSums, watched: QuickWatch | None,
     ) -> Steps:  # fmt: skip
-        """Give the kernels of a round in their order, with their arguments."""
+        """Return the kernels of a round in their order, with their arguments."""
         columns = state.signs, state.margins, state.weights, state.pulls
         signs, margins, weights, pulls = (column.reshape(-1) for column in columns)
         cells, values = self.trees.cells, np.zeros(self.trees.leaves)
@@ -243,7 +243,7 @@ _waited = 0
 
 
 def _pays(rounds: int) -> bool:
-    """Tell whether to compile for so many rounds, after those that have done without.
+    """Check whether to compile for so many rounds, after those that have done without.
 
     On the first fit of an installation a second process may compile all this, too, but last.
     """

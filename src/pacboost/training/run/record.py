@@ -32,7 +32,7 @@ Rows = NDArray[np.intp]
 def hardest(
     sample: Sample, margins: Floats, total: float, class_scores: Floats | None = None
 ) -> list[HardRow]:
-    """Give the rows of the smallest margins, the hardest first; of equal ones, earlier rows first.
+    """Return rows of the smallest margins, the hardest first; of equal ones, earlier rows first.
 
     ``margins`` are y·F(x) of rows and outputs, and ``total`` is the most that all rounds can add.
     Where rules name one of many classes, ``class_scores`` are F(x) of every class.
@@ -51,7 +51,7 @@ def hardest(
 
 
 def _decided(sample: Sample, margins: Floats, class_scores: Floats | None) -> Floats:
-    """Give the margin of each row, not yet normalised; of several labels, the least."""
+    """Return the margin of each row, not yet normalised; of several labels, the least."""
     if sample.labels is None:
         return margins[:, 0] if margins.shape[1] == 1 else margins.min(axis=1)
     decided, size = np.empty(sample.n_rows), span_size(margins.shape[1])
@@ -63,7 +63,7 @@ def _decided(sample: Sample, margins: Floats, class_scores: Floats | None) -> Fl
 
 
 def lowest(values: Floats, count: int) -> Rows:
-    """Give the places of the smallest values in order; of equal ones, the first.
+    """Return the places of the smallest values in order; of equal ones, the first.
 
     >>> lowest(np.array([0.5, -1.0, 0.5, 0.0]), 3).tolist()
     [1, 3, 0]
@@ -76,7 +76,7 @@ def lowest(values: Floats, count: int) -> Rows:
 
 
 def _outputs(sample: Sample, margins: Floats, rows: Rows) -> Rows:
-    """Give the output of each row's label; of several labels, the one with the least margin."""
+    """Return the output of each row's label; of several labels, the one with the least margin."""
     if sample.labels is not None:
         return sample.labels[rows].astype(np.intp)
     worst: Rows = margins[rows].argmin(axis=1)
@@ -112,7 +112,7 @@ class Recorder:
         self.names = Names(self._sample.table.name, self._sample.answers)
 
     def vote(self, done: Done, state: Any) -> Vote:
-        """Give the vote of the rounds done."""
+        """Return the vote of the rounds done."""
         votes = self._booster.votes_after(state, len(done))
         vote = Vote([d.hypothesis for d in done], votes, self._sample.signs.shape[1])
         return self._booster.joined(state, vote, self._sample)
@@ -179,7 +179,7 @@ class Recorder:
         entries: Sequence[Round],
         state: Any,
     ) -> list[FinishedRound]:
-        """Give the rounds of an earlier run, after measuring the validation rows in each."""
+        """Return the rounds of an earlier run, after measuring the validation rows in each."""
         done: list[FinishedRound] = []
         for rule, vote, entry in zip(hypotheses, votes, entries, strict=True):
             finished = FinishedRound(rule, entry)
@@ -188,7 +188,7 @@ class Recorder:
         return done
 
     def entries(self, done: Done, state: Any) -> list[Round]:
-        """Give the records of all rounds, with the votes that their rules have now."""
+        """Return the records of all rounds, with the votes that their rules have now."""
         entries = [d.entry for d in done]
         if not self._booster.revises:
             return entries
@@ -196,7 +196,7 @@ class Recorder:
         return [replace(e, vote=float(v)) for e, v in zip(entries, votes, strict=True)]
 
     def hard(self, done: Done, state: Any) -> list[HardRow]:
-        """Give the rows that are hardest for the vote of the rounds done."""
+        """Return the rows that are hardest for the vote of the rounds done."""
         if self._sample.targets is not None or not done:
             return []
         vote, scores = self.vote(done, state), self._rounds.scores

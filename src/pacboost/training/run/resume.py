@@ -96,7 +96,7 @@ def _state_after(
 
 
 def _in_bins(hypotheses: Sequence[Hypothesis], sample: Sample) -> list[Hypothesis]:
-    """Give trees the bins object of a sample whose bins are equal to theirs."""
+    """Return trees the bins object of a sample whose bins are equal to theirs."""
     assert sample.bins is not None
     return [
         replace(rule, bins=sample.bins) if isinstance(rule, TreeRule) else rule
@@ -158,6 +158,6 @@ def _refuse_other_rows(rounds: Rounds, state: Any, ledger: Ledger) -> None:
 
 
 def _agreement(rule: Hypothesis, sample: Sample) -> Answers:
-    """Tell for every row and output whether the rule's value has the right sign."""
+    """Return for every row and output whether the rule's value has the right sign."""
     said = np.sign(rule.values).astype(np.int8)[rule.cells(sample)]
     return said * sample.signs

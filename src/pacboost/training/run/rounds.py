@@ -55,11 +55,11 @@ class RowsShown:
         return self.rows if self.resample < 0 else self.resample
 
     def seed_of(self, number: int, attempt: int) -> int:
-        """Give a seed for each call, from the run's seed, the round and the attempt alone."""
+        """Return a seed for each call, from the run's seed, the round and the attempt alone."""
         return _seed_of(self.seed, number, attempt)
 
     def shown(self, weights: Weights, seed: int) -> Weights:
-        """Give the weights that the learner sees: D_t, or the counts of a draw from D_t."""
+        """Return the weights that the learner sees: D_t, or the counts of a draw from D_t."""
         if self.resample:
             drawn = draw(weights, self._draws, np.random.default_rng(seed))
             return np.bincount(drawn, minlength=weights.size).astype(np.int64)
@@ -71,7 +71,7 @@ class RowsShown:
         return np.where(left_out, 0, weights)
 
     def chosen(self, seed: int) -> NDArray[np.intp] | None:
-        """Give the rows that the learner may use; None for all."""
+        """Return the rows that the learner may use; None for all."""
         if self.subsample >= 1:
             return None
         count = max(1, round(self.rows * self.subsample))
@@ -80,7 +80,7 @@ class RowsShown:
         return np.flatnonzero(drawn)  # in ascending order, without sorting
 
     def entropy(self, number: int) -> NDArray[np.uint32]:
-        """Give what ``seed_of`` makes the first seed of a round of, in words of 32 bits."""
+        """Return what ``seed_of`` makes the first seed of a round of, in words of 32 bits."""
         words = [
             (self.seed >> k) & 0xFFFFFFFF for k in range(0, max(1, self.seed.bit_length()), 32)
         ]
@@ -189,7 +189,7 @@ class Rounds(ABC):
         self._on_other_rows = True
 
     def training_error(self, state: Any) -> float:
-        """Give the training error; in regression the mean loss, which was measured last."""
+        """Return the training error; in regression the mean loss, which was measured last."""
         if self.sample.targets is not None:
             return self.potential.now
         return self.scores.error(state.margins, self.first_weights)
@@ -203,7 +203,7 @@ class Rounds(ABC):
         """Let the booster take the rule in, and measure what that changed."""
 
     def stands_alone(self, rule: MeasuredRule) -> bool:
-        """Tell whether the best vote of a rule is infinite, so that earlier rounds are dropped."""
+        """Check whether the best vote of a rule is infinite, so that earlier rounds are dropped."""
         return False
 
     def measured_again(self, state: Any, rule: MeasuredRule) -> MeasuredRule:
@@ -212,7 +212,7 @@ class Rounds(ABC):
 
     @abstractmethod
     def finished(self, entry: Round) -> str:
-        """Say why no round can follow this one, or nothing."""
+        """Return why no round can follow this one, or nothing."""
 
 
 class RuleRounds(Rounds):
@@ -260,7 +260,7 @@ class RuleRounds(Rounds):
         return Step(state, vote, vote, self.potential.after_round(by_sums, state, number))
 
     def stands_alone(self, rule: MeasuredRule) -> bool:
-        """Tell whether the rule has no mistakes; rounds on other rows are not dropped."""
+        """Check whether the rule has no mistakes; rounds on other rows are not dropped."""
         return rule.measured.wrong == 0 and not self._on_other_rows
 
     def finished(self, entry: Round) -> str:

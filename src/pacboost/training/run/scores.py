@@ -91,12 +91,12 @@ def exact_total(request: Request) -> int:
 
 
 def edge_of(sums: Sums, values: CellValues) -> float:
-    """Give the correlation of the signs of the values with the pulls of the rows."""
+    """Return the correlation of the signs of the values with the pulls of the rows."""
     return float((np.sign(values) * sums.pulls).sum()) / sums.pull
 
 
 def exponential_normaliser(sums: Sums, values: CellValues) -> float:
-    """Give Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
+    """Return Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
     plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
     return math.fsum((plus * exp(-values) + minus * exp(values)).ravel()) / sums.weight
 
@@ -104,7 +104,7 @@ def exponential_normaliser(sums: Sums, values: CellValues) -> float:
 def mean_of_costs(
     costs: NDArray[np.float64], margins: NDArray[np.float64], base: NDArray[np.float64]
 ) -> float:
-    """Give the mean of costs that a booster computed, after checking that they bound the error.
+    """Return the mean of costs that a booster computed, after checking that they bound the error.
 
     They do if no cost is negative, and none is below 1 where the margin is 0 or less.
     """
@@ -116,14 +116,14 @@ def mean_of_costs(
 
 
 def base_weights(sample: Sample) -> Wholes:
-    """Give the base weights in whole units, one for each row."""
+    """Return the base weights in whole units, one for each row."""
     shares = np.broadcast_to(sample.base / sum_of(sample.base), (sample.n_rows,))
     units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
     return units
 
 
 def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: Wholes) -> float:
-    """Give the share of the sample, under D_1, on which the vote is wrong or tied.
+    """Return the share of the sample, under D_1, on which the vote is wrong or tied.
 
     With several labels per row it is the share of pairs of row and label: the Hamming loss.
     """
@@ -185,13 +185,13 @@ class Margins:
         """Look at the rows that moved in a round (None: all)."""
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
-        """Give the share of the sample, under D_1, on which the vote is wrong or tied."""
+        """Return the share of the sample, under D_1, on which the vote is wrong or tied."""
         return training_error(margins, self._sample, first_weights)
 
     def cell_sums(
         self, request: Request, rule: Hypothesis, cells: Cells
     ) -> tuple[Rows | None, Sums, float]:
-        """Give the rows that a rule may move (None: all), the sums over its cells and their worth.
+        """Return rows that a rule may move (None: all), the sums over its cells and their worth.
 
         The last is the effective size of the pulls: how many equal pulls they are worth.
         """
@@ -228,7 +228,7 @@ class NamedClasses(Margins):
         self.class_scores += vote * rule.values[rule.cells(self._sample)]
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
-        """Give the share of the sample, under D_1, whose class does not have the best score."""
+        """Return the share of the sample, under D_1, whose class does not have the best score."""
         return super().error(self.class_scores * self._sample.signs, first_weights)
 
 
@@ -270,7 +270,7 @@ class SoftmaxRows(Margins):
         )  # fmt: skip
 
     def mean_cost(self) -> float:
-        """Give the mean of -log₂ p(y|x), a bound on the error: a wrong row has p(y|x) ≤ ½."""
+        """Return the mean of -log₂ p(y|x), a bound on the error: a wrong row has p(y|x) ≤ ½."""
         base, costs = self._sample.base, self._costs
         if base.size == 1:
             mean = total_anywhere(costs) / max(1, costs.size)
@@ -279,7 +279,7 @@ class SoftmaxRows(Margins):
         return max(mean / math.log(2), LEAST_COST)
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
-        """Give the share of the sample, under D_1, on which the vote is wrong or tied."""
+        """Return the share of the sample, under D_1, on which the vote is wrong or tied."""
         if first_weights.size == 1:
             return int(self._wrong.sum()) / self._wrong.size
         return int(first_weights[self._wrong].sum()) / int(first_weights.sum())
@@ -303,7 +303,7 @@ class SoftmaxRows(Margins):
 
 
 def names_class(booster: Booster[Any], sample: Sample) -> bool:
-    """Tell whether rules name one of many classes, and so are right or wrong on a row."""
+    """Check whether rules name one of many classes, and so are right or wrong on a row."""
     return sample.labels is not None and booster.multiclass in NAMING
 
 
@@ -317,7 +317,7 @@ def scores_of(booster: Booster[Any], sample: Sample) -> Margins:
 
 
 def agreement(rule: Hypothesis, sample: Sample) -> Answers:
-    """Tell for every row whether a rule is right (+1) or wrong (-1)."""
+    """Return for every row whether a rule is right (+1) or wrong (-1)."""
     if isinstance(rule, Rule):
         return rule.agreement(sample)
     named = rule.values.argmax(axis=1)[rule.cells(sample)]
@@ -325,5 +325,5 @@ def agreement(rule: Hypothesis, sample: Sample) -> Answers:
 
 
 def _whole_pulls(request: Request) -> Wholes:
-    """Give pulls as whole numbers: with a softmax they are never mere signs."""
+    """Return pulls as whole numbers: with a softmax they are never mere signs."""
     return request.pulls.astype(np.int64, copy=False)
