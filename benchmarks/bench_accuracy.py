@@ -159,7 +159,7 @@ def compile_ours() -> None:
 
     few = pd.DataFrame({"a": np.arange(90.0), "b": pd.Categorical(list("xyz") * 30)})
     for classes in (2, 3):
-        BoostClassifier(n_rounds=3).fit(few, np.arange(90) % classes)
+        BoostClassifier(n_estimators=3).fit(few, np.arange(90) % classes)
 
 
 def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def write(folder: Path, rows: int) -> None:
 
 def fitted(source: Any, rounds: int, client: Any = False) -> tuple[FilterBoostClassifier, float]:
     """Fit, and give the seconds it took."""
-    model = FilterBoostClassifier(n_rounds=rounds, random_state=0, verbose=False)
+    model = FilterBoostClassifier(n_estimators=rounds, random_state=0, verbose=False)
     started = time.perf_counter()
     model.fit_source(source, "y", client=client)
     return model, time.perf_counter() - started

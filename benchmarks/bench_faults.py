@@ -59,8 +59,9 @@ class Library:
 LIBRARIES = (
     Library(
         "pacboost", "model.pacb",
-        lambda X, y, seed: pacboost.BoostClassifier(n_rounds=300, early_stopping=False, n_jobs=1,
-                                                    random_state=seed, verbose=False).fit(X, y),
+        lambda X, y, seed: pacboost.BoostClassifier(
+            n_estimators=300, early_stopping=False, n_jobs=1, random_state=seed, verbose=False
+        ).fit(X, y),
         lambda model, path: model.save(path), pacboost.load,
         lambda model: model.decision_function(X[:200]),
     ),

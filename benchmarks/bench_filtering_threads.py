@@ -90,12 +90,12 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the seconds to this file, too")
     chosen = parser.parse_args()
     threads = chosen.threads or [2**k for k in range(12) if 2**k <= usable_cores()]
-    options = {"n_rounds": chosen.rounds, "learner": chosen.learner}
+    options = {"n_estimators": chosen.rounds, "learner": chosen.learner}
     data = Case(chosen.rows, 28, chosen.rounds).data()
     console, found = Console(), {}
     with tempfile.TemporaryDirectory() as folder:
         few = (data[0][:20_000], data[1][:20_000])
-        fitted(few, max(threads), **options | {"n_rounds": 3})  # compile or load
+        fitted(few, max(threads), **options | {"n_estimators": 3})  # compile or load
         for name in chosen.sources or ("array", "parquet"):
             source = data if name == "array" else write(Path(folder), data, "rows")
             seconds = measure(source, threads, chosen.repeats, **options)

@@ -51,7 +51,7 @@ def ours(X: Any, y: Any, shape: dict[str, Any]) -> tuple[float, float]:
     """Return the seconds of all rounds, and of the whole fit."""
     ends: list[float] = []
     model = BoostClassifier(
-        booster="logit", learner="tree", n_rounds=TREES, learning_rate=0.1, device="cuda",
+        booster="logit", learner="tree", n_estimators=TREES, learning_rate=0.1, device="cuda",
         random_state=0, early_stopping=False, verbose=0,
         callbacks=[lambda entry: ends.append(time.perf_counter())], **shape,
     )  # fmt: skip
@@ -76,7 +76,7 @@ def scoring(host: Any, held: Any, labels: Any) -> tuple[tuple[float, float], tup
     """Return seconds of our scores and of XGBoost's, from the card and from the CPU's memory."""
     own, other = SHAPES["31 leaves"]
     model = BoostClassifier(
-        booster="logit", learner="tree", n_rounds=TREES, learning_rate=0.1, device="cuda",
+        booster="logit", learner="tree", n_estimators=TREES, learning_rate=0.1, device="cuda",
         random_state=0, early_stopping=False, verbose=0, **own,
     ).fit(held, labels)  # fmt: skip
     matrix = xgboost.QuantileDMatrix(held, label=labels, max_bin=255)
@@ -93,7 +93,7 @@ def many_classes(rows: int, rounds: int = 20) -> tuple[float, float]:
     X = draw.normal(size=(rows, 16)).astype(np.float32)
     y = (X @ draw.normal(size=(16, 26)) + draw.normal(size=(rows, 26))).argmax(axis=1)
     model = BoostClassifier(
-        n_rounds=rounds, early_stopping=False, device="cuda", random_state=0, verbose=0
+        n_estimators=rounds, early_stopping=False, device="cuda", random_state=0, verbose=0
     )
     wanted = {"device": "cuda", "objective": "multi:softprob", "num_class": 26, "max_bin": 255}
 

@@ -32,7 +32,7 @@ from pacboost import BoostClassifier
 from pacboost.estimators.strong.classifier import StrongClassifier
 
 PLAIN, TUNED, STRONG = "BoostClassifier()", "tuned", "StrongClassifier()"
-TUNING = {"n_rounds": 1000, "early_stopping": "refit", "n_iter_no_change": 30}
+TUNING = {"n_estimators": 1000, "early_stopping": "refit"}
 CERTIFIED = "certified"
 
 

@@ -86,7 +86,7 @@ def line(name: str) -> list[str]:
 
     def trees(rounds: int) -> Any:
         model = BoostClassifier(
-            n_rounds=rounds, max_leaves=31, early_stopping=False, random_state=0, n_jobs=1
+            n_estimators=rounds, max_leaves=31, early_stopping=False, random_state=0, n_jobs=1
         )
         return model.fit(X, y)
 

@@ -8,7 +8,7 @@
     python benchmarks/bench_strong.py compile             the first tree of a fresh installation
 
     python benchmarks/bench_strong.py accuracy --sets adult,letter --splits 2 --out results.jsonl
-    python benchmarks/bench_strong.py choose --variant 'slow:{"shrinkage": 0.05}' --peers
+    python benchmarks/bench_strong.py choose --variant 'slow:{"learning_rate": 0.05}' --peers
 
 ``choose`` compares settings of pacboost on other sets than those of ``accuracy``, so that no
 published error comes from a set that had a say in the defaults. ``--out`` keeps every fit as a
@@ -203,8 +203,8 @@ def equal_work(trees: int = TREES) -> Racers:
 def our_work(console: Console, trees: int = TREES) -> Racers:
     """Our two boosters with the same settings."""
     settings = {
-        "n_rounds": trees,
-        "shrinkage": RATE,
+        "n_estimators": trees,
+        "learning_rate": RATE,
         "max_leaves": LEAVES,
         "early_stopping": False,
     }
@@ -303,9 +303,9 @@ from pacboost import BoostClassifier
 imported = time.perf_counter()
 X = np.random.default_rng(0).normal(size=(2000, 5))
 y = (X[:, 0] > 0.1).astype(int) + (X[:, 1] > 0.1)
-BoostClassifier(n_rounds=3, early_stopping=False).fit(X, y > 0)
+BoostClassifier(n_estimators=3, early_stopping=False).fit(X, y > 0)
 two = time.perf_counter()
-BoostClassifier(n_rounds=3, early_stopping=False).fit(X, y)
+BoostClassifier(n_estimators=3, early_stopping=False).fit(X, y)
 three = time.perf_counter()
 print(imported - start, two - imported, three - two)
 """
@@ -313,7 +313,7 @@ print(imported - start, two - imported, three - two)
 
 def bench_compile(console: Console, options: argparse.Namespace) -> None:
     """Time a first tree with compilation, and in a new process after that."""
-    if options.without_ours or not ours(console, {OURS: {"n_rounds": 1}}):
+    if options.without_ours or not ours(console, {OURS: {"n_estimators": 1}}):
         return
     with tempfile.TemporaryDirectory() as cache:
         for name in ("fresh installation", "second process"):

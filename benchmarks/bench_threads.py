@@ -81,13 +81,13 @@ def ours(case: Case, X: NDArray[np.float32], y: NDArray[Any], threads: int) -> A
         return AdaBoostClassifier(n_estimators=case.rounds, n_jobs=threads).fit(X, y)
     model: Any
     options: dict[str, Any] = {
-        "n_rounds": case.rounds,
+        "n_estimators": case.rounds,
         "early_stopping": False,
         "n_jobs": threads,
         "random_state": 0,
     }
     if case.classes == 0:
-        model = BoostRegressor(shrinkage=case.rate, max_leaves=case.leaves, **options)
+        model = BoostRegressor(learning_rate=case.rate, max_leaves=case.leaves, **options)
     else:
         learner = Tree(max_leaves=case.leaves)
         model = BoostClassifier(Logit(learning_rate=case.rate), learner, **options)

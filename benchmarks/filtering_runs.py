@@ -55,10 +55,10 @@ def ours(spec: Spec, rounds: int, **changes: Any) -> Any:
     """Our estimator, to be fitted."""
     from pacboost import FilterBoostClassifier
 
-    settings = {"learner": spec["learner"], "shrinkage": spec["rate"], "random_state": 0}
+    settings = {"learner": spec["learner"], "learning_rate": spec["rate"], "random_state": 0}
     if spec["learner"] == "tree":
         settings["max_leaves"] = LEAVES["tree"]
-    return FilterBoostClassifier(**{**settings, **spec["ours"], "n_rounds": rounds, **changes})
+    return FilterBoostClassifier(**{**settings, **spec["ours"], "n_estimators": rounds, **changes})
 
 
 def warm_up(spec: Spec) -> float:
@@ -257,7 +257,7 @@ def run_source(spec: Spec) -> Result:
 
     warm = warm_up(spec)
     folder = Path(spec["folder"])
-    model = ours(spec, spec["ours"].get("n_rounds", 300), callbacks=[watch])
+    model = ours(spec, spec["ours"].get("n_estimators", 300), callbacks=[watch])
     if spec["in_memory"]:
         X, y = _read_all(folder)
         started = time.perf_counter()

@@ -56,12 +56,12 @@ OF_LABELS = (
 
 
 def boosted(labels: str = "two", **given: Any) -> Any:
-    chosen: dict[str, Any] = {"n_rounds": 12, **SEEDED, **given}
+    chosen: dict[str, Any] = {"n_estimators": 12, **SEEDED, **given}
     return BoostClassifier(**chosen).fit(X, ANSWERS[labels])
 
 
 def link(loss: str) -> Any:
-    return BoostRegressor(loss, n_rounds=8, **SEEDED).fit(X, np.abs(SCORE) + 0.5)
+    return BoostRegressor(loss, n_estimators=8, **SEEDED).fit(X, np.abs(SCORE) + 0.5)
 
 
 def several_forest() -> Any:
@@ -70,7 +70,7 @@ def several_forest() -> Any:
 
 def sparse() -> Any:
     few = scipy.sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
-    return BoostClassifier(n_rounds=6, **SEEDED).fit(few, ANSWERS["two"])
+    return BoostClassifier(n_estimators=6, **SEEDED).fit(few, ANSWERS["two"])
 
 
 def of_all(name: str, target: Any) -> Any:
@@ -103,7 +103,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "RandomForestRegressor": partial(of_all, "RandomForestRegressor", SCORE),
     "ExtraTreesClassifier": partial(of_all, "ExtraTreesClassifier", ANSWERS["two"]),
     "ExtraTreesRegressor": partial(of_all, "ExtraTreesRegressor", SCORE),
-    "BaggedBoost": partial(committee, "BaggedBoost", n_bags=9, n_rounds=3),
+    "BaggedBoost": partial(committee, "BaggedBoost", n_bags=9, n_estimators=3),
     **{
         name: MODELS[name]
         for name in (

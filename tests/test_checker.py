@@ -44,7 +44,7 @@ def votes(random: Random) -> Any:
     certify = [None, "holdout"][int(random.integers(2))]
     learner = ["stump", "tree"][int(random.integers(2))]
     model = pacboost.BoostClassifier(
-        booster, learner, n_rounds=int(random.integers(1, 6)), certify=certify, random_state=0,
+        booster, learner, n_estimators=int(random.integers(1, 6)), certify=certify, random_state=0,
         delta=float(random.uniform(0.001, 0.3)),
     )  # fmt: skip
     classes = 2 if learner == "stump" else int(random.integers(2, 5))
@@ -69,7 +69,7 @@ def thresholds(random: Random) -> Any:
 
 
 def covered(random: Random) -> Any:
-    model = pacboost.BoostClassifier(n_rounds=2, random_state=0).fit(*world(100, random, 3))
+    model = pacboost.BoostClassifier(n_estimators=2, random_state=0).fit(*world(100, random, 3))
     rows = world(int(random.integers(200, 400)), random, 3)
     model.certify_sets(*rows, coverage=0.7, by_class=bool(random.integers(2)))
     return model
@@ -77,7 +77,7 @@ def covered(random: Random) -> Any:
 
 def intervals(random: Random) -> Any:
     X, _ = world(100, random)
-    model = pacboost.BoostRegressor(n_rounds=2, random_state=0).fit(X, X[:, 0])
+    model = pacboost.BoostRegressor(n_estimators=2, random_state=0).fit(X, X[:, 0])
     X, _ = world(int(random.integers(60, 200)), random)
     model.certify_intervals(X, X[:, 0], coverage=0.7)
     return model

@@ -48,7 +48,7 @@ TEXTS, TOPICS = SAID * 3, ["lost", "top-up", "lost", "rate"] * 30
 
 def boosted(booster: Any, learner: str, labels: str = "two", **parameters: Any) -> Any:
     weights = parameters.pop("weights", None)
-    model = BoostClassifier(booster, learner, n_rounds=5, **SEEDED | parameters)
+    model = BoostClassifier(booster, learner, n_estimators=5, **SEEDED | parameters)
     return model.fit(X, ANSWERS[labels], weights)
 
 
@@ -60,11 +60,11 @@ def adaboost(labels: str = "two", **parameters: Any) -> Any:
 
 def regression(**parameters: Any) -> Any:
     weights = parameters.pop("weights", None)
-    return BoostRegressor(n_rounds=5, **SEEDED | parameters).fit(X, SCORE, weights)
+    return BoostRegressor(n_estimators=5, **SEEDED | parameters).fit(X, SCORE, weights)
 
 
 def text(**parameters: Any) -> Any:
-    model = pacboost.TextBoostClassifier(n_rounds=4, **SEEDED | parameters)
+    model = pacboost.TextBoostClassifier(n_estimators=4, **SEEDED | parameters)
     return model.fit(TEXTS, TOPICS)
 
 
@@ -74,7 +74,7 @@ def continued(model: Any, y: Any, rounds: str, count: int) -> Any:
 
 
 def filtered(booster: str, learner: str = "tree", **parameters: Any) -> Any:
-    model = pacboost.FilterBoostClassifier(booster, learner, n_rounds=4, **SEEDED | parameters)
+    model = pacboost.FilterBoostClassifier(booster, learner, n_estimators=4, **SEEDED | parameters)
     return model.fit(np.tile(X, (5, 1)), np.tile(SCORE > 0, 5), copies="draws")
 
 
@@ -103,9 +103,8 @@ def by_boosters() -> dict[str, Fit]:
 
 def by_settings() -> dict[str, Fit]:
     early: dict[str, Any] = {
-        "early_stopping": True,
+        "early_stopping": 2,
         "validation_fraction": 0.3,
-        "n_iter_no_change": 2,
     }
     stumps = {
         "plain": {},
@@ -152,7 +151,7 @@ def by_settings() -> dict[str, Fit]:
 
 def by_inputs() -> dict[str, Fit]:
     sparse = scipy.sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
-    logit = partial(BoostClassifier, n_rounds=4, **SEEDED)
+    logit = partial(BoostClassifier, n_estimators=4, **SEEDED)
     return {
         "sparse": lambda: logit().fit(sparse, ANSWERS["two"]),
         "sparse many": lambda: logit().fit(sparse, ANSWERS["many"]),
@@ -172,8 +171,8 @@ def by_inputs() -> dict[str, Fit]:
 
 def by_continuing() -> dict[str, Fit]:
     def boost(booster: str, learner: str, labels: str) -> Fit:
-        first = partial(BoostClassifier, booster, learner, n_rounds=3, **SEEDED)
-        return lambda: continued(first(), ANSWERS[labels], "n_rounds", 6)
+        first = partial(BoostClassifier, booster, learner, n_estimators=3, **SEEDED)
+        return lambda: continued(first(), ANSWERS[labels], "n_estimators", 6)
 
     kinds = [
         ("adaboost", "stump", "two"), ("adaboost", "tree", "many"), ("logit", "tree", "two"),
@@ -183,13 +182,13 @@ def by_continuing() -> dict[str, Fit]:
         ("graph_separation", "stump", "two"), ("arc_gv", "stump", "two"),
     ]  # fmt: skip
     samme = partial(AdaBoostClassifier, n_estimators=3, multiclass="samme", **SEEDED)
-    square = partial(BoostRegressor, n_rounds=3, **SEEDED)
-    absolute = partial(BoostRegressor, "absolute", n_rounds=3, **SEEDED)
+    square = partial(BoostRegressor, n_estimators=3, **SEEDED)
+    absolute = partial(BoostRegressor, "absolute", n_estimators=3, **SEEDED)
     return {
         **{f"continued {' '.join(kind)}": boost(*kind) for kind in kinds},
         "continued samme": lambda: continued(samme(), ANSWERS["many"], "n_estimators", 6),
-        "continued square": lambda: continued(square(), SCORE, "n_rounds", 6),
-        "continued absolute": lambda: continued(absolute(), SCORE, "n_rounds", 6),
+        "continued square": lambda: continued(square(), SCORE, "n_estimators", 6),
+        "continued absolute": lambda: continued(absolute(), SCORE, "n_estimators", 6),
     }
 
 
@@ -198,13 +197,13 @@ def by_estimators() -> dict[str, Fit]:
     three: dict[str, Any] = {"edge": 0.1, "epsilon": 0.3, "max_draws": 60_000}
     return {
         "BoostByMajority": partial(committee, "BoostByMajority", edge=0.2, epsilon=0.2),
-        "MajorityOfBoosters": partial(committee, "MajorityOfBoosters", n_rounds=3),
-        "BaggedBoost": partial(committee, "BaggedBoost", n_bags=3, n_rounds=3),
-        "SubsampledBoost": partial(committee, "SubsampledBoost", max_members=3, n_rounds=3),
+        "MajorityOfBoosters": partial(committee, "MajorityOfBoosters", n_estimators=3),
+        "BaggedBoost": partial(committee, "BaggedBoost", n_bags=3, n_estimators=3),
+        "SubsampledBoost": partial(committee, "SubsampledBoost", max_members=3, n_estimators=3),
         "ThreeLearnerBoost": partial(committee, "ThreeLearnerBoost", "stump", certify="holdout"),
         "ThreeWayBoost": partial(committee, "ThreeWayBoost", rows=2000, **three),
         "ConfidenceBoost": partial(committee, "ConfidenceBoost", epsilon=0.3, rows=600),
-        "StrongClassifier": partial(committee, "StrongClassifier", n_rounds=5),
+        "StrongClassifier": partial(committee, "StrongClassifier", n_estimators=5),
         "BaggingClassifier": partial(members, "BaggingClassifier", many),
         "BaggingClassifier pasting": partial(
             members, "BaggingClassifier", two, bootstrap=False, max_samples=0.5, certify="holdout"

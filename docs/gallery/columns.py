@@ -20,7 +20,7 @@ def measure(rounds: int = 100) -> Any:
     """Boost stumps on all rows."""
     data = load_breast_cancer(as_frame=True)
     named = np.asarray(data.target_names)[data.target]
-    return BoostClassifier("logit", "stump", n_rounds=rounds).fit(data.data, named)
+    return BoostClassifier("logit", "stump", n_estimators=rounds).fit(data.data, named)
 
 
 def draw(model: Any, path: Path) -> None:

@@ -53,7 +53,7 @@ def examples(seed: int = 0) -> Iterator[tuple[Points, Labels]]:
 def boost(rounds: int = max(ROUNDS)) -> FilterBoostClassifier:
     """Boost trees by filtering."""
     model = FilterBoostClassifier(
-        n_rounds=rounds, sample_rows=20_000, n_certify=5_000, random_state=0
+        n_estimators=rounds, sample_rows=20_000, n_certify=5_000, random_state=0
     )
     return model.fit_source(examples())
 

@@ -106,7 +106,7 @@ def test_levels_are_unknown_to_a_strong_classifier(world: str) -> None:
     violated = 0
     for seed in range(4):
         cells, labels = draw(world, seed)
-        model = pacboost.StrongClassifier(n_rounds=3, random_state=seed, delta=DELTA, n_jobs=1)
+        model = pacboost.StrongClassifier(n_estimators=3, random_state=seed, delta=DELTA, n_jobs=1)
         model.fit(shaped("", world, cells), labels)
         certified = model.certificate_.value
         cells, labels = everything(world)

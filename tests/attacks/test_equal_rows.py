@@ -47,9 +47,9 @@ def visits(seed: int, patients: int = 150) -> Rows:
 
 COMMON: dict[str, Any] = {"delta": DELTA, "n_jobs": 1}
 MAKERS: dict[str, Callable[[int], Any]] = {
-    "strong": lambda seed: StrongClassifier(n_rounds=30, random_state=seed, **COMMON),
+    "strong": lambda seed: StrongClassifier(n_estimators=30, random_state=seed, **COMMON),
     "holdout": lambda seed: BoostClassifier(
-        learner="tree", n_rounds=30, certify="holdout", random_state=seed, **COMMON
+        learner="tree", n_estimators=30, certify="holdout", random_state=seed, **COMMON
     ),
     "train": lambda seed: pacboost.AdaBoostClassifier(
         n_estimators=100, certify="train", random_state=seed, **COMMON
@@ -90,7 +90,7 @@ def test_draws_that_were_copied_are_divided_as_draws() -> None:
     for seed in range(2 * RUNS):
         X, y = shuffled_copies(seed)
         model = BoostClassifier(
-            learner="tree", n_rounds=40, min_leaf_rows=1, certify="holdout", random_state=seed,
+            learner="tree", n_estimators=40, min_leaf_rows=1, certify="holdout", random_state=seed,
             n_jobs=1,
         ).fit(X, y)  # fmt: skip
         violated += model.certificate_.value < 0.5
@@ -176,7 +176,7 @@ def test_tables_of_few_values_count_rows_as_they_fall(name: str) -> None:
     X, y = table(name)
     equal = X.duplicated(keep=False).mean()
     assert 0.1 <= equal <= 0.5
-    model = BoostClassifier(n_rounds=10, certify="holdout", random_state=0).fit(X, y)
+    model = BoostClassifier(n_estimators=10, certify="holdout", random_state=0).fit(X, y)
     seed = int(np.random.RandomState(0).randint(2**31)) + division.CERTIFY
     _, held = division.draw(len(y), "holdout", 0.2, seed)
     wrong = int((model.predict(X.iloc[held]) != y[held]).sum())
@@ -184,7 +184,7 @@ def test_tables_of_few_values_count_rows_as_they_fall(name: str) -> None:
     assert certificate.value == clopper_pearson(wrong, held.size, DELTA)
     assert certificate.sample == "held-out rows, ties counted as errors"
     assert SEPARATE in certificate.assumptions
-    strong = StrongClassifier(n_rounds=10, random_state=0).fit(X, y)
+    strong = StrongClassifier(n_estimators=10, random_state=0).fit(X, y)
     parts = by_chance(len(y), None, DELTA, seed - division.CERTIFY)
     wrong = int((strong.predict(X.iloc[parts.certify]) != y[parts.certify]).sum())
     assert strong.certificate_.value == clopper_pearson(wrong, parts.certify.size, DELTA)
@@ -208,14 +208,14 @@ def test_copied_tables_count_distinct_rows(name: str, how: Any, tmp_path: Path) 
     X, y = table(name) if how is None else how(*table(name))
     examples = Examples.of(X)
     assert examples.copied
-    model = BoostClassifier(n_rounds=10, certify="holdout", random_state=0).fit(X, y)
+    model = BoostClassifier(n_estimators=10, certify="holdout", random_state=0).fit(X, y)
     certificate = model.certificate_
     assert certificate.inputs["n"] == round(0.2 * examples.count)
     assert certificate.sample.startswith("distinct held-out rows")
     assert DISTINCT in certificate.assumptions
     model.save(tmp_path / "model.pacb")
     assert all(check.holds for check in verify(tmp_path / "model.pacb"))
-    strong = StrongClassifier(n_rounds=10, random_state=0).fit(X, y)
+    strong = StrongClassifier(n_estimators=10, random_state=0).fit(X, y)
     assert f"{strong.certificate_.size} distinct held-out rows" in strong.sentence_
 
 
@@ -309,6 +309,6 @@ def test_advice_does_not_ask_for_rows_because_of_copies() -> None:
     y = (X[:, 0] > 0).astype(int)
     again = generator.integers(300, size=300)
     X, y = np.concatenate([X, X[again]]), np.concatenate([y, y[again]])
-    model = StrongClassifier(epsilon=0.2, n_rounds=50, random_state=0).fit(X, y)
+    model = StrongClassifier(epsilon=0.2, n_estimators=50, random_state=0).fit(X, y)
     assert model.verdict_.reached
     assert "60 distinct held-out rows" in model.sentence_

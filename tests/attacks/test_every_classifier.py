@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 DELTA = 0.05
 FEW = 6
 Rows = tuple[Any, NDArray[Any]]
-MEMORISING = {"max_leaves": 60, "min_leaf_rows": 1, "shrinkage": 1.0, "n_rounds": 8}
+MEMORISING = {"max_leaves": 60, "min_leaf_rows": 1, "learning_rate": 1.0, "n_estimators": 8}
 """Rules that learn rows by heart: rows that occur on both sides of a division show most there."""
 
 

@@ -57,11 +57,11 @@ def makers(seed: int) -> dict[str, Any]:
     common: dict[str, Any] = {"random_state": seed, "n_jobs": 1}
     return {
         "holdout": pacboost.BoostClassifier(
-            learner="tree", n_rounds=20, certify="holdout", **common
+            learner="tree", n_estimators=20, certify="holdout", **common
         ),
         "train": pacboost.AdaBoostClassifier(n_estimators=30, certify="train", **common),
         "oob": pacboost.RandomForestClassifier(n_estimators=30, certify="oob", **common),
-        "strong": pacboost.StrongClassifier(n_rounds=30, **common),
+        "strong": pacboost.StrongClassifier(n_estimators=30, **common),
     }
 
 
@@ -97,7 +97,7 @@ def test_files_that_are_copies_of_each_other(tmp_path: Path) -> None:
         for path in paths:
             table.to_csv(path, index=False)
         model = pacboost.FilterBoostClassifier(
-            max_leaves=60, min_leaf_rows=1, shrinkage=1.0, n_rounds=12, sample_rows=600,
+            max_leaves=60, min_leaf_rows=1, learning_rate=1.0, n_estimators=12, sample_rows=600,
             random_state=seed, n_jobs=1,
         )  # fmt: skip
         return model.fit_source(paths, "y").certificate_
@@ -109,7 +109,7 @@ def test_copies_with_a_group_each() -> None:
     violated = 0
     for seed in range(RUNS):
         X, y = tiled(seed)
-        model = pacboost.StrongClassifier(n_rounds=30, random_state=seed, n_jobs=1)
+        model = pacboost.StrongClassifier(n_estimators=30, random_state=seed, n_jobs=1)
         try:
             certificate = model.fit(X, y, groups=np.arange(len(y))).certificate_
         except PacboostError as refusal:
@@ -123,7 +123,7 @@ def test_training_texts_with_another_mark_at_the_end() -> None:
     generator = np.random.default_rng(0)
     texts = [" ".join(f"w{word}" for word in generator.integers(5000, size=4)) for _ in range(150)]
     labels = generator.integers(2, size=150)
-    model = pacboost.TextBoostClassifier(min_count=1, n_rounds=60, random_state=0, n_jobs=1)
+    model = pacboost.TextBoostClassifier(min_count=1, n_estimators=60, random_state=0, n_jobs=1)
     model.fit(texts, labels)
     with pytest.raises(PacboostError, match="trained on"):
         pacboost.certify(model, [f"{text}!" for text in texts], labels)
@@ -135,7 +135,9 @@ def test_few_training_rows_among_few_rows(rows: int, learned: int, runs: int) ->
     violated = 0
     for seed in range(runs):
         X, y = coins(seed, 300)
-        model = pacboost.BoostClassifier(learner="tree", n_rounds=60, random_state=seed, n_jobs=1)
+        model = pacboost.BoostClassifier(
+            learner="tree", n_estimators=60, random_state=seed, n_jobs=1
+        )
         model.fit(X, y)
         other, labels = coins(seed + 999, rows - learned)
         try:

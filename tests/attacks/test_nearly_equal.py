@@ -37,7 +37,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "strong": (lambda seed: StrongClassifier(delta=DELTA, random_state=seed), numbers),
     "texts": (
         lambda seed: TextBoostClassifier(
-            n_rounds=40, certify="holdout", delta=DELTA, random_state=seed
+            n_estimators=40, certify="holdout", delta=DELTA, random_state=seed
         ),
         texts,
     ),

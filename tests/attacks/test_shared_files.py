@@ -58,7 +58,7 @@ def to_parquet(path: Path, X: NDArray[np.float64], y: NDArray[np.int64]) -> None
 
 def by_heart(seed: int) -> FilterBoostClassifier:
     return FilterBoostClassifier(
-        max_leaves=60, min_leaf_rows=1, shrinkage=1.0, n_rounds=6, sample_rows=ROWS,
+        max_leaves=60, min_leaf_rows=1, learning_rate=1.0, n_estimators=6, sample_rows=ROWS,
         delta=DELTA, random_state=seed, n_jobs=1,
     )  # fmt: skip
 
@@ -125,7 +125,7 @@ def test_strong_classifiers(shared: str, tmp_path: Path) -> None:
         X, y = coins(seed)
         for name, rows in zip("pq", SHARED[shared], strict=True):
             to_csv(tmp_path / name, X[rows], y[rows])
-        model = StrongClassifier(epsilon=0.2, n_rounds=4, random_state=seed, n_jobs=1)
+        model = StrongClassifier(epsilon=0.2, n_estimators=4, random_state=seed, n_jobs=1)
         certificate = model.fit_source(tmp_path, "y").estimator_.model_.certificate
         assert certificate.value > 0.5
         assert certificate.sample.startswith("distinct rows")

@@ -100,7 +100,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def small(seed: int, **told: Any) -> FilterBoostClassifier:
     return FilterBoostClassifier(
-        **{"booster": "mada", "n_rounds": 4, "sample_rows": 150, "n_certify": 150, **told},
+        **{"booster": "mada", "n_estimators": 4, "sample_rows": 150, "n_certify": 150, **told},
         learner="stump", random_state=seed, n_jobs=1,
     )  # fmt: skip
 
@@ -156,7 +156,9 @@ def test_strong_classifiers_of_a_sorted_source(
     runs, wrong, delta = 15, 0, 0.05
     for seed in range(runs):
         source = KINDS[kind](tmp_path, *world(ROWS, seed))
-        model = StrongClassifier(epsilon=0.2, delta=delta, n_rounds=4, random_state=seed, n_jobs=1)
+        model = StrongClassifier(
+            epsilon=0.2, delta=delta, n_estimators=4, random_state=seed, n_jobs=1
+        )
         model.fit_source(*source)
         wrong += violated(model.estimator_.model_.certificate, model)
     check_coverage(f"StrongClassifier on sorted {kind}", wrong, runs, delta)

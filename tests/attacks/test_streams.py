@@ -20,9 +20,9 @@ ROWS, BATCHES, EPOCHS = 500, 2, 3
 
 
 def learner(seed: int, **told: Any) -> FilterBoostClassifier:
-    common = {"n_rounds": 12, "sample_rows": 600, "random_state": seed, "n_jobs": 1}
+    common = {"n_estimators": 12, "sample_rows": 600, "random_state": seed, "n_jobs": 1}
     return FilterBoostClassifier(
-        max_leaves=60, min_leaf_rows=1, shrinkage=1.0, **{**common, **told}
+        max_leaves=60, min_leaf_rows=1, learning_rate=1.0, **{**common, **told}
     )
 
 
@@ -105,7 +105,7 @@ def test_draws_of_a_stream_are_no_epochs() -> None:
     for seed in range(3):
         X, y = coin(4 * ROWS, seed)
         for rows in (X, X.round(1), np.rint(2 * X)):
-            model = learner(seed, n_rounds=2)
+            model = learner(seed, n_estimators=2)
             for part in np.array_split(np.arange(len(rows)), 4):
                 model.partial_fit(rows[part], y[part], classes=[0, 1])
             assert model.model_.certificate is not None

@@ -38,18 +38,18 @@ WORLD = Boxes((0.2, 0.3), (0.7, 0.9))
 ROWS = 600
 QUICK: dict[str, dict[str, Any]] = {
     "AdaBoostClassifier": {"n_estimators": 5},
-    "BaggedBoost": {"n_bags": 3, "n_rounds": 5},
+    "BaggedBoost": {"n_bags": 3, "n_estimators": 5},
     "BaggingClassifier": {"n_estimators": 3},
-    "BoostByMajority": {"n_rounds": 5},
-    "BoostClassifier": {"n_rounds": 5},
+    "BoostByMajority": {"n_estimators": 5},
+    "BoostClassifier": {"n_estimators": 5},
     "ConfidenceBoost": {"gap": 0.4},
     "ExtraTreesClassifier": {"n_estimators": 5},
-    "FilterBoostClassifier": {"n_rounds": 5},
-    "MajorityOfBoosters": {"n_rounds": 5},
+    "FilterBoostClassifier": {"n_estimators": 5},
+    "MajorityOfBoosters": {"n_estimators": 5},
     "RandomForestClassifier": {"n_estimators": 5},
-    "StrongClassifier": {"n_rounds": 20},
-    "SubsampledBoost": {"max_members": 3, "n_rounds": 5},
-    "TextBoostClassifier": {"n_rounds": 5},
+    "StrongClassifier": {"n_estimators": 20},
+    "SubsampledBoost": {"max_members": 3, "n_estimators": 5},
+    "TextBoostClassifier": {"n_estimators": 5},
 }
 """Parameters that keep fits short; a classifier that is not named has its defaults."""
 
@@ -280,7 +280,7 @@ def test_training_texts_with_more_words(more: str) -> None:
         return [" ".join(f"w{word}" for word in line) for line in words]
 
     labels = np.random.default_rng(0).integers(2, size=300)
-    model = pacboost.TextBoostClassifier(n_rounds=5, random_state=0).fit(texts(1), labels)
+    model = pacboost.TextBoostClassifier(n_estimators=5, random_state=0).fit(texts(1), labels)
     with pytest.raises(NotCertified, match="trained on"):
         certify(model, [more.format(text, "then") for text in texts(1)], labels)
     assert certify(model, [more.format(text, "then") for text in texts(2)], labels).rows_checked

@@ -56,7 +56,7 @@ def certified_three() -> Any:
 
 def certified_majority() -> Any:
     X, score = numbers(500)
-    model = pacboost.MajorityOfBoosters(n_rounds=3, certify="holdout", random_state=0)
+    model = pacboost.MajorityOfBoosters(n_estimators=3, certify="holdout", random_state=0)
     return model.fit(X, score > 0)
 
 

@@ -41,10 +41,9 @@ def test_the_best_of_many_looks_is_covered() -> None:
 
 
 def grown(name: str, model: Any, by: int) -> Any:
-    size = "n_rounds" if "n_rounds" in model.get_params() else "n_estimators"
     if name == "BoostByMajority":  # the number of rounds follows from edge and epsilon
         return model
-    return model.set_params(**{size: model.get_params()[size] + by})
+    return model.set_params(n_estimators=model.n_estimators + by)
 
 
 def rows_for(name: str) -> tuple[Any, Any]:

@@ -26,7 +26,7 @@ FEW, MANY = 4, 60
 
 def strong_is_false(world: World, seed: int) -> bool:
     X, y, more = world(seed, 240)
-    model = StrongClassifier(delta=DELTA, n_rounds=8, random_state=seed, n_jobs=1)
+    model = StrongClassifier(delta=DELTA, n_estimators=8, random_state=seed, n_jobs=1)
     certificate = model.fit(X, y, **more).certificate_
     assert certificate.of_what != "training rows"
     return is_false(certificate.value, model, world, seed)
@@ -120,7 +120,7 @@ def test_training_errors_are_never_above_their_certificate(booster: str, seeds: 
                 continue  # it takes two classes
             for learner in ("stump", "tree"):
                 X, y, _ = world(seed, 120)
-                model = BoostClassifier(booster, learner, n_rounds=1 + 7 * (seed % 3), n_jobs=1)
+                model = BoostClassifier(booster, learner, n_estimators=1 + 7 * (seed % 3), n_jobs=1)
                 certificate = model.fit(X, y).certificate_
                 assert certificate.of_what == "training rows"
                 assert np.mean(model.mistakes(X, y)) <= certificate.value
@@ -128,7 +128,7 @@ def test_training_errors_are_never_above_their_certificate(booster: str, seeds: 
 
 HONEST: dict[str, dict[str, Any]] = {
     "ConfidenceBoost": {"gap": 0.2},
-    "FilterBoostClassifier": {"n_rounds": 30},
+    "FilterBoostClassifier": {"n_estimators": 30},
     "ThreeWayBoost": {"edge": 0.2, "epsilon": 0.3, "delta": 0.1},
     "VersionSpaceClassifier": {"grid": [k / 10 for k in range(11)]},
 }
@@ -152,7 +152,7 @@ def test_honest_uses_are_certified(name: str, certify: str | None) -> None:
     rows = np.random.default_rng(0).random((20_000 if name == "ThreeWayBoost" else 3000, 2))
     X = rows.round(9)
     y = (X[:, 0] > 0.4).astype(int)
-    more = {"n_estimators": 30, "n_rounds": 10} | HONEST.get(name, {})
+    more = {"n_estimators": 30} | HONEST.get(name, {})
     mode = {} if certify is None else {"certify": certify}
     shown: Any = [f"{'up' if a > 0.4 else 'down'} {b:.9f}" for a, b in X.tolist()]
     model = make(name, random_state=0, **{"delta": 0.05, **more}, **mode)

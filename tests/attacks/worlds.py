@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 import pacboost
 
 SMALL = {
-    "n_estimators": 5, "n_rounds": 5, "n_bags": 3, "max_members": 3, "min_count": 1, "n_jobs": 1,
+    "n_estimators": 5, "n_bags": 3, "max_members": 3, "min_count": 1, "n_jobs": 1,
 }  # fmt: skip
 """Parameters that keep a fit short, for estimators that have them."""
 
@@ -40,6 +40,4 @@ def make(name: str, **parameters: Any) -> Any:
     """Make a small estimator; parameters that it does not have are left out."""
     kind: Callable[..., Any] = getattr(pacboost, name)
     known = set(inspect.signature(kind).parameters)
-    if "n_rounds" in known:
-        known.discard("n_estimators")  # where there are both, they mean the same
     return kind(**{key: own for key, own in (SMALL | parameters).items() if key in known})

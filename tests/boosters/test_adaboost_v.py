@@ -85,7 +85,9 @@ def test_by_name_with_early_stopping_and_many_classes() -> None:
     generator = np.random.default_rng(3)
     X = generator.normal(size=(300, 4))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
-    model = BoostClassifier("adaboost_v", "stump", n_rounds=60, early_stopping=True, random_state=1)
+    model = BoostClassifier(
+        "adaboost_v", "stump", n_estimators=60, early_stopping=True, random_state=1
+    )
     model.fit(X, y)
     entries = model.ledger_.rounds
     assert all(entry.validation is not None and entry.margin is not None for entry in entries)

@@ -126,7 +126,7 @@ def test_broken_off_and_taken_up_again(learner: Learner) -> None:
 
 def test_by_name_with_early_stopping() -> None:
     X, signs = noisy(300, 3, seed=1)
-    model = BoostClassifier("brown", "stump", n_rounds=30, early_stopping=True, random_state=1)
+    model = BoostClassifier("brown", "stump", n_estimators=30, early_stopping=True, random_state=1)
     entries = model.fit(X, signs).ledger_.rounds
     assert all(entry.validation is not None for entry in entries)
 

@@ -112,7 +112,7 @@ def test_one_file_of_your_own_is_a_booster_in_python(
 ) -> None:
     monkeypatch.syspath_prepend(folder)
     X, signs = noisy(200, 3, seed=1)
-    model = pacboost.BoostClassifier("timid:Timid", "stump", n_rounds=5).fit(X, signs)
+    model = pacboost.BoostClassifier("timid:Timid", "stump", n_estimators=5).fit(X, signs)
     assert model.ledger_.booster == "timid"
     assert model.certificate_.value >= np.mean(model.predict(X) != signs)
     model.set_params(booster__part=0.25).fit(X, signs)
@@ -140,7 +140,7 @@ import pacboost.boosters, sys
 pacboost.boosters.__path__.append({str(folder)!r})
 from pacboost.cli.main import main
 from pacboost import BoostClassifier
-model = BoostClassifier("timid", "stump", n_rounds=2).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+model = BoostClassifier("timid", "stump", n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
 assert model.ledger_.booster == "timid"
 main(["fit", {str(data)!r}, "--target", "y", "--booster", "timid", "--rounds", "3"])
 """
@@ -172,7 +172,7 @@ finally:
 def test_a_model_file_cannot_have_code_imported(folder: Path) -> None:
     """The name of a booster in a file is a name: no path to a class."""
     X, signs = noisy(60, 2, seed=1)
-    model = pacboost.BoostClassifier("gentle", "stump", n_rounds=2).fit(X, signs)
+    model = pacboost.BoostClassifier("gentle", "stump", n_estimators=2).fit(X, signs)
     ledger = replace(model.ledger_, booster="timid:Timid")
     model.model_ = replace(model.model_, ledger=ledger)
     pacboost.save(model, folder / "model.json")
@@ -195,7 +195,7 @@ def test_a_potential_of_your_own_certifies_the_training_error(
     X, signs = noisy(200, 3, seed=1)
     labels = np.where(X[:, 1] > 0.5, 2, signs)
     for y, factor in ((signs, 1), (labels, 3)):
-        model = pacboost.BoostClassifier("shy:Shy", "stump", n_rounds=5).fit(X, y)
+        model = pacboost.BoostClassifier("shy:Shy", "stump", n_estimators=5).fit(X, y)
         assert model.ledger_.potential == "squared hinge"
         assert model.ledger_.factor == factor
         error = model.ledger_.rounds[-1].training_error

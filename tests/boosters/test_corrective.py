@@ -181,10 +181,10 @@ def test_a_run_goes_on_as_if_never_stopped(name: str, count: int, learner: str) 
         "early_stopping": False,
     }
     booster = made(name, None, 0.001)
-    straight = BoostClassifier(booster, n_rounds=9, **options).fit(X, y)
-    model = BoostClassifier(booster, n_rounds=4, warm_start=True, **options).fit(X, y)
-    model.set_params(n_rounds=6).fit(X, y)
-    model.set_params(n_rounds=9).fit(X, y)
+    straight = BoostClassifier(booster, n_estimators=9, **options).fit(X, y)
+    model = BoostClassifier(booster, n_estimators=4, warm_start=True, **options).fit(X, y)
+    model.set_params(n_estimators=6).fit(X, y)
+    model.set_params(n_estimators=9).fit(X, y)
     assert model_bytes(model.model_) == model_bytes(straight.model_)
     assert len(model.ledger_) > 6
 
@@ -195,7 +195,7 @@ def test_other_rows_are_refused(name: str) -> None:
     model = BoostClassifier(
         made(name, 0.4, 0.001), "stump", 5, warm_start=True, random_state=0, early_stopping=False
     ).fit(X, y)
-    model.set_params(n_rounds=8)
+    model.set_params(n_estimators=8)
     with pytest.raises(ParameterError, match="not trained on these rows"):
         model.fit(X[::-1], y)
 
@@ -204,13 +204,13 @@ def test_other_rows_are_refused(name: str) -> None:
 def test_the_votes_of_the_best_round_are_kept(name: str) -> None:
     """Not those that its rules had later."""
     X, y = classes(2, 300)
-    options: dict[str, Any] = {"learner": "stump", "random_state": 0, "n_iter_no_change": 6}
+    options: dict[str, Any] = {"learner": "stump", "random_state": 0, "early_stopping": 6}
     booster = made(name, 0.3, 0.001)
     told = {"X_val": X[200:], "y_val": y[200:]}
-    model = BoostClassifier(booster, n_rounds=60, **options).fit(X[:200], y[:200], **told)
+    model = BoostClassifier(booster, n_estimators=60, **options).fit(X[:200], y[:200], **told)
     best = len(model.ledger_)
     assert "best on the validation rows" in model.ledger_.stopped
-    short = BoostClassifier(booster, n_rounds=best, **options).fit(X[:200], y[:200], **told)
+    short = BoostClassifier(booster, n_estimators=best, **options).fit(X[:200], y[:200], **told)
     votes = [entry.vote for entry in model.ledger_.rounds]
     assert votes == [entry.vote for entry in short.ledger_.rounds]
     assert np.array_equal(model.decision_function(X), short.decision_function(X))
@@ -245,7 +245,7 @@ def test_threads_and_files_change_nothing(name: str, tmp_path: Any) -> None:
     options: dict[str, Any] = {"learner": "stump", "early_stopping": False, "random_state": 0}
     booster = made(name, None, 0.001)
     one, two = (
-        BoostClassifier(booster, n_rounds=4, n_jobs=jobs, **options).fit(X, signs)
+        BoostClassifier(booster, n_estimators=4, n_jobs=jobs, **options).fit(X, signs)
         for jobs in (1, 2)
     )
     assert model_bytes(one.model_) == model_bytes(two.model_)
@@ -270,11 +270,11 @@ def test_a_monotone_tree_may_be_silent() -> None:
     tree = Tree(max_leaves=12, min_leaf_rows=2)
     options: dict[str, Any] = {"learner": tree, "monotone_constraints": [1, -1, 1]}
     booster = LP(0.4, 0.001)
-    straight = BoostClassifier(booster, n_rounds=8, random_state=0, **options).fit(X, signs)
-    model = BoostClassifier(booster, n_rounds=3, random_state=0, warm_start=True, **options).fit(
-        X, signs
-    )
-    model.set_params(n_rounds=8).fit(X, signs)
+    straight = BoostClassifier(booster, n_estimators=8, random_state=0, **options).fit(X, signs)
+    model = BoostClassifier(
+        booster, n_estimators=3, random_state=0, warm_start=True, **options
+    ).fit(X, signs)
+    model.set_params(n_estimators=8).fit(X, signs)
     assert model_bytes(model.model_) == model_bytes(straight.model_)
     values = np.concatenate([tree.values.ravel() for tree in straight.estimators_])
     assert set(np.unique(values)) <= {-1.0, 0.0, 1.0}

@@ -114,15 +114,15 @@ def test_saved_loaded_and_gone_on_with(learner: str, tmp_path: Path) -> None:
     X, signs = noisy(400, 4, seed=4)
     X[::7, 0] = np.nan
     make: dict[str, Any] = {"booster": "graph_separation", "learner": learner, "random_state": 0}
-    model = BoostClassifier(n_rounds=5, warm_start=True, **make).fit(X, signs)
+    model = BoostClassifier(n_estimators=5, warm_start=True, **make).fit(X, signs)
     model.save(tmp_path / "model.json")
     again = pacboost.load(tmp_path / "model.json")
     new = noisy(1000, 4, seed=9)[0]
     assert np.array_equal(model.decision_function(new), again.decision_function(new))
     assert model.feature_importances_.sum() == pytest.approx(1)
     assert len(model.rules()) == 1
-    whole = BoostClassifier(n_rounds=9, **make).fit(X, signs)
-    model.set_params(n_rounds=9).fit(X, signs)
+    whole = BoostClassifier(n_estimators=9, **make).fit(X, signs)
+    model.set_params(n_estimators=9).fit(X, signs)
     assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
@@ -131,9 +131,8 @@ def test_validation_rows_stop_it() -> None:
     model = BoostClassifier(
         "graph_separation",
         "stump",
-        n_rounds=40,
-        early_stopping=True,
-        n_iter_no_change=5,
+        n_estimators=40,
+        early_stopping=5,
         eval_metric="error",
         random_state=0,
     ).fit(X, signs)

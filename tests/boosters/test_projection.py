@@ -230,11 +230,13 @@ def test_a_run_with_monotone_trees_goes_on_as_if_never_stopped() -> None:
     X, signs = noisy(300, 3, seed=5)
     tree = Tree(max_leaves=12, min_leaf_rows=2)
     options: dict[str, Any] = {"learner": tree, "monotone_constraints": [1, -1, 1]}
-    straight = BoostClassifier("projection", n_rounds=15, random_state=0, **options).fit(X, signs)
+    straight = BoostClassifier("projection", n_estimators=15, random_state=0, **options).fit(
+        X, signs
+    )
     model = BoostClassifier(
-        "projection", n_rounds=4, random_state=0, warm_start=True, **options
+        "projection", n_estimators=4, random_state=0, warm_start=True, **options
     ).fit(X, signs)
-    model.set_params(n_rounds=15).fit(X, signs)
+    model.set_params(n_estimators=15).fit(X, signs)
     assert model_bytes(model.model_) == model_bytes(straight.model_)
     values = np.concatenate([tree.values.ravel() for tree in straight.estimators_])
     assert len(np.unique(np.abs(values))) > 1

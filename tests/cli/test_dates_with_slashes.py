@@ -81,7 +81,7 @@ def test_new_rows_are_read_in_the_order_of_the_fit(tmp_path: Path) -> None:
 def test_python_says_the_order_too(tmp_path: Path) -> None:
     few = DAYS[[day.day <= 12 for day in DAYS.astype(object)]]
     path = written(tmp_path / "rows.csv", "{d}/{m}/{y}", few)
-    quick: dict[str, Any] = {"n_rounds": 2, "random_state": 0, "verbose": 0}
+    quick: dict[str, Any] = {"n_estimators": 2, "random_state": 0, "verbose": 0}
     with pytest.warns(InputWarning, match="in Python dates='day-first'"):
         StrongClassifier(**quick).fit(path, "y")
     for dates, order in (("day-first", "day/month/year"), ("month-first", "month/day/year")):

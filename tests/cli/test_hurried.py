@@ -145,7 +145,7 @@ def test_values_that_make_no_sense_are_explained(parameters: dict[str, Any], ans
 
 def test_whole_floats_and_shares_of_rows_are_understood() -> None:
     for least in (0.1, 1.0, 3.0, 3):
-        BoostClassifier(n_rounds=2, min_leaf_rows=least).fit(X, Y)
+        BoostClassifier(n_estimators=2, min_leaf_rows=least).fit(X, Y)
     assert BoostClassifier(bagging_fraction=0.5).subsample == 0.5
 
 
@@ -155,7 +155,7 @@ def test_numbers_as_labels_point_to_the_regressor() -> None:
 
 
 def test_training_rows_are_refused_without_a_number_that_means_nothing() -> None:
-    model = BoostClassifier(n_rounds=2).fit(X, Y)
+    model = BoostClassifier(n_estimators=2).fit(X, Y)
     with pytest.raises(NotCertified, match=r"60 of 60 rows .*, more than chance explains\."):
         pacboost.certify(model, X, Y)
 

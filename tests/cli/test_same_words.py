@@ -92,7 +92,7 @@ def test_forests_and_filtering_count_their_held_out_rows_too(tmp_path: Path) -> 
     y = np.where(X[:, 0] > 0.5, "a", "b")
     for model in (
         pacboost.RandomForestClassifier(10, certify="holdout", random_state=0),
-        pacboost.FilterBoostClassifier(n_rounds=3, n_certify=200, random_state=0),
+        pacboost.FilterBoostClassifier(n_estimators=3, n_certify=200, random_state=0),
         pacboost.MajorityOfBoosters(3, certify="holdout", random_state=0),
     ):
         model.fit(X, y).save(tmp_path / "m.pacb")

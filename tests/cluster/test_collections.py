@@ -84,4 +84,6 @@ def test_partitions_that_change_are_refused() -> None:
 
     seen: list[int] = []
     with pytest.raises(DataError, match="same whenever it is computed"):
-        small(n_rounds=60).fit_source(frame().map_partitions(shrinking, seen), "y", client=False)
+        small(n_estimators=60).fit_source(
+            frame().map_partitions(shrinking, seen), "y", client=False
+        )

@@ -62,7 +62,7 @@ def at_refill(number: int, act: Callable[[], None]) -> Callable[[Any], None]:
 
 @pytest.fixture(scope="module")
 def alone(folder: Path) -> FilterBoostClassifier:
-    return small(n_rounds=20).fit_source(folder, "y", client=False)
+    return small(n_estimators=20).fit_source(folder, "y", client=False)
 
 
 def test_a_worker_that_is_killed_changes_nothing(
@@ -74,7 +74,7 @@ def test_a_worker_that_is_killed_changes_nothing(
         kill(next(iter(workers.values())))
 
     with within(LIMIT):
-        model = small(n_rounds=20, callbacks=[at_refill(0, kill_one)])
+        model = small(n_estimators=20, callbacks=[at_refill(0, kill_one)])
         model.fit_source(folder, "y", client=processes, timeout=60)
         assert bytes_of(model) == bytes_of(alone)
         assert forgets(processes, before=before)
@@ -101,7 +101,7 @@ def fit_while_workers_die(
     with within(LIMIT):
         killer.start()
         try:
-            model = small(n_rounds=20).fit_source(folder, "y", client=client, timeout=60)
+            model = small(n_estimators=20).fit_source(folder, "y", client=client, timeout=60)
         finally:
             stop.set()
             killer.join()
@@ -117,7 +117,7 @@ def test_a_hundred_fits_with_workers_killed_at_random_moments(
     expected = bytes_of(alone)
     chance, deaths = random.Random(nanny), list[float]()
     with (nannies if nanny else strangers)(3) as (client, alive, start_again):
-        small(n_rounds=2).fit_source(folder, "y", client=client)  # everything is loaded then
+        small(n_estimators=2).fit_source(folder, "y", client=client)  # everything is loaded then
         for fit in range(fits):
             model, died = fit_while_workers_die(folder, client, chance, alive)
             deaths += died
@@ -186,7 +186,7 @@ def test_one_worker_is_enough(folder: Path) -> None:
 def test_a_worker_that_stands_still(folder: Path) -> None:
     alone = small().fit_source(folder, "y", client=False)
     with local(2) as client, within(LIMIT):
-        small(n_rounds=2).fit_source(folder, "y", client=client)  # everything is loaded then
+        small(n_estimators=2).fit_source(folder, "y", client=client)  # everything is loaded then
         stopped = next(iter(process_ids(client).values()))
         try:
             model = small(callbacks=[at_refill(0, lambda: os.kill(stopped, signal.SIGSTOP))])
@@ -199,7 +199,7 @@ def test_a_worker_that_stands_still(folder: Path) -> None:
 def test_a_lost_scheduler_is_an_error_and_the_checkpoint_goes_on(
     folder: Path, alone: FilterBoostClassifier, tmp_path: Path
 ) -> None:
-    settings: dict[str, Any] = {"n_rounds": 20, "checkpoint": tmp_path / "run.pac"}
+    settings: dict[str, Any] = {"n_estimators": 20, "checkpoint": tmp_path / "run.pac"}
     with scheduler_and_workers(1) as (client, scheduler, _, _), within(LIMIT):
         model = small(**settings, callbacks=[at_refill(1, scheduler.kill)])
         started = time.monotonic()

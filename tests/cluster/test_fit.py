@@ -19,8 +19,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "trees": {},
     "stumps": {"learner": "stump", "n_certify": 0},
     "mada": {"booster": "mada", "epsilon": 0.2},
-    "by the book": {"edge": 0.2, "learner": "stump", "n_rounds": 2, "epsilon": 0.3},
-    "several passes": {"n_rounds": 30, "sample_rows": 2500},
+    "by the book": {"edge": 0.2, "learner": "stump", "n_estimators": 2, "epsilon": 0.3},
+    "several passes": {"n_estimators": 30, "sample_rows": 2500},
 }
 
 
@@ -98,8 +98,8 @@ def test_a_checkpoint_goes_on_with_and_without_a_cluster(
     def stop(event: Any) -> bool:
         return bool(getattr(event, "number", 0) == 9 and hasattr(event, "vote"))
 
-    settings: dict[str, Any] = {"n_rounds": 20, "checkpoint": tmp_path / "run.pac"}
-    alone = small(n_rounds=20).fit_source(folder, "y")
+    settings: dict[str, Any] = {"n_estimators": 20, "checkpoint": tmp_path / "run.pac"}
+    alone = small(n_estimators=20).fit_source(folder, "y")
     for first, second in ((threads, False), (False, threads)):
         small(**settings, callbacks=[stop]).fit_source(folder, "y", client=first)
         assert (tmp_path / "run.pac").exists()
@@ -113,7 +113,7 @@ def test_a_bad_cell_is_named_by_its_place(tmp_path: Path, threads: Client) -> No
     X[1234, 2] = np.inf
     source = write_parquet(tmp_path / "bad", X, y, files=2, group=400)
     with pytest.raises(DataError, match=r"part0.parquet, row group 3, row 34: .*'x2' holds inf"):
-        small(n_rounds=100).fit_source(source, "y", client=threads)
+        small(n_estimators=100).fit_source(source, "y", client=threads)
 
 
 def test_sources_that_workers_cannot_read_are_refused(threads: Client) -> None:
@@ -139,6 +139,6 @@ def test_a_file_that_changes_is_named(tmp_path: Path, threads: Client) -> None:
     def write_again(event: Any) -> None:
         write_parquet(source, X[::-1], y[::-1], files=2, group=500)
 
-    model = small(n_rounds=60, callbacks=[write_again])
+    model = small(n_estimators=60, callbacks=[write_again])
     with pytest.raises(FileError, match=r"part\d.parquet: was changed"):
         model.fit_source(source, "y", client=threads)

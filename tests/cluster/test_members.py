@@ -132,7 +132,7 @@ def test_a_learner_that_cannot_be_sent(threads: Client) -> None:
 
 
 def test_comparing_on_workers(processes: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, Any] = {"n_rounds": 5, "verbose": False}
+    given: dict[str, Any] = {"n_estimators": 5, "verbose": False}
     boosters = ["adaboost", "mada", GaussianNB()]
     alone = pacboost.compare(boosters, "stump", X, y, **given)
     waited: list[Job[Any]] = []

@@ -109,7 +109,7 @@ def test_what_is_wrong_is_said(
         small().fit_source(address, "y", client=False)
     assert run("fit", address, *QUICK).exit_code == 2
     monkeypatch.undo()
-    small(n_rounds=2).fit_source("s3://bucket/rows", "y", client=False)
+    small(n_estimators=2).fit_source("s3://bucket/rows", "y", client=False)
 
 
 def forget_keys() -> None:
@@ -120,18 +120,18 @@ def forget_keys() -> None:
 def test_keys_are_not_sent_to_workers(bucket: Any, workers: Client) -> None:
     first, _ = workers.scheduler_info()["workers"]
     workers.run(forget_keys, workers=[first])
-    model = small(n_rounds=2).fit_source("s3://bucket/rows", "y", client=workers)
+    model = small(n_estimators=2).fit_source("s3://bucket/rows", "y", client=workers)
     assert len(model.ledger_)
     _, other = workers.scheduler_info()["workers"]
     workers.run(forget_keys, workers=[other])
     workers.run(s3fs.S3FileSystem.clear_instance_cache)
     with pytest.raises(ClusterError, match=r"worker tcp.*access is refused"):
-        small(n_rounds=2).fit_source("s3://bucket/rows", "y", client=workers)
+        small(n_estimators=2).fit_source("s3://bucket/rows", "y", client=workers)
 
 
 def test_files_that_are_written_again(bucket: Any, folder: Path, workers: Client) -> None:
     bucket.put(f"{folder}/", "bucket/again/", recursive=True)
-    small(n_rounds=2).fit_source("s3://bucket/again", "y", client=False)
+    small(n_estimators=2).fit_source("s3://bucket/again", "y", client=False)
     X, y = noisy(3000, 1)
     other = write_parquet(folder.parent / "other", X, y, files=2, group=500)
 
@@ -141,10 +141,10 @@ def test_files_that_are_written_again(bucket: Any, folder: Path, workers: Client
 
     for client in (False, workers):
         bucket.put(f"{folder}/", "bucket/again/", recursive=True)
-        model = small(n_rounds=60, callbacks=[write_again])
+        model = small(n_estimators=60, callbacks=[write_again])
         changed = r"part\d.parquet: was changed while it was being read"
         with pytest.raises((FileError, ClusterError), match=changed):
             model.fit_source("s3://bucket/again", "y", client=client)
-    model = small(n_rounds=2).fit_source("s3://bucket/again", "y", client=False)
-    alone = small(n_rounds=2).fit_source(other, "y", client=False)
+    model = small(n_estimators=2).fit_source("s3://bucket/again", "y", client=False)
+    alone = small(n_estimators=2).fit_source(other, "y", client=False)
     assert bytes_of(model) == bytes_of(alone)

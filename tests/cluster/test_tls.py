@@ -35,5 +35,5 @@ def test_a_fit_over_tls(tmp_path: Path) -> None:
         Client(cluster, security=security, set_as_default=False) as client,
     ):  # fmt: skip
         assert client.scheduler.address.startswith("tls://")
-        model = small(n_rounds=4).fit_source(folder, "y", client=client)
-    assert bytes_of(model) == bytes_of(small(n_rounds=4).fit_source(folder, "y", client=False))
+        model = small(n_estimators=4).fit_source(folder, "y", client=client)
+    assert bytes_of(model) == bytes_of(small(n_estimators=4).fit_source(folder, "y", client=False))

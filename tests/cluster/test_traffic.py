@@ -50,7 +50,7 @@ def test_little_more_than_the_kept_rows_is_fetched(
         return outcome
 
     monkeypatch.setattr(Cluster, "wait", weighed)
-    model = small(sample_rows=4000, n_rounds=40).fit_source(folder, "y", client=threads)
+    model = small(sample_rows=4000, n_estimators=40).fit_source(folder, "y", client=threads)
     refills = model.ledger_.refills[1:]
     assert sum(refill.draws for refill in refills) > 3 * sum(refill.accepted for refill in refills)
     fetched, kept = (sum(own) for own in zip(*sent, strict=True))
@@ -68,14 +68,14 @@ def test_the_vote_is_sent_once_in_a_refill(
         return start(cluster, function, given, *more)
 
     monkeypatch.setattr(Cluster, "start", counted)
-    model = small(sample_rows=4000, n_rounds=40).fit_source(folder, "y", client=threads)
+    model = small(sample_rows=4000, n_estimators=40).fit_source(folder, "y", client=threads)
     drawn = [refill for refill in model.ledger_.refills if refill.draws]
     assert 0 < len(sent) <= len(drawn)
 
 
 def test_the_client_holds_no_blocks(folder: Path, threads: Client) -> None:
     oracle = RemoteOracle(ParquetOracle(folder, "y"), Cluster(threads))
-    small(n_rounds=3).fit_source(oracle)
+    small(n_estimators=3).fit_source(oracle)
     assert (oracle.bytes_needed, oracle.most_bytes_held, oracle.bytes_read) == (0, 0, 0)
 
 
@@ -84,7 +84,7 @@ def test_blocks_are_counted_by_worker(
 ) -> None:
     monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
     cluster = Cluster(processes)
-    model = small(n_rounds=20, sample_rows=3000)
+    model = small(n_estimators=20, sample_rows=3000)
     model.fit_source(RemoteOracle(ParquetOracle(folder, "y"), cluster))
     assert set(cluster.blocks) == set(cluster.workers())
     looked_at = -(-sum(refill.draws for refill in model.ledger_.refills) // 4000)
@@ -103,7 +103,7 @@ def test_the_view_shows_blocks_by_worker(
         Console(file=text, width=100).print(view.picture())
 
     monkeypatch.setattr(FilteringView, "certified", shown)
-    small(n_rounds=4, verbose=True).fit_source(folder, "y", client=threads)
+    small(n_estimators=4, verbose=True).fit_source(folder, "y", client=threads)
     lines = text.getvalue().splitlines()
     for line in (r"blocks by worker +inproc://\S+ \d+", r"draws +[\d,]+ in \d+ sample",
                  r"kept +\d", r"mean weight μ +0\.\d+", r"certified +at most \d"):  # fmt: skip
@@ -115,7 +115,7 @@ import sys
 from distributed import Client
 from pacboost import FilterBoostClassifier
 with Client(sys.argv[1], set_as_default=False) as client:
-    model = FilterBoostClassifier(n_rounds=4, random_state=0, memory=sys.argv[3], verbose=False)
+    model = FilterBoostClassifier(n_estimators=4, random_state=0, memory=sys.argv[3], verbose=False)
     model.fit_source(sys.argv[2], "y", client=client)
 status = open("/proc/self/status").read()  # ru_maxrss counts the parent too
 print(1024 * int(status.partition("VmHWM:")[2].split()[0]))
@@ -139,7 +139,7 @@ def check_peak_of_client(client: Client, folder: Path) -> None:
 
 
 def test_the_client_stays_within_its_memory(folder: Path, processes: Client) -> None:
-    model = FilterBoostClassifier(n_rounds=2, random_state=0, verbose=False)
+    model = FilterBoostClassifier(n_estimators=2, random_state=0, verbose=False)
     model.fit_source(folder, "y", client=processes)  # so that everything is compiled
     check_peak_of_client(processes, folder)
 

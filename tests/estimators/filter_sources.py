@@ -43,5 +43,5 @@ def write_parquet(folder: Path, X: Rows, y: Any, files: int = 3, group: int = 50
 def small(*first: Any, **told: Any) -> FilterBoostClassifier:
     """A classifier for small sources."""
     return FilterBoostClassifier(
-        *first, **{"n_rounds": 12, "sample_rows": 1500, "random_state": 0, **told}
+        *first, **{"n_estimators": 12, "sample_rows": 1500, "random_state": 0, **told}
     )

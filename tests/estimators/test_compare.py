@@ -42,7 +42,7 @@ def without_seconds(found: Comparison) -> list[dict[str, Any]]:
 
 def test_all_learn_from_the_same_rows_and_are_tested_on_the_others() -> None:
     X, y = data()
-    found = compare(["adaboost", "logit"], "stump", X, y, n_rounds=15, random_state=7)
+    found = compare(["adaboost", "logit"], "stump", X, y, n_estimators=15, random_state=7)
     assert (found.train_rows, found.test_rows, found.learner) == (300, 100, "Stump")
     one, other = found["adaboost"].model, found["logit"].model
     assert one.ledger_.rows == other.ledger_.rows == 300
@@ -62,7 +62,7 @@ def test_all_learn_from_the_same_rows_and_are_tested_on_the_others() -> None:
 def test_every_name_is_compared_or_says_why_not(classes: int) -> None:
     X, y = data(200)
     y = y if classes == 2 else np.where(X[:, 3] > 0.5, "maybe", y)
-    found = compare("all", "stump", X, y, n_rounds=8)
+    found = compare("all", "stump", X, y, n_estimators=8)
     assert [entry.name for entry in found] == list(BOOSTERS)
     for entry in found:
         if entry.failed:
@@ -79,11 +79,11 @@ def test_every_name_is_compared_or_says_why_not(classes: int) -> None:
 
 def test_it_repeats_itself() -> None:
     X, y = data()
-    first = compare("adaboost,mada", "tree", X, y, n_rounds=5)
+    first = compare("adaboost,mada", "tree", X, y, n_estimators=5)
     assert without_seconds(first) == without_seconds(
-        compare(" adaboost , mada", "tree", X, y, n_rounds=5, n_jobs=1)
+        compare(" adaboost , mada", "tree", X, y, n_estimators=5, n_jobs=1)
     )
-    other = compare("adaboost,mada", "tree", X, y, n_rounds=5, random_state=1)
+    other = compare("adaboost,mada", "tree", X, y, n_estimators=5, random_state=1)
     assert without_seconds(first) != without_seconds(other)
 
 
@@ -91,13 +91,13 @@ def test_every_kind_of_rows() -> None:
     X, y = data(300)
     frame = pd.DataFrame(X, columns=list("abcd"))
     forms = [frame, pl.from_pandas(frame), pa.table(frame), X.tolist(), ArrayTable(X)]
-    expected = without_seconds(compare("adaboost,logit", "tree", X, y, n_rounds=4))
+    expected = without_seconds(compare("adaboost,logit", "tree", X, y, n_estimators=4))
     for form in forms:
-        found = compare("adaboost,logit", "tree", form, pd.Series(y), n_rounds=4)
+        found = compare("adaboost,logit", "tree", form, pd.Series(y), n_estimators=4)
         assert without_seconds(found) == expected
-    found = compare("adaboost,logit", "tree", sparse.csc_array(X), y, n_rounds=4)
+    found = compare("adaboost,logit", "tree", sparse.csc_array(X), y, n_estimators=4)
     assert without_seconds(found) == expected
-    found = compare("adaboost", GaussianNB(), sparse.csc_array(X), y, n_rounds=4)
+    found = compare("adaboost", GaussianNB(), sparse.csc_array(X), y, n_estimators=4)
     assert "held dense" in found["adaboost"].notes[0]
 
 
@@ -106,7 +106,7 @@ def test_categories_keep_their_levels() -> None:
     frame = pd.DataFrame({"size": X[:, 0], "job": np.where(X[:, 1] > 0, "smith", "cook")})
     y = (frame["job"] == "smith").to_numpy()
     for form in (frame, frame.to_numpy(dtype=object)):
-        found = compare("adaboost,logit", "tree", form, y, n_rounds=3)
+        found = compare("adaboost,logit", "tree", form, y, n_estimators=3)
         assert [entry.test_error for entry in found] == [0, 0]
 
 
@@ -124,14 +124,16 @@ def test_estimators_bring_their_own_learner_and_are_not_touched() -> None:
 def test_names_are_short_and_differ() -> None:
     X, y = data(100)
     booster = AdaBoost(max_vote=0.5)
-    found = compare(["adaboost", booster, booster, LogisticRegression()], "stump", X, y, n_rounds=2)
+    found = compare(
+        ["adaboost", booster, booster, LogisticRegression()], "stump", X, y, n_estimators=2
+    )
     assert [entry.name for entry in found] == [
         "adaboost",
         "AdaBoost(max_vote=0.5)",
         "AdaBoost(max_vote=0.5) #2",
         "LogisticRegression()",
     ]
-    assert [entry.name for entry in compare(booster, "stump", X, y, n_rounds=2)] == [
+    assert [entry.name for entry in compare(booster, "stump", X, y, n_estimators=2)] == [
         "AdaBoost(max_vote=0.5)"
     ]
 
@@ -139,13 +141,13 @@ def test_names_are_short_and_differ() -> None:
 def test_one_that_fails_says_why_and_the_others_go_on() -> None:
     X, y = data(200)
     X[3, 2] = np.nan
-    found = compare(["adaboost", LogisticRegression(), "mada"], "stump", X, y, n_rounds=3)
+    found = compare(["adaboost", LogisticRegression(), "mada"], "stump", X, y, n_estimators=3)
     assert [entry.failed for entry in found] == [False, True, False]
     assert found["LogisticRegression()"].stopped.startswith("ValueError: Input X contains NaN")
     assert found["LogisticRegression()"].worse is None
     assert "failed" in str(found)
     several = np.column_stack([y == "yes", X[:, 0] > 0]).astype(int)
-    found = compare("adaboost,logit", "stump", X, several, n_rounds=3)
+    found = compare("adaboost,logit", "stump", X, several, n_estimators=3)
     assert not found["logit"].failed
     assert "of labels" in found["adaboost"].notes[0]
 
@@ -158,7 +160,7 @@ def test_all_that_fail_are_an_error() -> None:
 
     with pytest.raises(PacboostError, match="every booster failed; adaboost: RuntimeError: out of"):
         compare("adaboost,logit", broken, X, y)
-    numbers = BoostRegressor(n_rounds=2)
+    numbers = BoostRegressor(n_estimators=2)
     with pytest.raises(PacboostError, match="every booster failed"):
         compare([numbers], "stump", X, X[:, 0] > 0)
 
@@ -174,11 +176,11 @@ def test_warnings_are_noted_not_lost() -> None:
 
 def test_rows_of_ones_own_and_none() -> None:
     X, y = data()
-    own = compare("adaboost", "stump", X[:250], y[:250], test=(X[250:], y[250:]), n_rounds=4)
+    own = compare("adaboost", "stump", X[:250], y[:250], test=(X[250:], y[250:]), n_estimators=4)
     assert (own.train_rows, own.test_rows) == (250, 150)
     entry = own["adaboost"]
     assert entry.test_error == entry.model.mistakes(X[250:], y[250:]).mean()
-    none = compare("adaboost", "stump", X, y, test=None, n_rounds=4)
+    none = compare("adaboost", "stump", X, y, test=None, n_estimators=4)
     assert (none.train_rows, none.test_rows) == (400, 0)
     assert none["adaboost"].test_error is none["adaboost"].worse is None
 
@@ -186,14 +188,14 @@ def test_rows_of_ones_own_and_none() -> None:
 def test_labels_that_only_the_test_rows_have_are_errors() -> None:
     X, y = data(100)
     strange = np.full(20, "unheard of")
-    found = compare("adaboost", "stump", X[20:], y[20:], test=(X[:20], strange), n_rounds=2)
+    found = compare("adaboost", "stump", X[20:], y[20:], test=(X[:20], strange), n_estimators=2)
     assert found["adaboost"].test_error == 1
 
 
 def test_rows_that_were_learned_from_are_no_test() -> None:
     X, y = data(100)
     with pytest.raises(PacboostError, match="20 of 20 rows compared are rows the model was"):
-        compare("adaboost", "stump", X, y, test=(X[:20], y[:20]), n_rounds=2)
+        compare("adaboost", "stump", X, y, test=(X[:20], y[:20]), n_estimators=2)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_rows_that_were_learned_from_are_no_test() -> None:
         ({"boosters": [3]}, "booster is 3"),
         ({"boosters": [AdaBoostClassifier]}, "booster is <class"),
         ({"learner": "oak"}, "learner is 'oak'"),
-        ({"n_rounds": 0}, "n_rounds is 0"),
+        ({"n_estimators": 0}, "n_estimators is 0"),
         ({"test": 1.5}, "test is 1.5"),
         ({"test": 0.001}, "at least 1 sample on both sides"),
         ({"test": (1, 2, 3)}, "test holds 3 things"),
@@ -235,7 +237,7 @@ def test_ctrl_c_leaves_what_is_done() -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
     contest = Contest(
-        "adaboost,logit,mada", "stump", X, y, n_rounds=50, test=0.25, delta=0.05, share=0.05,
+        "adaboost,logit,mada", "stump", X, y, n_estimators=50, test=0.25, delta=0.05, share=0.05,
         random_state=0, callbacks=[interrupt],
     )  # fmt: skip
     with pytest.raises(KeyboardInterrupt):
@@ -246,7 +248,7 @@ def test_ctrl_c_leaves_what_is_done() -> None:
 
 def test_ctrl_c_carries_the_comparison_of_what_is_done() -> None:
     X, y = data(100)
-    whole = compare("adaboost,logit,mada", "stump", X, y, n_rounds=5)
+    whole = compare("adaboost,logit,mada", "stump", X, y, n_estimators=5)
     calls = []
 
     def interrupt(entry: Any) -> None:
@@ -254,7 +256,7 @@ def test_ctrl_c_carries_the_comparison_of_what_is_done() -> None:
         if len(calls) == 12:  # in the second round of the third
             os.kill(os.getpid(), signal.SIGINT)
 
-    options: dict[str, Any] = {"n_rounds": 5, "callbacks": [interrupt]}
+    options: dict[str, Any] = {"n_estimators": 5, "callbacks": [interrupt]}
     with pytest.raises(KeyboardInterrupt) as caught:
         compare("adaboost,logit,mada", "stump", X, y, **options)
     found = caught.value.comparison  # type: ignore[attr-defined]
@@ -274,7 +276,7 @@ def test_ctrl_c_before_any_is_done_carries_nothing() -> None:
 
 def test_progress_names_the_booster(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = data(100)
-    found = compare("adaboost,mada", "stump", X, y, n_rounds=4, verbose=True)
+    found = compare("adaboost,mada", "stump", X, y, n_estimators=4, verbose=True)
     shown = capsys.readouterr().err
     for part in ("adaboost", "mada", "4/4"):
         assert part in shown

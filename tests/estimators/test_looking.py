@@ -31,7 +31,7 @@ def made(name: str) -> Any:
 def fitted(name: str) -> Any:
     model = made(name)
     known = model.get_params()
-    quick = {"n_estimators": 3, "n_members": 3, "n_rounds": 3, "n_jobs": 1, "random_state": 0}
+    quick = {"n_estimators": 3, "n_members": 3, "n_jobs": 1, "random_state": 0}
     quick["max_draws"] = 30_000
     model.set_params(**{key: value for key, value in quick.items() if key in known})
     X, y = load_breast_cancer(return_X_y=True)

@@ -27,11 +27,11 @@ def test_trees_of_a_strong_classifier_change_step_by_step() -> None:
     found = [plan(rows) for rows in SIZES]
     made = [choice.candidate.make() for choice in found]
     first, last = made[0], made[-1]
-    assert (first.subsample, first.max_features, first.shrinkage) == (0.8, 0.5, 0.1)
-    assert (last.subsample, last.max_features, last.shrinkage) == (1.0, 1.0, 0.2)
+    assert (first.subsample, first.max_features, first.learning_rate) == (0.8, 0.5, 0.1)
+    assert (last.subsample, last.max_features, last.learning_rate) == (1.0, 1.0, 0.2)
     for before, after in pairwise(made):
         assert 0 <= after.subsample - before.subsample <= 0.011
-        assert 0 <= after.shrinkage - before.shrinkage <= 0.0061
+        assert 0 <= after.learning_rate - before.learning_rate <= 0.0061
         assert 0 <= after.min_leaf_rows - before.min_leaf_rows <= 1
     assert {choice.patience for choice in found} == {30}
 
@@ -47,7 +47,7 @@ def kept_rounds(rows: int, early_stopping: Any = "auto", y: Any = None) -> int:
     X, known = world(rows)
     seen: list[Any] = []
     model = BoostRegressor(
-        n_rounds=20,
+        n_estimators=20,
         early_stopping=early_stopping,
         random_state=0,
         callbacks=[seen.append],
@@ -65,7 +65,7 @@ def test_the_second_run_of_a_regressor_keeps_ever_more_of_the_first() -> None:
 
 def test_a_second_run_counts_all_rows_and_predicts_as_its_record_says() -> None:
     X, y = world(25_000)
-    model = BoostRegressor(n_rounds=20, random_state=0, verbose=0).fit(X, y)
+    model = BoostRegressor(n_estimators=20, random_state=0, verbose=0).fit(X, y)
     assert model.ledger_.rows == 25_000
     assert len(model.ledger_) == 20
     assert model.ledger_.rounds[-1].training_error == pytest.approx(

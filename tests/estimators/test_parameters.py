@@ -27,7 +27,7 @@ Y = (X[:, 0] + X[:, 1] * X[:, 2] > 0) ^ NOISE
 TEXTS = ["my card was lost", "top up my phone"] * 50
 TOPICS = ["card", "phone"] * 50
 VALID = X + 0.3
-QUICK: dict[str, Any] = {"n_rounds": 6, "random_state": 0}
+QUICK: dict[str, Any] = {"n_estimators": 6, "random_state": 0}
 
 
 def trees(**parameters: Any) -> bytes:
@@ -60,7 +60,7 @@ def test_a_number_for_early_stopping_is_patience(kind: Any) -> None:
     model = kind(early_stopping=7, callbacks=[rounds.append], **parameters).fit(X, Y)
     assert "for 7 rounds" in model.ledger_.stopped
     assert len(rounds) == len(model.ledger_) + 7
-    same = kind(early_stopping=True, n_iter_no_change=7, **parameters).fit(X, Y)
+    same = kind(early_stopping=7, **parameters).fit(X, Y)
     assert len(same.ledger_) == len(model.ledger_)
     assert np.array_equal(same.predict(X), model.predict(X))
     for wrong in (0, -3, 2.5, "never", None):
@@ -98,8 +98,7 @@ def test_early_stopping_has_the_same_choices_everywhere(kind: Any) -> None:
     "kind", [AdaBoostClassifier, BoostRegressor, FilterBoostClassifier, RandomForestClassifier]
 )
 def test_verbose_of_zero_and_below_is_silent(kind: Any, verbose: Any, capfd: Any) -> None:
-    name = "n_rounds" if kind is FilterBoostClassifier else "n_estimators"
-    kind(verbose=verbose, **{name: 3}).fit(X, Y)
+    kind(verbose=verbose, n_estimators=3).fit(X, Y)
     assert capfd.readouterr() == ("", "")
 
 
@@ -113,7 +112,7 @@ def test_verbose_has_to_be_a_number_or_a_truth_value() -> None:
     [
         BoostClassifier(n_estimators=1),
         BoostRegressor(n_estimators=1),
-        FilterBoostClassifier(n_rounds=1, sample_rows=200),
+        FilterBoostClassifier(n_estimators=1, sample_rows=200),
         BoostClassifier("adaboost", n_estimators=1),
         AdaBoostClassifier(n_estimators=1),
     ],
@@ -125,7 +124,7 @@ def test_one_round_gives_a_rule(model: Any) -> None:
 
 
 def test_one_round_of_words_gives_a_rule() -> None:
-    model = TextBoostClassifier(n_rounds=1).fit(TEXTS, TOPICS)
+    model = TextBoostClassifier(n_estimators=1).fit(TEXTS, TOPICS)
     assert model.predict(TEXTS[:2]).tolist() == TOPICS[:2]
 
 
@@ -139,8 +138,8 @@ NUMBERS = [
     "delta", "edge", "epsilon", "holdout", "l2", "learning_rate", "max_bins", "max_depth",
     "max_features", "max_leaves", "max_samples", "max_vote", "min_leaf_rows", "min_samples_leaf",
     "min_samples_split", "min_weight_fraction_leaf", "n_certify", "n_estimators",
-    "n_iter_no_change", "n_jobs", "n_rounds", "sample_rows", "settle", "shrinkage", "subsample",
-    "time_limit", "tol", "memory", "validation_fraction",
+    "n_jobs", "n_estimators", "sample_rows", "settle", "learning_rate", "subsample",
+    "time_limit", "memory", "validation_fraction",
 ]  # fmt: skip
 NEEDED: dict[str, dict[str, Any]] = {
     "delta": {"certify": "holdout"},
@@ -190,12 +189,8 @@ SEVERAL_DEFAULTS = {
     "learning_rate": "1 in AdaBoost as in scikit-learn; None: by learner and number of rows",
     "max_features": "scikit-learn's defaults of forests; the size of the vocabulary of texts",
     "max_samples": "scikit-learn's defaults: 1.0 in bagging and None in forests, both mean all",
-    "multiclass": "None: what the booster object says",
     "n_estimators": "50 in AdaBoost as in scikit-learn; forests and bags take more",
-    "n_iter_no_change": "50 for texts, whose rounds are small steps",
-    "n_rounds": "as many as the method needs",
     "oob_score": "None in bagging: if bags leave rows out",
-    "shrinkage": "None: by learner and number of rows",
     "text_columns": "found by themselves in StrongClassifier",
 }
 """The parameters whose default depends on the class, and why."""
@@ -204,13 +199,6 @@ SEVERAL_DEFAULTS = {
 def test_a_name_has_one_default_unless_there_is_a_reason() -> None:
     several = {name for name, kinds in defaults().items() if len(kinds) > 1}
     assert several == set(SEVERAL_DEFAULTS)
-
-
-def test_the_number_of_rounds_without_progress_is_the_same() -> None:
-    assert defaults()["n_iter_no_change"] == {
-        "20": ["AdaBoostClassifier", "BoostByMajority", "BoostClassifier", "BoostRegressor"],
-        "50": ["TextBoostClassifier"],
-    }
 
 
 def test_fit_takes_the_same_arguments_in_the_same_order() -> None:
@@ -235,8 +223,7 @@ def test_class_weights_are_the_same_everywhere(kind: Any) -> None:
     labels[: len(labels) // 4] = 0
     share = np.mean(labels == 1)
     balanced = {0: 0.5 / (1 - share), 1: 0.5 / share}
-    name = "n_estimators" if "Forest" in kind.__name__ or "Trees" in kind.__name__ else "n_rounds"
-    quick = {} if kind in (AdaBoostClassifier, pacboost.StrongClassifier) else {name: 5}
+    quick = {} if kind in (AdaBoostClassifier, pacboost.StrongClassifier) else {"n_estimators": 5}
     found = []
     for given in ({"class_weight": "balanced"}, {"class_weight": balanced}, {}):
         model = kind(random_state=0, **quick, **given)

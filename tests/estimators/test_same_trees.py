@@ -28,14 +28,14 @@ Fit = Callable[[int], Any]
 
 def boosted(booster: str, X: Any, y: Any, **options: Any) -> Fit:
     def fit(threads: int) -> Any:
-        model = BoostClassifier(booster, "tree", n_rounds=2, n_jobs=threads, random_state=0)
+        model = BoostClassifier(booster, "tree", n_estimators=2, n_jobs=threads, random_state=0)
         return model.set_params(**options).fit(X, y)
 
     return fit
 
 
 def regression(threads: int) -> Any:
-    return BoostRegressor(n_rounds=2, n_jobs=threads, random_state=0).fit(NUMBERS, SCORE)
+    return BoostRegressor(n_estimators=2, n_jobs=threads, random_state=0).fit(NUMBERS, SCORE)
 
 
 FITS: dict[str, Fit] = {

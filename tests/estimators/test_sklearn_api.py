@@ -34,9 +34,9 @@ BY_CHANCE = [
 ]
 """Rows in another order are drawn, held back or split anew: no weights stand for repeated rows."""
 
-SMOOTHED = BoostClassifier("adaboost", n_rounds=12)
+SMOOTHED = BoostClassifier("adaboost", n_estimators=12)
 """Its cells are smoothed by half a row of mean weight, which is less where rows are repeated."""
-UNSMOOTHED = BoostClassifier(AdaBoost(confidence_rated=True, smoothing=0.0), n_rounds=12)
+UNSMOOTHED = BoostClassifier(AdaBoost(confidence_rated=True, smoothing=0.0), n_estimators=12)
 
 WEIGHTS_AS_REPEATED_ROWS = (
     check_sample_weight_equivalence_on_dense_data,
@@ -51,7 +51,7 @@ CHECKED = (
     BoostClassifier(),
     SMOOTHED,
     UNSMOOTHED,
-    *(BoostClassifier(name, n_rounds=6) for name in BOOSTERS if name != SMOOTHED.booster),
+    *(BoostClassifier(name, n_estimators=6) for name in BOOSTERS if name != SMOOTHED.booster),
     *BY_CHANCE,
 )
 

@@ -47,9 +47,9 @@ def recall(model: Any) -> float:
 def holding_out() -> list[Any]:
     return [
         AdaBoostClassifier(certify="holdout", random_state=0),
-        BoostClassifier(n_rounds=20, certify="holdout", random_state=0),
+        BoostClassifier(n_estimators=20, certify="holdout", random_state=0),
         RandomForestClassifier(30, min_samples_leaf=10, certify="holdout", random_state=0),
-        StrongClassifier(n_rounds=20, random_state=0),
+        StrongClassifier(n_estimators=20, random_state=0),
     ]
 
 
@@ -98,19 +98,19 @@ def test_certificates_by_rows_learned_from_refuse_weights(certify: str) -> None:
 
 
 def test_the_sentence_says_it() -> None:
-    model = StrongClassifier(0.2, n_rounds=20, random_state=0).fit(X, Y, WEIGHTS)
+    model = StrongClassifier(0.2, n_estimators=20, random_state=0).fit(X, Y, WEIGHTS)
     assert f" wrong, {WITHOUT})" in model.sentence_
     groups = np.arange(len(Y)) // 3
-    grouped = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, WEIGHTS, groups=groups)
+    grouped = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, WEIGHTS, groups=groups)
     assert f"held-out groups, {WITHOUT})" in grouped.sentence_
-    later = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, WEIGHTS, time=np.arange(600))
+    later = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, WEIGHTS, time=np.arange(600))
     assert f" wrong, {WITHOUT})" in later.sentence_
 
 
 def test_which_rows_certify_does_not_depend_on_weights() -> None:
     few = WEIGHTS * (np.arange(600) % 3 > 0)
-    plain = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y)
-    model = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, few)
+    plain = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
+    model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, few)
     assert model.parts_ == plain.parts_
     assert model.certificate_.size == plain.certificate_.size
     assert {entry.row % 3 for entry in model.ledger_.hard} == {1, 2}
@@ -118,24 +118,26 @@ def test_which_rows_certify_does_not_depend_on_weights() -> None:
 
 def test_weights_of_certifying_rows_are_of_no_account() -> None:
     """Neither their size nor, where weights are balanced, their labels reach the model."""
-    first = StrongClassifier(n_rounds=5, class_weight="balanced", random_state=0).fit(X, Y)
+    first = StrongClassifier(n_estimators=5, class_weight="balanced", random_state=0).fit(X, Y)
     certify = row_roles.by_chance(600, None, 0.05, draw_seed(0)).certify
     weights, labels = WEIGHTS.copy(), Y.copy()
     weights[certify], labels[certify] = 1e9, 1 - labels[certify]
-    second = StrongClassifier(n_rounds=5, class_weight="balanced", random_state=0).fit(X, labels)
+    second = StrongClassifier(n_estimators=5, class_weight="balanced", random_state=0).fit(
+        X, labels
+    )
     assert np.array_equal(first.decision_function(X), second.decision_function(X))
     assert first.certificate_.value < second.certificate_.value
-    third = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, WEIGHTS)
-    fourth = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, weights)
+    third = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, WEIGHTS)
+    fourth = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, weights)
     assert np.array_equal(third.decision_function(X), fourth.decision_function(X))
     assert third.certificate_.inputs == fourth.certificate_.inputs
 
 
 def test_weights_may_be_a_named_column_and_are_no_feature() -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(w=WEIGHTS, y=Y)
-    model = StrongClassifier(n_rounds=5, random_state=0).fit(frame, "y", "w")
+    model = StrongClassifier(n_estimators=5, random_state=0).fit(frame, "y", "w")
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
-    other = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, WEIGHTS)
+    other = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, WEIGHTS)
     assert np.array_equal(model.decision_function(frame), other.decision_function(X))
     with pytest.raises(DataError, match="sample_weight names 'v', which is no column"):
         StrongClassifier().fit(frame, "y", "v")

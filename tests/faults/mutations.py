@@ -120,7 +120,7 @@ def small_refills() -> Iterator[None]:
 def fit_on(source: str, path: Path) -> FilterBoostClassifier:
     """Fit from an array or a stream, with a checkpoint."""
     X, y = noisy(CHECKPOINT_ROWS)
-    model = FilterBoostClassifier(n_rounds=8, sample_rows=400, random_state=0, checkpoint=path)
+    model = FilterBoostClassifier(n_estimators=8, sample_rows=400, random_state=0, checkpoint=path)
     if source == "array":
         return model.fit(X, y)
     cuts = range(0, CHECKPOINT_ROWS, 900)

@@ -46,7 +46,7 @@ def fit_from(source: str, folder: Path) -> Fit:
 
 def new(path: Path | None) -> FilterBoostClassifier:
     return FilterBoostClassifier(
-        n_rounds=60, sample_rows=500, random_state=0, checkpoint=path, n_jobs=1, verbose=False
+        n_estimators=60, sample_rows=500, random_state=0, checkpoint=path, n_jobs=1, verbose=False
     )
 
 

@@ -29,7 +29,7 @@ import pacboost
 path, limit, most, classes, rows = sys.argv[1], *map(int, sys.argv[2:])
 resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 model = pacboost.FilterBoostClassifier(
-    n_rounds=8, random_state=0, memory=limit, sample_rows=rows or None, verbose=False
+    n_estimators=8, random_state=0, memory=limit, sample_rows=rows or None, verbose=False
 )
 try:
     model.fit_source(path, "y", classes=list(range(classes)))

@@ -26,24 +26,24 @@ GOOD = RNG.normal(size=(N, 3))
 LABELS = (GOOD[:, 0] > 0).astype(int)
 
 MAKERS: dict[str, Callable[[], Any]] = {
-    "boost": lambda: pacboost.BoostClassifier(n_rounds=2),
+    "boost": lambda: pacboost.BoostClassifier(n_estimators=2),
     "held out": lambda: pacboost.AdaBoostClassifier(
         n_estimators=2, certify="holdout", random_state=0
     ),
-    "by majority": lambda: pacboost.BoostByMajority(edge=0.4, epsilon=0.4, n_rounds=2),
-    "regressor": lambda: pacboost.BoostRegressor(n_rounds=2),
+    "by majority": lambda: pacboost.BoostByMajority(edge=0.4, epsilon=0.4, n_estimators=2),
+    "regressor": lambda: pacboost.BoostRegressor(n_estimators=2),
     "forest": lambda: pacboost.RandomForestClassifier(2, random_state=0),
     "out of bag": lambda: pacboost.RandomForestClassifier(2, certify="oob", random_state=0),
     "numbers": lambda: pacboost.ExtraTreesRegressor(2, random_state=0),
     "bagging": lambda: pacboost.BaggingClassifier(n_estimators=2, random_state=0),
-    "filter": lambda: pacboost.FilterBoostClassifier(n_rounds=2, random_state=0),
+    "filter": lambda: pacboost.FilterBoostClassifier(n_estimators=2, random_state=0),
     "rectangle": pacboost.RectangleClassifier,
     "version space": pacboost.VersionSpaceClassifier,
-    "text": lambda: pacboost.TextBoostClassifier(n_rounds=2),
-    "majority": lambda: pacboost.MajorityOfBoosters(n_rounds=2, random_state=0),
-    "bagged": lambda: pacboost.BaggedBoost(n_rounds=2, n_bags=3, random_state=0),
+    "text": lambda: pacboost.TextBoostClassifier(n_estimators=2),
+    "majority": lambda: pacboost.MajorityOfBoosters(n_estimators=2, random_state=0),
+    "bagged": lambda: pacboost.BaggedBoost(n_estimators=2, n_bags=3, random_state=0),
     "three": lambda: pacboost.ThreeLearnerBoost("stump", random_state=0),
-    "strong": lambda: pacboost.StrongClassifier(n_rounds=2, random_state=0),
+    "strong": lambda: pacboost.StrongClassifier(n_estimators=2, random_state=0),
 }
 
 CELLS: list[Any] = [
@@ -209,7 +209,7 @@ def test_only_our_errors_at_length(name: str, data: st.DataObject) -> None:
 )
 def test_errors_name_column_row_and_cell(X: Any, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        pacboost.BoostRegressor(n_rounds=2).fit(X, LABELS)
+        pacboost.BoostRegressor(n_estimators=2).fit(X, LABELS)
 
 
 def test_an_unknown_argument_is_named() -> None:
@@ -232,12 +232,12 @@ def test_an_argument_of_the_constructor_is_sent_there() -> None:
 )
 def test_a_name_in_the_place_of_rows_or_labels_is_explained(X: Any, y: Any, said: str) -> None:
     with pytest.raises(DataError, match=f"{said}.*StrongClassifier takes"):
-        pacboost.BoostClassifier(n_rounds=2).fit(X, y)
+        pacboost.BoostClassifier(n_estimators=2).fit(X, y)
 
 
 def test_na_in_arrays_of_objects_is_missing() -> None:
-    one = pacboost.BoostRegressor(n_rounds=2).fit(table_with(pd.NA), LABELS)
-    other = pacboost.BoostRegressor(n_rounds=2).fit(table_with(np.nan), LABELS)
+    one = pacboost.BoostRegressor(n_estimators=2).fit(table_with(pd.NA), LABELS)
+    other = pacboost.BoostRegressor(n_estimators=2).fit(table_with(np.nan), LABELS)
     assert one.predict(GOOD).tolist() == other.predict(GOOD).tolist()
 
 
@@ -249,4 +249,4 @@ def test_errors_of_callbacks_pass_as_they_are() -> None:
         raise Stop
 
     with pytest.raises(Stop):
-        pacboost.BoostClassifier(n_rounds=2, callbacks=[stop]).fit(GOOD, LABELS)
+        pacboost.BoostClassifier(n_estimators=2, callbacks=[stop]).fit(GOOD, LABELS)

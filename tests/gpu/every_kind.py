@@ -36,7 +36,7 @@ def rows(seed: int = 0) -> tuple[Any, Any]:
 
 
 def fitted(X: Any, y: Any, **given: Any) -> Any:
-    wanted: dict[str, Any] = {"n_rounds": 2, "learner": "tree", "early_stopping": False}
+    wanted: dict[str, Any] = {"n_estimators": 2, "learner": "tree", "early_stopping": False}
     wanted |= {"device": "cuda", "random_state": 0, "verbose": 0} | given
     return BoostClassifier(**wanted).fit(X, y)
 
@@ -56,7 +56,9 @@ def categories() -> None:
 
 def regression() -> None:
     X, _ = rows()
-    BoostRegressor(n_rounds=2, device="cuda", random_state=0, verbose=0).fit(X, X[:, 0] * X[:, 1])
+    BoostRegressor(n_estimators=2, device="cuda", random_state=0, verbose=0).fit(
+        X, X[:, 0] * X[:, 1]
+    )
 
 
 def prediction() -> None:

@@ -110,7 +110,7 @@ def _rows(draw: np.random.Generator) -> Rows:
 
 def _parameters(draw: np.random.Generator, task: str, columns: int) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "n_rounds": int(draw.integers(1, 8)),
+        "n_estimators": int(draw.integers(1, 8)),
         "max_leaves": int(draw.choice([2, 3, 8, 31, 100, 300])),
         "learning_rate": float(draw.choice([0.1, 0.5, 1.0])),
         "min_leaf_rows": float(draw.choice([1, 5, 20])),

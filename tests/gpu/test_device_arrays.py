@@ -25,7 +25,7 @@ def table(rows: int, kind: Any = np.float32) -> tuple[Any, Any]:
 
 def fitted(X: Any, y: Any, device: str, **given: Any) -> Any:
     wanted: dict[str, Any] = {
-        "n_rounds": 5,
+        "n_estimators": 5,
         "learner": "tree",
         "random_state": 0,
         "verbose": 0,
@@ -54,7 +54,7 @@ def test_early_stopping_and_columns_in_another_order_give_the_same_model() -> No
     X, y = table(60_000)
     expected = bytes_of(fitted(X, y, "cpu", early_stopping=True))
     assert bytes_of(fitted(cupy.asarray(X), y, "cuda", early_stopping=True)) == expected
-    own = BoostClassifier(n_rounds=3, learner="tree", device="cuda", random_state=0, verbose=0)
+    own = BoostClassifier(n_estimators=3, learner="tree", device="cuda", random_state=0, verbose=0)
     there, labels = cupy.asarray(X), cupy.asarray(y)
     own.fit(there, labels, X_val=there[:900], y_val=labels[:900])
     assert len(own.validation_curves_["validation_0"]) == 3
@@ -89,10 +89,10 @@ def test_scores_are_equal_bit_by_bit() -> None:
 
     X, y = table(300_000)
     for model in (
-        fitted(X, y, "cpu", n_rounds=20),
-        fitted(X, y, "cpu", max_leaves=300, n_rounds=12),
+        fitted(X, y, "cpu", n_estimators=20),
+        fitted(X, y, "cpu", max_leaves=300, n_estimators=12),
         fitted(X, np.random.default_rng(1).integers(0, 5, len(y)), "cpu"),
-        BoostRegressor(n_rounds=6, random_state=0, verbose=0).fit(X, np.nan_to_num(X[:, 1])),
+        BoostRegressor(n_estimators=6, random_state=0, verbose=0).fit(X, np.nan_to_num(X[:, 1])),
     ):
         name = "predict" if isinstance(model, BoostRegressor) else "decision_function"
         expected = getattr(model, name)(X)
@@ -127,7 +127,7 @@ def test_answers_stay_on_the_gpu() -> None:
     assert np.array_equal(named.predict(there), named.predict(X))
     calibrated = fitted(X, y, "cuda", calibrate="sigmoid")
     assert np.array_equal(calibrated.predict_proba(there).get(), calibrated.predict_proba(X))
-    sums = BoostRegressor(n_rounds=5, device="cuda", verbose=0).fit(X, np.nan_to_num(X[:, 1]))
+    sums = BoostRegressor(n_estimators=5, device="cuda", verbose=0).fit(X, np.nan_to_num(X[:, 1]))
     assert np.array_equal(in_host_memory(sums.predict(there)), sums.predict(X))
     assert sums.score(there, np.nan_to_num(X[:, 1])) > 0.5
     assert model.set_params(device="cpu").decision_function(there).shape == (len(X),)

@@ -31,7 +31,7 @@ INTERRUPTED = """
 
     def fit(rounds, callbacks=None):
         model = BoostClassifier(
-            booster=sys.argv[1], learner="tree", n_rounds=rounds, early_stopping=False,
+            booster=sys.argv[1], learner="tree", n_estimators=rounds, early_stopping=False,
             device="cuda", random_state=0, verbose=0, callbacks=callbacks, learning_rate=0.01,
         )
         return model, lambda: model.fit(X, y)
@@ -97,7 +97,7 @@ def test_a_fit_takes_no_more_memory_than_is_said() -> None:
     X = np.random.default_rng(0).normal(size=(ROWS, COLUMNS)).astype(np.float32)
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
     fit = BoostClassifier(
-        n_rounds=3, learner="tree", early_stopping=False, device="cuda", verbose=0
+        n_estimators=3, learner="tree", early_stopping=False, device="cuda", verbose=0
     )
     fit.fit(X[:5_000], y[:5_000])
     pool.free_all_blocks()
@@ -114,7 +114,9 @@ def test_memory_is_free_again_after_a_fit() -> None:
     import cupy
 
     X, y = table(200_000)
-    model = BoostClassifier(n_rounds=3, learner="tree", device="cuda", random_state=0, verbose=0)
+    model = BoostClassifier(
+        n_estimators=3, learner="tree", device="cuda", random_state=0, verbose=0
+    )
     used = []
     for _ in range(3):
         model.fit(X, y)

@@ -34,7 +34,7 @@ def slow(rule: TreeRule, node: int, feature: int, value: float) -> np.ndarray:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_curves_are_averages_over_the_other_columns(classes: int) -> None:
     y = np.digitize(np.nan_to_num(X[:, 0]) + Y, [-0.5, 0.8]) if classes == 3 else Y
-    model = BoostClassifier(n_rounds=8, max_leaves=6, random_state=0).fit(X, y).model_
+    model = BoostClassifier(n_estimators=8, max_leaves=6, random_state=0).fit(X, y).model_
     found = partial_dependence(model.vote, model.say(), range(4))
     assert {0, 1, 2} <= set(found.features)
     values = np.array([-1.5, -0.2, 0.0, 0.4, 2.0, np.nan])
@@ -48,19 +48,19 @@ def test_curves_are_averages_over_the_other_columns(classes: int) -> None:
 
 
 def test_curves_of_single_splits_are_their_shapes() -> None:
-    model = BoostClassifier(n_rounds=20, max_leaves=2, random_state=0).fit(X, Y).model_
+    model = BoostClassifier(n_estimators=20, max_leaves=2, random_state=0).fit(X, Y).model_
     exact, found = shapes(model.vote, model.say()), partial_dependence(model.vote, model.say(), [2])
     off = found.features[2].values - exact.features[2].values
     assert np.ptp(off) == pytest.approx(0, abs=1e-9)
 
 
 def test_numbers_and_categories_have_curves_too() -> None:
-    model = BoostRegressor(n_rounds=5, random_state=0).fit(X, np.nan_to_num(X[:, 0]) * 2).model_
+    model = BoostRegressor(n_estimators=5, random_state=0).fit(X, np.nan_to_num(X[:, 0]) * 2).model_
     curve = partial_dependence(model.vote, model.say(), [0]).features[0]
     assert curve.values[0, 0] < 0 < curve.values[-1, 0]
     levels = [[name, k] for k, name in enumerate(["red", "blue", "green"] * 30)]
     labels = [name != "red" for name, _ in levels]
-    model = BoostClassifier(n_rounds=5, max_leaves=4, min_leaf_rows=2, random_state=0)
+    model = BoostClassifier(n_estimators=5, max_leaves=4, min_leaf_rows=2, random_state=0)
     told = model.fit(np.array(levels, dtype=object), labels).model_
     shape = partial_dependence(told.vote, told.say(), [0]).features[0]
     by_level = dict(zip(shape.levels, shape.values[:, 0], strict=True))
@@ -68,6 +68,6 @@ def test_numbers_and_categories_have_curves_too() -> None:
 
 
 def test_votes_of_votes_are_refused() -> None:
-    model = MajorityOfBoosters(n_rounds=3, random_state=0).fit(X, Y).model_
+    model = MajorityOfBoosters(n_estimators=3, random_state=0).fit(X, Y).model_
     with pytest.raises(DataError):
         partial_dependence(model.vote, model.say(), [0])

@@ -146,7 +146,7 @@ def test_trees_are_grouped_by_what_a_block_can_hold() -> None:
 
 def test_models_of_a_gpu_predict_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = rows()
-    model = BoostClassifier(n_rounds=2, random_state=0).fit(X, y)
+    model = BoostClassifier(n_estimators=2, random_state=0).fit(X, y)
     expected = model.decision_function(X)
     monkeypatch.setattr(device, "what_is_missing", lambda: "CUDA finds no GPU")
     monkeypatch.setattr(device, "CELLS_WORTH_SCORING", 1)

@@ -94,7 +94,7 @@ def test_every_kind_of_rule_can_be_had(abstain: bool, real: bool) -> None:
         candidates=None,
         abstain=abstain,
         booster=AdaBoost(confidence_rated=real),
-        n_rounds=5,
+        n_estimators=5,
         random_state=0,
         times=None,
         beginning=None,
@@ -114,9 +114,9 @@ def test_every_kind_of_rule_can_be_had(abstain: bool, real: bool) -> None:
 @pytest.mark.parametrize("held", [np.asarray, sparse.csr_array])
 def test_any_table_has_boostexters_rules(held: Any) -> None:
     """Texts, and a table with a column for each of their words, give the same vote."""
-    model = TextBoostClassifier(length=1, candidates=None, booster="adaboost", shrinkage=1.0)
-    model.set_params(n_rounds=8).fit(TEXTS, LABELS)
+    model = TextBoostClassifier(length=1, candidates=None, booster="adaboost", learning_rate=1.0)
+    model.set_params(n_estimators=8).fit(TEXTS, LABELS)
     table = held(model.features_.transform(TEXTS).rows())
     booster = AdaBoost(confidence_rated=True)
-    same = BoostClassifier(booster, Words(1, None), n_rounds=8).fit(table, LABELS)
+    same = BoostClassifier(booster, Words(1, None), n_estimators=8).fit(table, LABELS)
     assert np.array_equal(same.decision_function(table), model.decision_function(TEXTS))

@@ -55,14 +55,14 @@ def stumps() -> Any:
 
 def trees() -> Any:
     score = numbers()[1]
-    model = pacboost.BoostClassifier(n_rounds=5, calibrate="sigmoid", random_state=0)
+    model = pacboost.BoostClassifier(n_estimators=5, calibrate="sigmoid", random_state=0)
     return model.fit(frame(), np.where(score > 0, "yes", "no"))
 
 
 def many_classes() -> Any:
     y = np.digitize(numbers()[1], [-1, 0, 1])
     model = pacboost.BoostClassifier(
-        "adaboost", n_rounds=4, calibrate="isotonic", validation_fraction=0.4, random_state=0
+        "adaboost", n_estimators=4, calibrate="isotonic", validation_fraction=0.4, random_state=0
     )
     with patch.object(calibrators, "ROWS_FOR_ISOTONIC", 0):
         return model.fit(frame(), y)
@@ -71,16 +71,16 @@ def many_classes() -> Any:
 def several_labels() -> Any:
     score = numbers()[1]
     y = np.stack([score > 0, score > 1, score < -1], axis=1).astype(int)
-    return pacboost.BoostClassifier("gentle", n_rounds=4, random_state=0).fit(frame(), y)
+    return pacboost.BoostClassifier("gentle", n_estimators=4, random_state=0).fit(frame(), y)
 
 
 def regressor() -> Any:
-    return pacboost.BoostRegressor(n_rounds=4, random_state=0).fit(*numbers())
+    return pacboost.BoostRegressor(n_estimators=4, random_state=0).fit(*numbers())
 
 
 def patterns() -> Any:
     X, score = numbers()
-    model = pacboost.BoostClassifier("graph_separation", "stump", n_rounds=5, random_state=0)
+    model = pacboost.BoostClassifier("graph_separation", "stump", n_estimators=5, random_state=0)
     return model.fit(X, score > 0)
 
 
@@ -91,12 +91,12 @@ def three() -> Any:
 
 def majority() -> Any:
     X, score = numbers(500)
-    return pacboost.MajorityOfBoosters(n_rounds=3, random_state=0).fit(X, score > 0)
+    return pacboost.MajorityOfBoosters(n_estimators=3, random_state=0).fit(X, score > 0)
 
 
 def filtered() -> Any:
     X, score = numbers()
-    model = pacboost.FilterBoostClassifier(n_rounds=4, sample_rows=60, random_state=0)
+    model = pacboost.FilterBoostClassifier(n_estimators=4, sample_rows=60, random_state=0)
     rows = np.tile(X, (9, 1))
     rows += 1e-3 * np.random.default_rng(0).normal(size=rows.shape)  # copies are not certified
     return model.fit(rows, np.tile(score > 0, 9))
@@ -104,7 +104,7 @@ def filtered() -> Any:
 
 def words() -> Any:
     y = ["lost", "top-up", "lost", "rate"] * 10
-    return pacboost.TextBoostClassifier(n_rounds=4, random_state=0, **PLAIN).fit(SAID, y)
+    return pacboost.TextBoostClassifier(n_estimators=4, random_state=0, **PLAIN).fit(SAID, y)
 
 
 def letters() -> Any:
@@ -112,7 +112,7 @@ def letters() -> Any:
     model = pacboost.TextBoostClassifier(
         skips=1,
         characters=(3, 3),
-        n_rounds=3,
+        n_estimators=3,
         calibrate="temperature",
         random_state=0,
         **PLAIN,
@@ -122,14 +122,14 @@ def letters() -> Any:
 
 def labelled_words() -> Any:
     y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]] * 10)
-    return pacboost.TextBoostClassifier(n_rounds=3, random_state=0, **PLAIN).fit(SAID, y)
+    return pacboost.TextBoostClassifier(n_estimators=3, random_state=0, **PLAIN).fit(SAID, y)
 
 
 def mixed() -> Any:
     y = ["lost", "top-up", "lost", "rate"] * 30
     model = pacboost.TextBoostClassifier(
         text_columns=["said"],
-        n_rounds=3,
+        n_estimators=3,
         certify="holdout",
         target_error=0.5,
         random_state=0,

@@ -49,7 +49,7 @@ def test_the_measure_sees_arrays() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        BoostClassifier(n_rounds=2, early_stopping=False, random_state=0),
+        BoostClassifier(n_estimators=2, early_stopping=False, random_state=0),
         AdaBoostClassifier(n_estimators=2),
     ],
 )

@@ -192,7 +192,7 @@ def test_regressors() -> None:
     share = certify(model, *held, of="large_errors", larger_than=2.0)
     assert share.value == rates.rate_upper(int((off > 2).sum()), 400, 0.05)
     assert "off by more than 2 for at most" in share.claim
-    ours = BoostRegressor(n_rounds=20).fit(FRESH[:400], target[:400])
+    ours = BoostRegressor(n_estimators=20).fit(FRESH[:400], target[:400])
     assert certify(ours, *held, of="absolute_error", clip=5.0).rows_checked
     with pytest.raises(NotCertified, match="rows the model was trained"):
         certify(ours, FRESH[:400], target[:400], of="large_errors", larger_than=1)
@@ -244,7 +244,7 @@ def test_ties_of_a_vote_count_against_it() -> None:
     labels = np.repeat([0, 1], 50)
     labels[::2] = 1 - labels[::2]
     with pytest.warns(NoEdgeWarning):
-        model = BoostClassifier(n_rounds=1).fit(rows, labels)
+        model = BoostClassifier(n_estimators=1).fit(rows, labels)
     fresh = np.full((60, 1), 0.25), np.ones(60, dtype=int)
     fresh[0][:, 0] += np.linspace(0, 0.1, 60)
     wrong = model.mistakes(*fresh)

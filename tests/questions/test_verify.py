@@ -271,7 +271,7 @@ def test_certificates_of_other_bounds_can_be_recomputed() -> None:
 def saved_trees(folder: Path, booster: str, classes: int) -> Path:
     path = folder / "model.json"
     y = Y if classes == 2 else np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])
-    BoostClassifier(booster, n_rounds=6, random_state=0).fit(X, y).save(path)
+    BoostClassifier(booster, n_estimators=6, random_state=0).fit(X, y).save(path)
     return path
 
 

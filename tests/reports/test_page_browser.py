@@ -96,7 +96,7 @@ def test_the_pointer_reads_the_curves(browser: Browser, page: Path) -> None:
 
 def test_the_page_of_texts(browser: Browser, tmp_path: Path) -> None:
     texts = [f"<b>{word}</b> the card {k}" for k in range(30) for word in ("lost", "new", "top up")]
-    model = TextBoostClassifier(n_rounds=10, random_state=0).fit(
+    model = TextBoostClassifier(n_estimators=10, random_state=0).fit(
         texts, ["lost", "new", "more"] * 30
     )
     browser.open(model.report(tmp_path / "a.html", texts, ["lost", "new", "more"] * 30), width=360)

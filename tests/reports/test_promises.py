@@ -12,7 +12,7 @@ import pacboost
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(size=(4000, 3))
 Y = np.where(X[:, 0] + 0.5 * GENERATOR.normal(size=4000) > 1, "sick", "well")
-MODEL = pacboost.BoostClassifier(n_rounds=10, random_state=0).fit(X[:1000], Y[:1000])
+MODEL = pacboost.BoostClassifier(n_estimators=10, random_state=0).fit(X[:1000], Y[:1000])
 
 
 def panel(path: Path) -> str:
@@ -50,7 +50,7 @@ def test_answers_and_intervals_have_their_panels(tmp_path: Path) -> None:
     said = panel(modest.report(tmp_path / "page.html"))
     assert "Answers that are given" in said
     assert "Answering less, and being right more often" in said
-    numbers = pacboost.BoostRegressor(n_rounds=5).fit(X[:1000], X[:1000, 0])
+    numbers = pacboost.BoostRegressor(n_estimators=5).fit(X[:1000], X[:1000, 0])
     assert panel(numbers.report(tmp_path / "page.html")) == ""
     numbers.certify_intervals(X[1000:], X[1000:, 0])
     said = panel(numbers.report(tmp_path / "page.html"))
@@ -59,5 +59,5 @@ def test_answers_and_intervals_have_their_panels(tmp_path: Path) -> None:
 
 
 def test_nothing_certified_has_no_panel(tmp_path: Path) -> None:
-    plain = pacboost.BoostClassifier(n_rounds=2).fit(X[:1000], Y[:1000])
+    plain = pacboost.BoostClassifier(n_estimators=2).fit(X[:1000], Y[:1000])
     assert panel(plain.report(tmp_path / "page.html")) == ""

@@ -19,13 +19,13 @@ LARGER = RNG.normal(size=(5000, 4))
 SEVERAL = np.stack([SCORE > 0, SCORE > 1], axis=1).astype(int)
 SEEDED: dict[str, Any] = {"certify": "holdout", "random_state": 0}
 FITS: dict[str, Any] = {
-    "boosted trees": lambda: pacboost.BoostClassifier(n_rounds=5, **SEEDED).fit(X, TWO),
-    "many classes": lambda: pacboost.BoostClassifier(n_rounds=5, **SEEDED).fit(X, MANY),
+    "boosted trees": lambda: pacboost.BoostClassifier(n_estimators=5, **SEEDED).fit(X, TWO),
+    "many classes": lambda: pacboost.BoostClassifier(n_estimators=5, **SEEDED).fit(X, MANY),
     "several labels": lambda: pacboost.AdaBoostClassifier(n_estimators=5, **SEEDED).fit(X, SEVERAL),
     "forest": lambda: pacboost.RandomForestClassifier(5, **SEEDED).fit(X, MANY),
     "committee": lambda: pacboost.ThreeLearnerBoost("stump", **SEEDED).fit(X, TWO),
-    "strong": lambda: pacboost.StrongClassifier(n_rounds=5, random_state=0).fit(X, TWO),
-    "filtering": lambda: pacboost.FilterBoostClassifier(n_rounds=4, random_state=0).fit(
+    "strong": lambda: pacboost.StrongClassifier(n_estimators=5, random_state=0).fit(X, TWO),
+    "filtering": lambda: pacboost.FilterBoostClassifier(n_estimators=4, random_state=0).fit(
         LARGER, np.digitize(LARGER[:, 0] + LARGER[:, 1], [-1, 0, 1])
     ),
 }
@@ -47,7 +47,7 @@ def test_held_out_rows_give_curves_and_a_file_keeps_them(kind: str, tmp_path: Pa
 
 
 def test_given_rows_give_the_curves_and_rows_of_the_fit_are_marked(tmp_path: Path) -> None:
-    model = pacboost.BoostClassifier(n_rounds=5, random_state=0).fit(X[:300], TWO[:300])
+    model = pacboost.BoostClassifier(n_estimators=5, random_state=0).fit(X[:300], TWO[:300])
     plain = model.report(tmp_path / "m.html").read_text(encoding="utf-8")
     assert '<section id="ranking"' not in plain
     for rows, seen in ((slice(0, 300), True), (slice(300, 600), False)):
@@ -58,10 +58,10 @@ def test_given_rows_give_the_curves_and_rows_of_the_fit_are_marked(tmp_path: Pat
 
 
 def test_trees_have_a_curve_for_each_column(tmp_path: Path) -> None:
-    model = pacboost.BoostClassifier(n_rounds=5, random_state=0).fit(X, TWO)
+    model = pacboost.BoostClassifier(n_estimators=5, random_state=0).fit(X, TWO)
     text = model.report(tmp_path / "m.html").read_text(encoding="utf-8")
     assert "partial dependence" in text
     assert "What x0 adds to the score" in text
-    numbers = pacboost.BoostRegressor(n_rounds=5, random_state=0).fit(X, SCORE)
+    numbers = pacboost.BoostRegressor(n_estimators=5, random_state=0).fit(X, SCORE)
     told = numbers.report(tmp_path / "m.html").read_text(encoding="utf-8")
     assert "Values above 0 raise the prediction" in told

@@ -77,7 +77,7 @@ def test_dates_stand_beside_texts(kind: Any, tmp_path: Path) -> None:
     late = days >= np.datetime64("2024-07-01")
     said = [f"please look at order number {k}" for k in range(300)]
     rows = kind({"bought": days.astype("datetime64[ms]"), "said": said})
-    model = StrongClassifier(n_rounds=20, text_columns=["said"], random_state=0)
+    model = StrongClassifier(n_estimators=20, text_columns=["said"], random_state=0)
     model.fit(rows, np.where(late, "late", "early"))
     assert (model.predict(rows) == np.where(late, "late", "early")).mean() > 0.95
     assert isinstance(model.model_.text, MixedFeatures)

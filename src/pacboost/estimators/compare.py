@@ -62,7 +62,7 @@ def compare(
     X: Any,
     y: Any,
     *,
-    n_rounds: int = 100,
+    n_estimators: int = 100,
     test: Any = 0.25,
     delta: float = 0.05,
     share: float = 0.05,
@@ -86,7 +86,7 @@ def compare(
     learner : str, learner, scikit-learn classifier or function
         What is boosted, as in BoostClassifier.
     X, y : rows and labels
-    n_rounds : int, default=100
+    n_estimators : int, default=100
         The most rounds each may run. All rows are learned from: none is held back to stop early.
     test : float, pair (X, y) or None, default=0.25
         The share of examples, drawn by chance, that no booster sees; or rows of your own; or none.
@@ -98,7 +98,7 @@ def compare(
         What equal rows are. Copies of one example are all learned from, or one is tested on; test
         rows of your own that are copies of rows learned from are left out.
     random_state, n_jobs, verbose : as in BoostClassifier
-    parameters : others of BoostClassifier, such as ``max_bins`` or ``shrinkage``
+    parameters : others of BoostClassifier, such as ``max_bins`` or ``learning_rate``
 
     Examples
     --------
@@ -108,9 +108,9 @@ def compare(
     [('adaboost', 100, False), ('mada', 100, False)]
     """
     contest = Contest(
-        boosters, learner, collected(X), y, n_rounds=n_rounds, test=collected(test), delta=delta,
-        share=share, copies=copies, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
-        **parameters,
+        boosters, learner, collected(X), y, n_estimators=n_estimators, test=collected(test),
+        delta=delta, share=share, copies=copies, random_state=random_state, n_jobs=n_jobs,
+        verbose=verbose, **parameters,
     )  # fmt: skip
     try:
         contest.run()
@@ -134,7 +134,7 @@ class Contest:
         X: Any,
         y: Any,
         *,
-        n_rounds: int,
+        n_estimators: int,
         test: Any,
         delta: float,
         share: float,
@@ -148,7 +148,7 @@ class Contest:
         self._choices = _named(boosters)
         self._learner = learner
         self._words = as_learner(learner, "learner").name
-        self._rounds = positive_integer("n_rounds", n_rounds)
+        self._rounds = positive_integer("n_estimators", n_estimators)
         self._delta, self._share = probability("delta", delta), probability("share", share)
         self._verbose = verbose
         seed = draw_seed(random_state)
@@ -261,7 +261,7 @@ class Contest:
         rows = np.unique(np.concatenate([first, np.arange(min(WARM_ROWS, len(labels)))]))
         with warnings.catch_warnings(), suppress(Exception):  # the fit that counts says it again
             warnings.simplefilter("ignore")
-            clone(model).set_params(n_rounds=2, callbacks=None).fit(
+            clone(model).set_params(n_estimators=2, callbacks=None).fit(
                 division.taken(self._training.X, rows), labels[rows]
             )
         after = progress_after(self._verbose)

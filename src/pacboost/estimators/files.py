@@ -88,12 +88,12 @@ def _estimator(model: Model) -> Any:
         return getattr(import_module("pacboost.theory"), MEMBERS[ledger.booster])()
     rounds = max(1, len(ledger))
     if model.text is not None:
-        return TextBoostClassifier(**model.text.parameters(), n_rounds=rounds)
+        return TextBoostClassifier(**model.text.parameters(), n_estimators=rounds)
     if model.classes.size == 0:
-        return BoostRegressor(ledger.booster, n_rounds=rounds, **_setting(ledger))
+        return BoostRegressor(ledger.booster, n_estimators=rounds, **_setting(ledger))
     if ledger.booster == "adaboost" and ledger.learner != "Tree":
         return AdaBoostClassifier(n_estimators=rounds)
-    return BoostClassifier(ledger.booster, ledger.learner.lower(), n_rounds=rounds)
+    return BoostClassifier(ledger.booster, ledger.learner.lower(), n_estimators=rounds)
 
 
 def _setting(ledger: Ledger) -> dict[str, Any]:

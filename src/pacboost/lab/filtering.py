@@ -213,7 +213,7 @@ def _model(asked: Mapping[str, Any], seed: int) -> FilterBoostClassifier:
         edge=None if edge is None else number("edge", edge, 0.05, 0.9),
         epsilon=number("epsilon", asked.get("epsilon", 0.2), 0.02, 0.5),
         delta=number("delta", asked.get("delta", 0.05), 1e-6, 0.5),
-        n_rounds=whole("rounds", asked.get("rounds", 30), 1, 100),
+        n_estimators=whole("rounds", asked.get("rounds", 30), 1, 100),
         sample_rows=SAMPLE_ROWS, n_certify=CERTIFYING, time_limit=20, random_state=seed,
         verbose=False,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 from pacboost.lab.choices import booster_code, knob_values, learner_code
 from pacboost.lab.data import TEST_ROWS, TEST_SEED
-from pacboost.lab.engine import BoostRun, LabRun
+from pacboost.lab.engine import LabRun
 from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import MOST_ROUNDS, RunSpec, read_run, whole
 
@@ -16,9 +16,7 @@ Lines = list[str]
 
 def fitted(run: LabRun, rounds: int) -> Any:
     """Fit the classifier that the code makes, with so many rounds."""
-    count = "n_rounds" if isinstance(run, BoostRun) else "n_estimators"
-    kind = type(run.model)
-    model = kind(**{**run.model.get_params(deep=False), count: rounds})
+    model = type(run.model)(**run.model.get_params(deep=False) | {"n_estimators": rounds})
     return model.fit(run.points.X, run.points.y)
 
 

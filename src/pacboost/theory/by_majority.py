@@ -44,7 +44,7 @@ class BoostByMajority(Boosting):
     learner : str, learner, scikit-learn classifier or function, default="tree"
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
-    n_rounds : int or None, default=None
+    n_estimators : int or None, default=None
         Stop after so many rounds, if that is earlier.
 
     Attributes
@@ -70,11 +70,23 @@ class BoostByMajority(Boosting):
     edge: float = 0.1
     epsilon: float = 0.05
     learner: Any = "tree"
-    n_rounds: int | None = None
+    n_estimators: int | None = None
     _: KW_ONLY
     max_bins: int = 255
     categorical_features: Any = "from_dtype"
     class_weight: Any = None
+    early_stopping: Any = False
+    validation_fraction: float = 0.1
+    eval_metric: Any = "error"
+    calibrate: str | None = None
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+    warm_start: bool = False
+    callbacks: Any = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    verbose: bool | int | str = "auto"
     random_state: Any = None
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
@@ -82,8 +94,8 @@ class BoostByMajority(Boosting):
             real_number("edge", self.edge), real_number("epsilon", self.epsilon)
         )
         rounds = self._promise.rounds
-        if self.n_rounds is not None:
-            rounds = min(rounds, positive_integer("n_rounds", self.n_rounds))
+        if self.n_estimators is not None:
+            rounds = min(rounds, positive_integer("n_estimators", self.n_estimators))
         return Recipe(as_learner(self.learner, "learner"), self._promise, rounds)
 
     def _inner_estimator(self) -> Any:

@@ -226,7 +226,7 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
     """
 
     booster = None
-    n_rounds = 100
+    n_estimators = 100
     max_bins: int = 255
     categorical_features: Any = "from_dtype"
     certify: str | None = None
@@ -312,7 +312,7 @@ class PreparedCommittee:
     def __init__(self, estimator: BoosterCommittee, X: Any, y: Any) -> None:
         self.done: dict[int, BoostedMember] = {}
         self.seed = draw_seed(estimator.random_state)
-        self.rounds = positive_integer("n_rounds", estimator.n_rounds)
+        self.rounds = positive_integer("n_estimators", estimator.n_estimators)
         choice, own = named(estimator.learner)
         learner = as_learner(choice, "learner")
         self.learner = with_fields(learner, own, "learner") if own else learner

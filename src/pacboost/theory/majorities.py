@@ -57,7 +57,7 @@ class MajorityOfBoosters(BoosterCommittee):
     learner : str, learner, scikit-learn classifier or function, default="stump"
         What is boosted: "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see
         AdaBoostClassifier for black boxes.
-    n_rounds : int, default=100
+    n_estimators : int, default=100
         The maximum number of rounds of each booster. Raise it until the rows are separated.
     certify : "holdout" or None, default=None
         With "holdout", the share ``holdout`` of the rows is held out, and ``certificate_`` bounds
@@ -77,7 +77,7 @@ class MajorityOfBoosters(BoosterCommittee):
     n: int = 3
     booster: Any = None
     learner: Any = "stump"
-    n_rounds: int = 100
+    n_estimators: int = 100
 
     _name = "majority_of"
 
@@ -123,7 +123,7 @@ class BaggedBoost(BoosterCommittee):
     bag_share: float = 1.0
     booster: Any = None
     learner: Any = "stump"
-    n_rounds: int = 100
+    n_estimators: int = 100
 
     _name = "bagged"
 
@@ -164,7 +164,7 @@ class SubsampledBoost(BoosterCommittee):
     max_members: int | None = MOST_MEMBERS
     booster: Any = None
     learner: Any = "stump"
-    n_rounds: int = 100
+    n_estimators: int = 100
 
     _name = "subsampled"
 

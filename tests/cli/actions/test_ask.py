@@ -14,7 +14,7 @@ from tests.cli.running import answer, people, requests, run, well, write_csv
 @pytest.fixture(scope="module")
 def intents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = requests(5)
-    model = pacboost.TextBoostClassifier(n_rounds=20, random_state=0)
+    model = pacboost.TextBoostClassifier(n_estimators=20, random_state=0)
     path: Path = tmp_path_factory.mktemp("ask") / "intents.pacb"
     model.fit(rows["utterance"], rows["intent"]).save(path)
     return path
@@ -99,7 +99,7 @@ def test_no_number(people_model: Path) -> None:
 def test_a_threshold_that_was_certified_is_kept_to(tmp_path: Path) -> None:
     """Unless another one is asked for."""
     rows = requests(40)
-    model = pacboost.TextBoostClassifier(n_rounds=20, random_state=0, certify="holdout")
+    model = pacboost.TextBoostClassifier(n_estimators=20, random_state=0, certify="holdout")
     model.fit(rows["utterance"], rows["intent"])
     fresh, known = ["my card", "top up"] * 60, ["lost card", "top-up"] * 60
     model.certify_answers(fresh, known, abstain_below=0.99, copies="draws")

@@ -96,7 +96,7 @@ def test_labels_that_are_numbers(tmp_path: Path) -> None:
 
 def test_numbers_have_no_error_to_certify(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(200, 1))
-    pacboost.BoostRegressor(n_rounds=2).fit(X, X[:, 0]).save(tmp_path / "m.pacb")
+    pacboost.BoostRegressor(n_estimators=2).fit(X, X[:, 0]).save(tmp_path / "m.pacb")
     path = write_csv(tmp_path / "rows.csv", {"x": X[:, 0].tolist(), "y": X[:, 0].tolist()})
     result = run("certify", tmp_path / "m.pacb", path, "--target", "y")
     assert result.exit_code == 2

@@ -120,7 +120,7 @@ def test_a_folder_and_its_files_give_the_same_model(folder: Path, tmp_path: Path
     shown(fit(*files, "--target", "y", *SMALL, "--output", second))
     one, other = (load(path).model_ for path in (first, second))
     assert model_bytes(one) == model_bytes(other)
-    direct = FilterBoostClassifier(n_rounds=6, sample_rows=400, max_leaves=4, random_state=0)
+    direct = FilterBoostClassifier(n_estimators=6, sample_rows=400, max_leaves=4, random_state=0)
     direct.fit_source(folder, "y")
     assert one.ledger.core() == direct.ledger_.core()
     rows = pa.table(dict(zip("abc", examples(50, 4)[0].T, strict=True)))
@@ -262,7 +262,7 @@ def test_nothing_is_written_unless_asked(folder: Path, tmp_path: Path) -> None:
         (["--target", "y", "--memory", "lots"], "memory is 'lots'"),
         (["--target", "y", "--memory", "1MB"], "MB"),
         (["--target", "y", "--time", "-1"], "time_limit is '-1'"),
-        (["--target", "y", "--rounds", "0"], "n_rounds is 0"),
+        (["--target", "y", "--rounds", "0"], "n_estimators is 0"),
         (["--target", "y", "--epsilon", "2"], "epsilon is 2"),
         (["--target", "y", "--edge", "2"], "edge is 2"),
         (["--target", "y", "--delta", "0"], "delta"),
@@ -351,7 +351,7 @@ def test_a_model_that_cannot_be_written_is_one_sentence(
 
 
 def test_verbose_shows_the_view(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = FilterBoostClassifier(n_rounds=6, sample_rows=400, random_state=0, verbose=True)
+    model = FilterBoostClassifier(n_estimators=6, sample_rows=400, random_state=0, verbose=True)
     model.fit_source(folder, "y")
     told = capsys.readouterr().err
     assert "6 of at most 6" in told
@@ -359,7 +359,7 @@ def test_verbose_shows_the_view(folder: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_verbose_tells_of_every_batch(capsys: pytest.CaptureFixture[str]) -> None:
-    model = FilterBoostClassifier(n_rounds=50, random_state=0, verbose=True)
+    model = FilterBoostClassifier(n_estimators=50, random_state=0, verbose=True)
     for seed in range(2):
         model.partial_fit(*examples(400, seed), classes=["no", "yes"])
     told = capsys.readouterr().err.splitlines()

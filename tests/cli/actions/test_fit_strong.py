@@ -45,7 +45,9 @@ def test_it_is_the_strong_classifier(data: Path, tmp_path: Path) -> None:
     asked = [*QUICK, "--delta", "0.1", "--seed", "3", "--output", model]
     found = answer("fit", data, "--target", "label", *asked)
     read = read_csv(data, "label", categories=True)
-    direct = StrongClassifier(delta=0.1, n_rounds=12, random_state=3).fit(read.table, read.labels)
+    direct = StrongClassifier(delta=0.1, n_estimators=12, random_state=3).fit(
+        read.table, read.labels
+    )
     assert found["sentence"] == direct.sentence_
     assert found["certificate"] == direct.certificate_.to_dict()
     again = pacboost.load(model)
@@ -139,7 +141,7 @@ def test_what_is_for_whoever_chooses(data: Path, other: list[str]) -> None:
         (["--target", "nope"], "has no column 'nope'"),
         (["--target", "label", "--epsilon", "2"], "epsilon is 2"),
         (["--target", "label", "--delta", "0"], "delta is 0"),
-        (["--target", "label", "--rounds", "0"], "n_rounds is 0"),
+        (["--target", "label", "--rounds", "0"], "n_estimators is 0"),
         (["--target", "label", "--output", "no/such/folder/m.pacb"], "folder does not exist"),
         ([], "Missing option '--target'"),
     ],

@@ -83,7 +83,7 @@ def test_few_texts(tmp_path: Path) -> None:
         (["--text", "utterance", "--target", "nope"], "has no column 'nope'"),
         (["--text", "intent", "--target", "intent"], "--text names 'intent'"),
         (["--text", "utterance", "--target", "intent", "--groups", "g"], "'g'"),
-        (["--text", "utterance", "--target", "intent", "--rounds", "0"], "n_rounds is 0"),
+        (["--text", "utterance", "--target", "intent", "--rounds", "0"], "n_estimators is 0"),
         (["--text", "utterance", "--target", "intent", "--drop", "x"], "--drop names 'x'"),
         (
             ["--text", "utterance", "--target", "intent", "--booster", "logit"],

@@ -118,7 +118,7 @@ def test_a_model_that_knows_no_names_takes_columns_in_order(tmp_path: Path) -> N
 
 def test_numbers(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(200, 2))
-    model = pacboost.BoostRegressor(n_rounds=3).fit(X, X[:, 0])
+    model = pacboost.BoostRegressor(n_estimators=3).fit(X, X[:, 0])
     model.save(tmp_path / "m.pacb")
     path = write_csv(tmp_path / "rows.csv", {"a": X[:, 0].tolist(), "b": X[:, 1].tolist()})
     lines = run("predict", tmp_path / "m.pacb", path).stdout.splitlines()
@@ -174,7 +174,7 @@ def test_labels_of_another_kind_are_an_error_not_a_rate(folder: Path, tmp_path: 
 
 
 def test_texts(tmp_path: Path) -> None:
-    model = pacboost.TextBoostClassifier(n_rounds=10, random_state=0)
+    model = pacboost.TextBoostClassifier(n_estimators=10, random_state=0)
     rows = requests(5)
     model.fit(rows["utterance"], rows["intent"]).save(tmp_path / "m.pacb")
     path = write_csv(tmp_path / "rows.csv", rows)

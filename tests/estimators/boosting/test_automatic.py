@@ -60,7 +60,7 @@ def test_probabilities_after_a_trial_are_better_than_without() -> None:
     learn, new = slice(0, 400), slice(400, None)
     tuned = BoostClassifier(random_state=0).fit(X[learn], y[learn])
     plain = BoostClassifier(random_state=0, calibrate=None).fit(X[learn], y[learn])
-    fixed = BoostClassifier(random_state=0, n_rounds=180).fit(X[learn], y[learn])
+    fixed = BoostClassifier(random_state=0, n_estimators=180).fit(X[learn], y[learn])
     assert vote_digest(tuned.model_.vote) == vote_digest(plain.model_.vote)
     assert plain.model_.calibration is None
     losses = [loss(model, X[new], y[new]) for model in (tuned, plain, fixed)]
@@ -76,8 +76,8 @@ def test_the_choice_does_not_depend_on_threads(classes: int) -> None:
 
 
 GIVEN_VALUES: dict[str, Any] = dict.fromkeys(GIVEN, 0.5) | {
-    "n_rounds": 7, "n_estimators": 7, "max_leaves": 4, "max_depth": 2, "min_leaf_rows": 9,
-    "multiclass": "mh", "early_stopping": False, "eval_metric": "error", "warm_start": True,
+    "n_estimators": 7, "max_leaves": 4, "max_depth": 2, "min_leaf_rows": 9,
+    "early_stopping": False, "eval_metric": "error", "warm_start": True,
     "booster": "gentle", "learner": "stump",
 }  # fmt: skip
 
@@ -93,7 +93,7 @@ def test_whoever_sets_one_parameter_keeps_the_described_values_of_the_others(nam
 
 def test_given_parameters_are_used_as_they_are() -> None:
     X, y = world(200)
-    model = BoostClassifier(n_rounds=7, random_state=0)
+    model = BoostClassifier(n_estimators=7, random_state=0)
     ledger = model.fit(X, y).ledger_
     assert (len(ledger), ledger.rows, ledger.metric) == (7, 200, "")
     assert model.model_.calibration is None

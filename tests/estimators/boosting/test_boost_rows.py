@@ -22,9 +22,9 @@ from pacboost.models.file.format import model_bytes
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
 QUICK: dict[str, Any] = {
-    "n_rounds": 60,
-    "shrinkage": 0.5,
-    "n_iter_no_change": 3,
+    "n_estimators": 60,
+    "learning_rate": 0.5,
+    "early_stopping": 3,
     "random_state": 0,
 }
 
@@ -52,7 +52,7 @@ def is_best(ledger: Ledger) -> bool:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_share_of_each_class_is_held_back(classes: int) -> None:
     X, y = world(classes)
-    ledger = BoostClassifier(early_stopping=True, **QUICK).fit(X, y).ledger_
+    ledger = BoostClassifier(**QUICK).fit(X, y).ledger_
     held = np.floor(0.1 * np.bincount(y) + 0.5).sum()
     assert ledger.rows == 240 - held
     assert len(ledger) < 57
@@ -68,7 +68,7 @@ def test_a_share_of_each_class_is_held_back(classes: int) -> None:
 def test_rows_of_your_own_stop_it(early_stopping: Any) -> None:
     X, y = world()
     X_val, y_val = world(rows=60, seed=1)
-    model = BoostClassifier(early_stopping=early_stopping, **QUICK)
+    model = BoostClassifier(**QUICK | {"early_stopping": early_stopping})
     ledger = model.fit(X, y, X_val=X_val, y_val=y_val).ledger_
     assert ledger.rows == 240
     assert is_best(ledger)
@@ -87,8 +87,8 @@ def test_few_rows_are_not_held_back_unless_asked() -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_refit_boosts_on_all_rows_and_says_so(classes: int) -> None:
     X, y = world(classes)
-    scout = BoostClassifier(early_stopping=True, **QUICK).fit(X, y)
-    model = BoostClassifier(early_stopping="refit", **QUICK).fit(X, y)
+    scout = BoostClassifier(**QUICK).fit(X, y)
+    model = BoostClassifier(**QUICK | {"early_stopping": "refit"}).fit(X, y)
     ledger, best = model.ledger_, len(scout.ledger_)
     assert ledger.rows == 240
     rounds = min(60, math.ceil(1.1 * best))
@@ -97,7 +97,7 @@ def test_refit_boosts_on_all_rows_and_says_so(classes: int) -> None:
         f"all {rounds} rounds are done; {best} rounds were best on held-back rows, before boosting "
         "on all"
     )
-    plain = BoostClassifier(early_stopping=False, **QUICK | {"n_rounds": rounds}).fit(X, y)
+    plain = BoostClassifier(**QUICK | {"n_estimators": rounds, "early_stopping": False}).fit(X, y)
     assert np.array_equal(model.decision_function(X), plain.decision_function(X))
 
 
@@ -129,7 +129,7 @@ def test_the_log_loss_is_that_of_the_probabilities(booster: str, classes: int) -
 def test_a_class_of_a_single_row_is_not_held_back() -> None:
     X, y = world()
     y[7] = 2
-    model = BoostClassifier(early_stopping=True, **QUICK).fit(X, y)
+    model = BoostClassifier(**QUICK).fit(X, y)
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.ledger_.rounds
 
@@ -187,9 +187,9 @@ def test_balanced_classes_are_weights_given_by_hand() -> None:
     X, _ = world()
     y = (X[:, 0] > 0.8).astype(np.int64)
     by_hand = (y.size / (2 * np.bincount(y)))[y]
-    balanced = BoostClassifier(n_rounds=5, class_weight="balanced").fit(X, y)
-    assert same(balanced, BoostClassifier(n_rounds=5).fit(X, y, sample_weight=by_hand))
-    assert not same(balanced, BoostClassifier(n_rounds=5).fit(X, y))
+    balanced = BoostClassifier(n_estimators=5, class_weight="balanced").fit(X, y)
+    assert same(balanced, BoostClassifier(n_estimators=5).fit(X, y, sample_weight=by_hand))
+    assert not same(balanced, BoostClassifier(n_estimators=5).fit(X, y))
     assert balanced.ledger_.weighted
 
 
@@ -197,9 +197,9 @@ def test_weights_of_classes_multiply_those_of_rows() -> None:
     X, y = world(3)
     names = np.array(["a", "b", "c"])[y]
     rows = 1.0 + np.arange(240) % 3
-    model = BoostClassifier(n_rounds=5, class_weight={"a": 1, "b": 2, "c": 3})
+    model = BoostClassifier(n_estimators=5, class_weight={"a": 1, "b": 2, "c": 3})
     model.fit(X, names, sample_weight=rows)
-    assert same(model, BoostClassifier(n_rounds=5).fit(X, names, sample_weight=rows * (1 + y)))
+    assert same(model, BoostClassifier(n_estimators=5).fit(X, names, sample_weight=rows * (1 + y)))
     assert model.certificate_.value >= np.average(
         model.mistakes(X, names), weights=rows * (1 + y)
     ) * (1 - 1e-12)
@@ -219,8 +219,8 @@ def test_a_class_without_weight_is_named(classes: int) -> None:
 def test_rows_too_light_to_count_do_no_harm(booster: str, classes: int) -> None:
     X, y = world(classes)
     weights = np.where(np.arange(240) < 60, 1e-20, 1.0)
-    shrinkage = None if booster == "projection" else 0.5
-    model = BoostClassifier(booster, n_rounds=40, shrinkage=shrinkage, random_state=0)
+    learning_rate = None if booster == "projection" else 0.5
+    model = BoostClassifier(booster, n_estimators=40, learning_rate=learning_rate, random_state=0)
     model.fit(X, y, sample_weight=weights)
     wrong = float(np.average(model.mistakes(X, y), weights=weights))
     assert wrong < 0.3
@@ -249,14 +249,14 @@ def test_categories_are_the_same_from_every_frame() -> None:
         pl.DataFrame(columns),
         pl.DataFrame({**columns, "colour": pl.Series(colour).cast(pl.Categorical)}),
     ]
-    expected = BoostClassifier(n_rounds=8).fit(text, y)
+    expected = BoostClassifier(n_estimators=8).fit(text, y)
     assert expected.levels_.to_dict() == {"0": ["blue", "green", "grey", "red"]}
     assert expected.score(text, y) > 0.95
     for frame in frames:
-        assert same(BoostClassifier(n_rounds=8).fit(frame, y), expected)
+        assert same(BoostClassifier(n_estimators=8).fit(frame, y), expected)
         assert np.array_equal(expected.decision_function(frame), expected.decision_function(text))
     cells = np.array(list(zip(*columns.values(), strict=True)), dtype=object)
-    assert same(BoostClassifier(n_rounds=8).fit(cells, y), expected)
+    assert same(BoostClassifier(n_estimators=8).fit(cells, y), expected)
 
 
 @pytest.mark.parametrize("holes", [False, True])
@@ -266,7 +266,7 @@ def test_unseen_levels_act_as_missing_ones(options: dict[str, Any], holes: bool)
     frame = pd.DataFrame(columns)
     if holes:
         frame.loc[::7, "colour"] = None
-    model = BoostClassifier(n_rounds=8, **options).fit(frame, y)
+    model = BoostClassifier(n_estimators=8, **options).fit(frame, y)
 
     def scores(colour: Any, make: Any = pd.DataFrame) -> Any:
         return model.decision_function(make({"colour": [colour, "red"], "size": [0.1, 0.1]}))
@@ -283,7 +283,7 @@ def test_unseen_levels_act_as_missing_ones(options: dict[str, Any], holes: bool)
 def test_unseen_levels_may_stand_in_validation_rows() -> None:
     columns, y = coloured()
     own = pd.DataFrame({"colour": ["pink", "red"], "size": [0.0, 1.0]})
-    model = BoostClassifier(n_rounds=5).fit(pd.DataFrame(columns), y, X_val=own, y_val=[0, 1])
+    model = BoostClassifier(n_estimators=5).fit(pd.DataFrame(columns), y, X_val=own, y_val=[0, 1])
     assert model.levels_.to_dict() == {"0": ["blue", "green", "grey", "red"]}
     assert model.ledger_.metric == "log_loss"
 
@@ -291,7 +291,7 @@ def test_unseen_levels_may_stand_in_validation_rows() -> None:
 def test_a_column_of_names_is_of_no_use_and_said_to_be() -> None:
     frame = pd.DataFrame({"user": [f"u{i}" for i in range(700)], "size": np.arange(700) % 2})
     with pytest.warns(InputWarning, match=r"column 'user' has 700 levels.*Leave the column out"):
-        model = BoostClassifier(n_rounds=3).fit(frame, np.arange(700) % 2)
+        model = BoostClassifier(n_estimators=3).fit(frame, np.arange(700) % 2)
     assert model.levels_.to_dict() == {"0": []}
     assert model.score(frame, np.arange(700) % 2) == 1
 
@@ -300,7 +300,7 @@ def test_frequent_levels_of_many_are_learned_from() -> None:
     users = [f"u{i}" for i in range(300)] + ["good", "bad"] * 100
     y = np.array([0, 1] * 150 + [1, 0] * 100)
     with pytest.warns(InputWarning, match="the 2 most frequent are kept"):
-        model = BoostClassifier(n_rounds=20).fit(pd.DataFrame({"user": users}), y)
+        model = BoostClassifier(n_estimators=20).fit(pd.DataFrame({"user": users}), y)
     assert model.predict(pd.DataFrame({"user": ["good", "bad"]})).tolist() == [1, 0]
     rare = model.decision_function(pd.DataFrame({"user": ["u3", "never seen", None]}))
     assert rare[0] == rare[1] == rare[2]
@@ -311,7 +311,12 @@ def test_numbers_are_categories_if_named() -> None:
     kind = generator.integers(6, size=300)
     y = kind % 2
     frame = pd.DataFrame({"kind": kind, "noise": generator.normal(size=300)})
-    options: dict[str, Any] = {"n_rounds": 1, "max_leaves": 2, "min_leaf_rows": 1, "shrinkage": 1.0}
+    options: dict[str, Any] = {
+        "n_estimators": 1,
+        "max_leaves": 2,
+        "min_leaf_rows": 1,
+        "learning_rate": 1.0,
+    }
     plain = BoostClassifier("adaboost", **options).fit(frame, y)
     assert plain.score(frame, y) < 0.8
     for choice in (["kind"], [0], [True, False]):
@@ -335,19 +340,19 @@ def test_a_monotone_category_is_refused() -> None:
         BoostClassifier(monotone_constraints={"colour": 1}).fit(frame, y)
     with pytest.raises(ParameterError, match=r"names 'nope'.*its columns are colour, size"):
         BoostClassifier(monotone_constraints={"nope": 1}).fit(frame, y)
-    free = BoostClassifier(monotone_constraints={"colour": 0, "size": 1}, n_rounds=8)
+    free = BoostClassifier(monotone_constraints={"colour": 0, "size": 1}, n_estimators=8)
     assert free.fit(frame, y).score(frame, y) > 0.95
 
 
 def test_going_on_with_other_levels_is_refused() -> None:
     columns, y = coloured()
     frame = pd.DataFrame(columns)
-    model = BoostClassifier(n_rounds=3, warm_start=True).fit(frame, y)
+    model = BoostClassifier(n_estimators=3, warm_start=True).fit(frame, y)
     other = frame.replace({"colour": {"red": "pink"}})
     with pytest.raises(ParameterError, match="levels or classes have changed; set warm_start"):
-        model.set_params(n_rounds=5).fit(other, y)
+        model.set_params(n_estimators=5).fit(other, y)
     assert model.levels_.to_dict() == {"0": ["blue", "green", "grey", "red"]}
-    expected = BoostClassifier(n_rounds=5).fit(frame, y)
+    expected = BoostClassifier(n_estimators=5).fit(frame, y)
     assert same(model.fit(frame, y), expected)
 
 
@@ -359,7 +364,7 @@ def test_going_on_with_other_levels_is_refused() -> None:
 @pytest.mark.usefixtures("isotonic_from_few_rows")
 def test_calibration_changes_probabilities_and_no_score(method: str, classes: int) -> None:
     X, y = world(classes, rows=400)
-    options: dict[str, Any] = {"n_rounds": 20, "random_state": 0}
+    options: dict[str, Any] = {"n_estimators": 20, "random_state": 0}
     model = BoostClassifier(calibrate=method, validation_fraction=0.3, **options).fit(X, y)
     shares = model.predict_proba(X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
@@ -378,14 +383,16 @@ def test_calibration_changes_probabilities_and_no_score(method: str, classes: in
 def test_calibration_with_rows_held_back_to_stop() -> None:
     X, y = world()
     for early_stopping, rows in ((True, 194), ("refit", 215)):
-        model = BoostClassifier(calibrate="sigmoid", early_stopping=early_stopping, **QUICK)
+        model = BoostClassifier(
+            **QUICK | {"calibrate": "sigmoid", "early_stopping": early_stopping}
+        )
         assert abs(model.fit(X, y).ledger_.rows - rows) <= 1
         assert model.calibration_error_ is not None
 
 
 def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = world(rows=400)
-    model = BoostClassifier(calibrate="isotonic", n_rounds=4, random_state=0)
+    model = BoostClassifier(calibrate="isotonic", n_estimators=4, random_state=0)
     with pytest.warns(TooFewRowsWarning, match="needs 1,000 held-out rows, and there are 40; 'sig"):
         model.fit(X, y)
     assert model.model_.calibration is not None
@@ -400,9 +407,9 @@ def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPa
 def test_too_few_rows_to_calibrate() -> None:
     X, y = world(rows=40)
     with pytest.raises(DataError, match="4 held-out rows to calibrate with, and at least 10"):
-        BoostClassifier(calibrate="sigmoid", n_rounds=2).fit(X, y)
+        BoostClassifier(calibrate="sigmoid", n_estimators=2).fit(X, y)
     X, y = world(rows=120)
-    model = BoostClassifier(calibrate="sigmoid", n_rounds=2).fit(X, y)
+    model = BoostClassifier(calibrate="sigmoid", n_estimators=2).fit(X, y)
     assert model.calibration_error_ is None  # enough for a curve, too few to measure it
 
 
@@ -411,4 +418,4 @@ def test_a_class_missing_from_the_rows_to_calibrate_with() -> None:
     X, y = world()
     y[7] = 2
     with pytest.raises(DataError, match=r"2 of 3 classes, none of class 2; .* every class"):
-        BoostClassifier(calibrate="isotonic", n_rounds=2).fit(X, y)
+        BoostClassifier(calibrate="isotonic", n_estimators=2).fit(X, y)

@@ -77,9 +77,9 @@ def test_a_broken_promise_is_told_by_the_name_of_the_rules_too() -> None:
 def test_warm_start_files_threads_and_black_boxes(tmp_path: Path) -> None:
     X, signs = noisy(400, 3, seed=1)
     make: dict[str, Any] = {"edge": 0.1, "epsilon": 0.05, "random_state": 0}
-    whole = BoostByMajority(n_rounds=12, n_jobs=1, **make).fit(X, signs)
-    model = BoostByMajority(n_rounds=5, warm_start=True, n_jobs=2, **make).fit(X, signs)
-    model.set_params(n_rounds=12).fit(X, signs)
+    whole = BoostByMajority(n_estimators=12, n_jobs=1, **make).fit(X, signs)
+    model = BoostByMajority(n_estimators=5, warm_start=True, n_jobs=2, **make).fit(X, signs)
+    model.set_params(n_estimators=12).fit(X, signs)
     assert model_bytes(model.model_) == model_bytes(whole.model_)
     model.save(tmp_path / "model.json")
     again = pacboost.load(tmp_path / "model.json")
@@ -92,16 +92,16 @@ def test_several_classes_early_stopping_and_holdout() -> None:
     generator = np.random.default_rng(3)
     X = generator.normal(size=(600, 4))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
-    model = BoostByMajority(
-        0.2, 0.02, early_stopping=True, certify="holdout", random_state=1, n_iter_no_change=5
-    ).fit(X, y)
+    model = BoostByMajority(0.2, 0.02, early_stopping=5, certify="holdout", random_state=1).fit(
+        X, y
+    )
     assert model.score(X, y) > 0.9
     assert all(entry.validation is not None for entry in model.ledger_.rounds)
     assert model.certificate_.delta == 0.05
 
 
 @pytest.mark.parametrize(
-    "options", [{"edge": 0.0}, {"edge": "much"}, {"epsilon": 1.0}, {"n_rounds": 0}]
+    "options", [{"edge": 0.0}, {"edge": "much"}, {"epsilon": 1.0}, {"n_estimators": 0}]
 )
 def test_bad_parameters(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=next(iter(options))):
@@ -109,7 +109,7 @@ def test_bad_parameters(options: dict[str, Any]) -> None:
 
 
 def test_a_table_that_is_too_large_is_not_made() -> None:
-    model = BoostByMajority(edge=0.01, n_rounds=1).fit(*noisy(50, 2, seed=0))
+    model = BoostByMajority(edge=0.01, n_estimators=1).fit(*noisy(50, 2, seed=0))
     assert model.rounds_ > 20_000
     with pytest.raises(ParameterError, match=r"too large: \d,\d+ MB"):
         model.potentials_  # noqa: B018 - asking for it is what is tested

@@ -23,7 +23,7 @@ SETS: Any = [["a", "b"], [2, 3]]
 def fit(kind: Any, sets: Any, rows: Any = FRAME, **options: Any) -> Any:
     answers = SCORE if kind is BoostRegressor else SCORE > 0
     answers = options.pop("answers", answers)
-    given = {"n_rounds": 8, "min_leaf_rows": 5, "random_state": 0, **options}
+    given = {"n_estimators": 8, "min_leaf_rows": 5, "random_state": 0, **options}
     return kind(interaction_constraints=sets, **given).fit(rows, answers)
 
 
@@ -47,7 +47,9 @@ def test_threads_change_no_byte(rows: Any, answers: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_MANY", 0)
     monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 3)
     found = [
-        fit(BoostClassifier, [[0, 1], [2, 3]], rows, answers=answers, n_jobs=threads, n_rounds=4)
+        fit(
+            BoostClassifier, [[0, 1], [2, 3]], rows, answers=answers, n_jobs=threads, n_estimators=4
+        )
         for threads in (1, 2, 3)
     ]
     assert len({model_bytes(model.model_) for model in found}) == 1
@@ -57,7 +59,7 @@ def test_threads_change_no_byte(rows: Any, answers: Any, monkeypatch: pytest.Mon
 def test_names_and_numbers_mean_the_same() -> None:
     forms = (SETS, [(0, 1), (2, 3)], [{"b", "a"}, np.array([2, 3])], [[0, 1]])
     assert len({model_bytes(fit(BoostClassifier, sets).model_) for sets in forms}) == 1
-    other = BoostClassifier(n_rounds=8, min_leaf_rows=5, random_state=0, interaction_cst=SETS)
+    other = BoostClassifier(n_estimators=8, min_leaf_rows=5, random_state=0, interaction_cst=SETS)
     assert model_bytes(other.fit(FRAME, SCORE > 0).model_) in {
         model_bytes(fit(BoostClassifier, SETS).model_)
     }
@@ -103,5 +105,5 @@ def test_monotone_constraints_are_refused_for_many_classes_with_a_way_out() -> N
     classes = np.digitize(SCORE, [-1, 1])
     with pytest.raises(ParameterError, match=r"two classes, and y has 3: .* fit one class"):
         BoostClassifier(monotone_constraints={"a": 1}).fit(FRAME, classes)
-    model = BoostClassifier(n_rounds=5, monotone_constraints={"a": 1}).fit(FRAME, classes == 2)
+    model = BoostClassifier(n_estimators=5, monotone_constraints={"a": 1}).fit(FRAME, classes == 2)
     assert model.score(FRAME, classes == 2) > 0.8

@@ -33,7 +33,9 @@ def sets(labels: Any) -> tuple[Any, Any, Any]:
 def test_every_curve_is_the_metric_after_every_round() -> None:
     _, y = world()
     train, first, second = sets(y)
-    model = BoostRegressor(n_rounds=12, early_stopping=False).fit(*train, eval_set=[first, second])
+    model = BoostRegressor(n_estimators=12, early_stopping=False).fit(
+        *train, eval_set=[first, second]
+    )
     assert list(model.validation_curves_) == ["validation_0", "validation_1"]
     for (X, own), curve in zip((first, second), model.validation_curves_.values(), strict=True):
         expected = [mean_squared_error(own, stage) for stage in model.staged_predict(X)]
@@ -47,12 +49,12 @@ def test_curves_of_classifiers(booster: str) -> None:
     _, y = world()
     train, first, second = sets(np.where(y > 1, "yes", "no"))
     learner = "stump" if booster == "total" else "tree"
-    model = BoostClassifier(booster, learner, n_rounds=8, early_stopping=False)
+    model = BoostClassifier(booster, learner, n_estimators=8, early_stopping=False)
     model.fit(*train, eval_set={"near": first, "far": second})
     assert list(model.validation_curves_) == ["near", "far"]
     far = model.validation_curves_["far"]
     assert far[-1] == pytest.approx(log_loss(second[1], model.predict_proba(second[0])), rel=1e-6)
-    other = BoostClassifier(booster, learner, n_rounds=8, early_stopping=False)
+    other = BoostClassifier(booster, learner, n_estimators=8, early_stopping=False)
     other.fit(*train, X_val=second[0], y_val=second[1])
     assert other.validation_curves_ == {"validation_0": far}
 
@@ -60,7 +62,7 @@ def test_curves_of_classifiers(booster: str) -> None:
 def test_the_first_set_stops_and_the_others_change_nothing() -> None:
     _, y = world()
     train, first, second = sets(y)
-    model = BoostRegressor(n_rounds=300, early_stopping=5, shrinkage=0.5)
+    model = BoostRegressor(n_estimators=300, early_stopping=5, learning_rate=0.5)
     one = model.fit(*train, X_val=first[0], y_val=first[1])
     bytes_of_one, rounds = model_bytes(one.model_), len(one.ledger_)
     several = model.fit(*train, eval_set=[first, second])
@@ -77,12 +79,11 @@ def test_going_on_measures_the_earlier_rounds_too() -> None:
     train, first, second = sets(y > 1)
     for model in (
         AdaBoostClassifier(n_estimators=5, warm_start=True, learning_rate=0.5),
-        BoostClassifier(n_rounds=5, warm_start=True, early_stopping=False),
-        BoostClassifier("total", "stump", n_rounds=5, warm_start=True, early_stopping=False),
+        BoostClassifier(n_estimators=5, warm_start=True, early_stopping=False),
+        BoostClassifier("total", "stump", n_estimators=5, warm_start=True, early_stopping=False),
     ):
         model.fit(*train, eval_set=[first, second])
-        name = "n_estimators" if isinstance(model, AdaBoostClassifier) else "n_rounds"
-        model.set_params(**{name: 9}).fit(*train, eval_set=[first, second])
+        model.set_params(n_estimators=9).fit(*train, eval_set=[first, second])
         whole = type(model)(**model.get_params()).set_params(warm_start=False)
         whole.fit(*train, eval_set=[first, second])
         lengths = {len(curve) for curve in model.validation_curves_.values()}
@@ -94,7 +95,7 @@ def test_going_on_measures_the_earlier_rounds_too() -> None:
 
 def test_held_back_rows_have_a_curve_and_fits_without_any_have_none() -> None:
     X, y = world()
-    model = BoostRegressor(n_rounds=8, early_stopping=True, random_state=0).fit(X, y)
+    model = BoostRegressor(n_estimators=8, early_stopping=True, random_state=0).fit(X, y)
     assert len(model.validation_curves_["validation_0"]) == 8
     model.set_params(early_stopping=False).fit(X, y)
     assert not hasattr(model, "validation_curves_")
@@ -103,10 +104,10 @@ def test_held_back_rows_have_a_curve_and_fits_without_any_have_none() -> None:
 def test_one_pair_and_texts() -> None:
     _, y = world()
     train, first, _ = sets(y)
-    model = BoostRegressor(n_rounds=4, early_stopping=False).fit(*train, eval_set=first)
+    model = BoostRegressor(n_estimators=4, early_stopping=False).fit(*train, eval_set=first)
     assert list(model.validation_curves_) == ["validation_0"]
     texts, labels = [f"word{k % 7} other{k % 3}" for k in range(60)], np.arange(60) % 7 > 3
-    text = TextBoostClassifier(n_rounds=5, early_stopping=False)
+    text = TextBoostClassifier(n_estimators=5, early_stopping=False)
     pairs = [(texts[:20], labels[:20]), (texts[20:50], labels[20:50])]
     text.fit(texts, labels, eval_set=pairs)
     assert [len(curve) for curve in text.validation_curves_.values()] == [5, 5]
@@ -116,7 +117,7 @@ def test_one_pair_and_texts() -> None:
 def test_rows_of_all_sets_are_remembered() -> None:
     _, y = world()
     train, first, second = sets(y > 1)
-    model = BoostClassifier(n_rounds=5).fit(*train, eval_set=[first, second])
+    model = BoostClassifier(n_estimators=5).fit(*train, eval_set=[first, second])
     with pytest.raises(NotCertified):
         pacboost.certify(model, *second)
 
@@ -141,9 +142,9 @@ def test_two_ways_at_once_and_bad_rows_are_refused() -> None:
     with pytest.raises(ParameterError, match="both given"):
         BoostRegressor().fit(X, y, X_val=X, y_val=y, eval_set=[(X, y)])
     with pytest.raises(DataError, match="contains NaN"):
-        BoostRegressor(n_rounds=3).fit(X, y, eval_set=[(X, y), (X, y * np.nan)])
+        BoostRegressor(n_estimators=3).fit(X, y, eval_set=[(X, y), (X, y * np.nan)])
     with pytest.raises(DataError, match="y_val holds -"):
-        BoostRegressor("poisson", n_rounds=3).fit(X, y**2, eval_set=[(X, y**2), (X, y)])
+        BoostRegressor("poisson", n_estimators=3).fit(X, y**2, eval_set=[(X, y**2), (X, y)])
     pairs = [(X, y > 0), (X, np.where(y > 0, "a", "b"))]
     with pytest.raises(DataError, match="not among the classes"):
-        BoostClassifier(n_rounds=3).fit(X, y > 0, eval_set=pairs)
+        BoostClassifier(n_estimators=3).fit(X, y > 0, eval_set=pairs)

@@ -46,7 +46,7 @@ def test_learns_with_every_booster(booster: str, learner: str) -> None:
 @pytest.mark.parametrize("classes", [3, 5])
 def test_learns_several_classes(classes: int) -> None:
     X, y = noisy(6000, classes=classes)
-    model = small(n_rounds=40).fit(X, y)
+    model = small(n_estimators=40).fit(X, y)
     assert model.classes_.tolist() == list(range(classes))
     assert model.score(X, y) > 0.6
     assert model.predict_proba(X[:5]).shape == (5, classes)
@@ -61,7 +61,7 @@ def test_black_boxes_learn_from_raw_rows(learner: Any) -> None:
         return DecisionTreeClassifier(max_depth=2).fit(X, y, sample_weight=weights)
 
     X, y = noisy(4000)
-    model = small("mada", learner or median, n_rounds=6).fit(X, y)
+    model = small("mada", learner or median, n_estimators=6).fit(X, y)
     assert model.score(X, y) > 0.65
     assert model.certificate_.value < 0.5
 
@@ -79,7 +79,7 @@ def test_a_rare_class_is_found() -> None:
     X = generator.normal(size=(60_000, 3))
     y = (X[:, 0] > 2.6).astype(np.int64)
     assert y.mean() < 0.006
-    model = small(sample_rows=4000, n_rounds=30).fit(X, y)
+    model = small(sample_rows=4000, n_estimators=30).fit(X, y)
     assert (model.predict(X) != y).mean() < 0.001
 
 
@@ -87,7 +87,7 @@ def test_booster_and_learner_may_be_objects() -> None:
     X, y = noisy(3000)
     model = small(Mada(learning_rate=0.5)).fit(X, y)
     assert model.ledger_.booster == "mada"
-    named = small("mada", shrinkage=0.5).fit(X, y)
+    named = small("mada", learning_rate=0.5).fit(X, y)
     assert model_bytes(named.model_) == model_bytes(model.model_)
 
 
@@ -113,7 +113,7 @@ def failures(delta: float, runs: int) -> int:
     for seed in range(runs):
         X, y = coin(500, seed)
         model = FilterBoostClassifier(
-            n_rounds=6, n_certify=120, delta=delta, random_state=seed, n_jobs=1
+            n_estimators=6, n_certify=120, delta=delta, random_state=seed, n_jobs=1
         )
         wrong += model.fit(X, y).certificate_.value < 0.5
     return wrong
@@ -150,7 +150,7 @@ def test_certificates_hold_on_a_world_with_known_risk(
     wrong, runs = np.zeros(2), 500
     for seed in range(runs):
         model = FilterBoostClassifier(
-            "mada", "stump", n_rounds=4, n_certify=150, delta=0.1, random_state=seed,
+            "mada", "stump", n_estimators=4, n_certify=150, delta=0.1, random_state=seed,
             epsilon=0.2, sample_rows=400,
         )  # fmt: skip
         if source == "stream":
@@ -187,7 +187,7 @@ def test_certificate_names_order_and_assumption_of_streams() -> None:
 
 
 def certified(**told: Any) -> FilterBoostClassifier:
-    return small("mada", "stump", 0.2, 0.45, n_rounds=60, **{"sample_rows": 2000, **told})
+    return small("mada", "stump", 0.2, 0.45, n_estimators=60, **{"sample_rows": 2000, **told})
 
 
 def test_a_certified_stop_says_what_it_rests_on() -> None:
@@ -225,7 +225,7 @@ def first_of_many(event: Any) -> bool:
 
 def test_draws_with_replacement_speak_of_the_array_alone() -> None:
     X, y = noisy(3000)
-    model = small(callbacks=[first_of_many], n_rounds=500)
+    model = small(callbacks=[first_of_many], n_estimators=500)
     model.fit_source(ArrayOracle(X, y, 0, replace=True))
     told = model.certificate_
     assert "the error on this array" in told.claim
@@ -244,7 +244,7 @@ def test_on_a_second_pass_rows_that_were_never_learned_from_test_the_vote(
     def second_pass(event: Any) -> bool:
         return isinstance(event, Refill) and event.again == event.draws and event.rounds > 2
 
-    model = small("mada", callbacks=[second_pass], n_rounds=500)
+    model = small("mada", callbacks=[second_pass], n_estimators=500)
     model.fit_source(folder, "y")
     stop = model.stop_certificate_
     assert stop is not None
@@ -262,7 +262,7 @@ def test_a_second_pass_over_a_stream_speaks_of_the_stream(monkeypatch: pytest.Mo
     def second_pass(event: Any) -> bool:
         return isinstance(event, Refill) and event.again == event.draws and event.rounds > 2
 
-    model = small("mada", callbacks=[second_pass], n_rounds=500, n_certify=0)
+    model = small("mada", callbacks=[second_pass], n_estimators=500, n_certify=0)
     model.fit_source(lambda: iter([(X, y)]))
     assert "the error on this stream" in model.certificate_.claim
 
@@ -272,7 +272,9 @@ def test_arrays_whose_rows_have_all_come_before_certify_nothing_by_draws(
 ) -> None:
     """Of a pool easy rows come less often, so what comes again is no fair draw."""
     monkeypatch.setattr("pacboost.training.filtering.array_rows.SHARE_FRESH", 0.0)
-    model = small("mada", callbacks=[first_of_many], n_rounds=500, n_certify=0).fit(*noisy(1000))
+    model = small("mada", callbacks=[first_of_many], n_estimators=500, n_certify=0).fit(
+        *noisy(1000)
+    )
     assert model.ledger_.refills[-1].fresh == 0
     assert model.stop_certificate_ is None
     assert model.ledger_.refills[-1].error_upper == 1.0
@@ -325,7 +327,7 @@ def test_progressive_errors_of_a_stream_are_of_rows_not_yet_learned_from(
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", 500)
     X, y = noisy(20_000)
     oracle = StreamOracle(iter([(X, y)]))
-    model = small(n_certify=0, n_rounds=60, sample_rows=400).fit_source(oracle)
+    model = small(n_certify=0, n_estimators=60, sample_rows=400).fit_source(oracle)
     at = 0
     for refill in model.ledger_.refills:
         rows = slice(at, at + refill.draws)
@@ -359,7 +361,7 @@ def test_a_time_limit_before_the_first_round() -> None:
 
 
 def test_a_time_limit_keeps_what_was_learned() -> None:
-    model = small(time_limit="1s", n_rounds=10**6, booster="mada").fit_source(
+    model = small(time_limit="1s", n_estimators=10**6, booster="mada").fit_source(
         LabelNoise(Halfspaces((1.0, 1.0)), 0.2)
     )
     assert model.ledger_.stopped == "the time is up"
@@ -373,7 +375,7 @@ def test_a_filter_that_starves_says_so_with_its_certificate(
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", 4096)
     world = BooleanConcept(3, lambda X: X.sum(axis=1) >= 2)
     booster = Measure(edge=0.3, epsilon=0.9)  # of a steep slope: soon nothing weighs anything
-    model = small(booster, "stump", edge=0.3, n_rounds=10**5, n_certify=300)
+    model = small(booster, "stump", edge=0.3, n_estimators=10**5, n_certify=300)
     model.fit_source(world)
     assert "the filter starves" in model.ledger_.stopped
     assert float(world.risk(model.decision_function)) == 0

@@ -60,10 +60,10 @@ SOURCES: dict[str, Fit] = {
     "array": on_array, "files": on_files, "world": on_world, "stream": on_stream,
 }  # fmt: skip
 WAYS: dict[str, dict[str, Any]] = {
-    "trees": {"n_rounds": 14, "sample_rows": 700},
-    "stumps": {"booster": "mada", "learner": "stump", "n_rounds": 14, "sample_rows": 500},
-    "path": {"booster": "projection", "n_rounds": 8, "sample_rows": 500},
-    "tested": {"booster": "mada", "learner": "stump", "edge": 0.2, "n_rounds": 4},
+    "trees": {"n_estimators": 14, "sample_rows": 700},
+    "stumps": {"booster": "mada", "learner": "stump", "n_estimators": 14, "sample_rows": 500},
+    "path": {"booster": "projection", "n_estimators": 8, "sample_rows": 500},
+    "tested": {"booster": "mada", "learner": "stump", "edge": 0.2, "n_estimators": 4},
 }
 
 
@@ -107,11 +107,11 @@ def test_goes_on_to_the_same_model(source: str, way: str, tmp_path: Path) -> Non
 
 
 def test_may_be_stopped_many_times(tmp_path: Path) -> None:
-    whole = on_array(small(n_rounds=14, sample_rows=700), tmp_path)
+    whole = on_array(small(n_estimators=14, sample_rows=700), tmp_path)
     path = tmp_path / "run"
     for turn in range(100):
         stopper = Interrupt(2 + 3 * (turn % 5), RuntimeError)
-        model = small(n_rounds=14, sample_rows=700, checkpoint=path, callbacks=[stopper])
+        model = small(n_estimators=14, sample_rows=700, checkpoint=path, callbacks=[stopper])
         try:
             on_array(model, tmp_path)
         except RuntimeError:
@@ -123,7 +123,7 @@ def test_may_be_stopped_many_times(tmp_path: Path) -> None:
 
 def test_an_interrupt_keeps_the_rounds_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    model = small(n_rounds=14, sample_rows=700, checkpoint=path)
+    model = small(n_estimators=14, sample_rows=700, checkpoint=path)
     model.set_params(callbacks=[Interrupt(9, KeyboardInterrupt)])
     with pytest.raises(KeyboardInterrupt) as caught:
         on_array(model, tmp_path)
@@ -146,7 +146,7 @@ def test_an_interrupt_without_a_checkpoint(tmp_path: Path) -> None:
 
 
 def test_the_time_limit_leaves_a_checkpoint(tmp_path: Path) -> None:
-    told: dict[str, Any] = {"n_rounds": 14, "sample_rows": 700}
+    told: dict[str, Any] = {"n_estimators": 14, "sample_rows": 700}
     path = tmp_path / "run"
     model = on_array(small(**told, checkpoint=path, time_limit=1e-9), tmp_path)
     assert model.ledger_.stopped == "the time is up"
@@ -158,7 +158,7 @@ def test_the_time_limit_leaves_a_checkpoint(tmp_path: Path) -> None:
 
 
 def test_a_callback_that_stops_leaves_a_checkpoint(tmp_path: Path) -> None:
-    told: dict[str, Any] = {"n_rounds": 14, "sample_rows": 700}
+    told: dict[str, Any] = {"n_estimators": 14, "sample_rows": 700}
     path = tmp_path / "run"
     stopper = [lambda event: isinstance(event, Refill) and event.number == 2]
     model = on_array(small(**told, checkpoint=path, callbacks=stopper), tmp_path)
@@ -168,7 +168,7 @@ def test_a_callback_that_stops_leaves_a_checkpoint(tmp_path: Path) -> None:
 
 
 def stopped_run(path: Path, **told: Any) -> None:
-    model = small(n_rounds=14, sample_rows=700, checkpoint=path, **told)
+    model = small(n_estimators=14, sample_rows=700, checkpoint=path, **told)
     with pytest.raises(RuntimeError):
         on_array(model.set_params(callbacks=[Interrupt(9, RuntimeError)]), path.parent)
     assert path.exists()
@@ -178,7 +178,7 @@ def test_without_a_random_state_the_seed_is_that_of_the_run(tmp_path: Path) -> N
     path = tmp_path / "run"
     stopped_run(path, random_state=None)
     seed = checkpoint.load(path).settings["seed"]
-    model = small(n_rounds=14, sample_rows=700, checkpoint=path, random_state=None)
+    model = small(n_estimators=14, sample_rows=700, checkpoint=path, random_state=None)
     assert filter_setup.seed_of_run(model) == seed
     assert len(on_array(model, tmp_path).ledger_) == 14
     assert not path.exists()
@@ -188,7 +188,7 @@ def test_without_a_random_state_the_seed_is_that_of_the_run(tmp_path: Path) -> N
     ("changes", "named"),
     [
         ({"booster": "mada"}, "booster"),
-        ({"n_rounds": 15}, "n_rounds"),
+        ({"n_estimators": 15}, "n_estimators"),
         ({"delta": 0.01, "max_bins": 30}, "delta, max_bins"),
         ({"random_state": 5}, "random_state, seed"),
     ],
@@ -196,7 +196,7 @@ def test_without_a_random_state_the_seed_is_that_of_the_run(tmp_path: Path) -> N
 def test_other_parameters_are_refused(changes: dict[str, Any], named: str, tmp_path: Path) -> None:
     path = tmp_path / "run"
     stopped_run(path)
-    told = {"n_rounds": 14, "sample_rows": 700, "checkpoint": path, **changes}
+    told = {"n_estimators": 14, "sample_rows": 700, "checkpoint": path, **changes}
     with pytest.raises(FileError, match=rf"of another run \(other {named}\)"):
         on_array(small(**told), tmp_path)
     assert path.exists()
@@ -206,7 +206,7 @@ def test_other_rows_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
     stopped_run(path)
     X, y = noisy(6000)
-    model = small(n_rounds=14, sample_rows=700, checkpoint=path)
+    model = small(n_estimators=14, sample_rows=700, checkpoint=path)
     for other in ((X[:-1], y[:-1]), (X + 1, y), (X, 1 - y)):
         with pytest.raises(FileError, match=r"of another run \(other source\)"):
             model.fit(*other)
@@ -219,8 +219,8 @@ def test_what_has_no_part_in_the_model_may_change(tmp_path: Path) -> None:
     stopped_run(path)
     other = tmp_path / "moved"
     path.rename(other)
-    model = small(n_rounds=14, sample_rows=700, checkpoint=str(other), n_jobs=1, time_limit=600)
-    whole = on_array(small(n_rounds=14, sample_rows=700), tmp_path)
+    model = small(n_estimators=14, sample_rows=700, checkpoint=str(other), n_jobs=1, time_limit=600)
+    whole = on_array(small(n_estimators=14, sample_rows=700), tmp_path)
     assert model_bytes(on_array(model, tmp_path).model_) == model_bytes(whole.model_)
 
 
@@ -229,7 +229,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     stopped_run(path)
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(FileError, match="Delete it to start afresh"):
-        on_array(small(n_rounds=14, sample_rows=700, checkpoint=path), tmp_path)
+        on_array(small(n_estimators=14, sample_rows=700, checkpoint=path), tmp_path)
 
 
 def full(*_: Any, **__: Any) -> None:
@@ -240,7 +240,7 @@ def test_a_full_disk_is_no_reason_to_stop(tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "run"
     stopped_run(path)
     before = path.read_bytes()
-    told: dict[str, Any] = {"n_rounds": 14, "sample_rows": 700}
+    told: dict[str, Any] = {"n_estimators": 14, "sample_rows": 700}
     whole = on_array(small(**told), tmp_path)
     seen: list[bytes] = []
     model = small(**told, checkpoint=path, callbacks=[lambda event: seen.append(path.read_bytes())])
@@ -269,7 +269,7 @@ def test_an_interrupt_on_a_full_disk_is_still_an_interrupt(
 def test_memory_may_allow_another_sample_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, told = tmp_path / "run", {"n_rounds": 14, "memory": "9GB", "sample_rows": None}
+    path, told = tmp_path / "run", {"n_estimators": 14, "memory": "9GB", "sample_rows": None}
     sizes = iter([2100, 2100, 2100, 2100, 5000, 5000])  # each fit asks twice
     monkeypatch.setattr(filter_setup, "rows_in", lambda *_, **__: next(sizes))
     whole = on_array(small(**told), tmp_path)
@@ -288,7 +288,7 @@ from pacboost.models.file.format import model_bytes
 session.SECONDS_BETWEEN = 0.0
 folder, path, out = sys.argv[1:4]
 model = FilterBoostClassifier(
-    n_rounds=250, sample_rows=3000, max_leaves=8, n_certify=1000, random_state=4,
+    n_estimators=250, sample_rows=3000, max_leaves=8, n_certify=1000, random_state=4,
     checkpoint=path or None, n_jobs=1,
 )
 print("begun", flush=True)

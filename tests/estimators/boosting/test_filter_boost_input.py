@@ -46,8 +46,8 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"edge": "big"}, "edge is 'big'; it must be a number"),
         ({"edge": 0.0, "booster": "measure"}, "edge is 0.0"),
         ({"epsilon": 2.0, "booster": "smooth"}, "epsilon is 2.0"),
-        ({"n_rounds": 0}, "n_rounds is 0"),
-        ({"n_rounds": 2.5}, "n_rounds is 2.5"),
+        ({"n_estimators": 0}, "n_estimators is 0"),
+        ({"n_estimators": 2.5}, "n_estimators is 2.5"),
         ({"sample_rows": 0}, "sample_rows is 0"),
         ({"n_certify": -1}, "n_certify is -1"),
         ({"n_certify": 3000}, "n_certify is 3000; it must be 0 or more, and leave rows"),
@@ -60,8 +60,8 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"booster": "nobody"}, "nobody"),
         ({"learner": "nobody"}, "nobody"),
         ({"max_bins": 1}, "max_bins is 1"),
-        ({"shrinkage": 0}, "learning_rate is 0"),
-        ({"shrinkage": 0.5, "booster": "measure"}, "no parameter 'learning_rate'"),
+        ({"learning_rate": 0}, "learning_rate is 0"),
+        ({"learning_rate": 0.5, "booster": "measure"}, "no parameter 'learning_rate'"),
         ({"max_leaves": 4, "learner": "stump"}, "no parameter 'max_leaves'"),
         ({"callbacks": 3}, "callbacks is 3"),
         ({"n_jobs": 0}, "n_jobs is 0"),
@@ -106,8 +106,8 @@ def test_a_label_that_comes_late() -> None:
     y[3999] = "new"
     stream = [(X[:2000], y[:2000]), (X[2000:], y[2000:])]
     with pytest.raises(DataError, match=r"batch 1 of the stream, row 1999: has the label 'new'"):
-        small(n_rounds=200).fit_source(stream)
-    model = small(n_rounds=30).fit_source(stream, classes=["0", "1", "new"])
+        small(n_estimators=200).fit_source(stream)
+    model = small(n_estimators=30).fit_source(stream, classes=["0", "1", "new"])
     assert model.classes_.tolist() == ["0", "1", "new"]
 
 
@@ -128,7 +128,7 @@ def test_labels_of_another_kind_than_the_classes() -> None:
 def test_one_row_at_a_time() -> None:
     X, y = noisy(500)
     for told in ({}, {"booster": "mada"}, {"learner": "stump"}):
-        model = small(sample_rows=1, n_rounds=5, **told).fit(X, y)
+        model = small(sample_rows=1, n_estimators=5, **told).fit(X, y)
         assert model.predict(X).shape == y.shape
         assert 0 < model.certificate_.value <= 1
 
@@ -232,7 +232,7 @@ def test_a_target_that_is_missing_in_one_file(tmp_path: Path) -> None:
 
 def test_a_stream_that_ends_early_keeps_what_it_has() -> None:
     X, y = noisy(2500)
-    model = small(n_rounds=500).fit_source(iter([(X[:1500], y[:1500]), (X[1500:], y[1500:])]))
+    model = small(n_estimators=500).fit_source(iter([(X[:1500], y[:1500]), (X[1500:], y[1500:])]))
     assert model.ledger_.stopped == "the stream has ended"
     assert model.score(X, y) > 0.7
     assert model.certificate_.value < 0.5
@@ -246,7 +246,7 @@ def test_a_stream_that_raises_names_the_batch() -> None:
         raise OSError("the line is dead")
 
     with pytest.raises(DataError, match=r"batch 1 of the stream.*the line is dead") as caught:
-        small(n_rounds=500).fit_source(broken())
+        small(n_estimators=500).fit_source(broken())
     assert isinstance(caught.value.__cause__, OSError)
 
 
@@ -268,7 +268,7 @@ def test_memory_bounds_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filter_setup, "rows_in", lambda *_, **__: 2500)
     X, y = noisy(20_000)
     for told in (None, 10_000):
-        model = small(memory="9GB", sample_rows=told, n_rounds=40).fit(X, y)
+        model = small(memory="9GB", sample_rows=told, n_estimators=40).fit(X, y)
         assert max(r.accepted for r in model.ledger_.refills) < 2500 * 1.4
     model = small(memory="9GB", sample_rows=500).fit(X, y)
     assert max(r.accepted for r in model.ledger_.refills) < 500 * 1.4

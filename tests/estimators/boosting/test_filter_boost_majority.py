@@ -44,7 +44,7 @@ def test_an_edge_that_the_learner_does_not_have() -> None:
 
 def test_without_a_promise_the_default_one_is_made() -> None:
     X, y = noisy(20_000)
-    model = FilterBoostClassifier(booster="majority", n_rounds=20, random_state=0).fit(X, y)
+    model = FilterBoostClassifier(booster="majority", n_estimators=20, random_state=0).fit(X, y)
     assert len(model.ledger_) == 20
     assert {entry.vote for entry in model.ledger_.rounds} == {Majority().rate}
     assert model.score(*noisy(5_000, seed=9)) > 0.8

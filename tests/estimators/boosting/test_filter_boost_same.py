@@ -21,10 +21,16 @@ from tests.estimators.filter_sources import noisy, small, write_parquet
 from tests.training.filtering.setups import Choppy
 
 WAYS: dict[str, dict[str, Any]] = {
-    "trees": {"n_rounds": 25},
-    "stumps": {"booster": "mada", "learner": "stump", "n_rounds": 25},
-    "path": {"booster": "projection", "n_rounds": 10},
-    "tested": {"booster": "mada", "learner": "stump", "edge": 0.2, "epsilon": 0.4, "n_rounds": 3},
+    "trees": {"n_estimators": 25},
+    "stumps": {"booster": "mada", "learner": "stump", "n_estimators": 25},
+    "path": {"booster": "projection", "n_estimators": 10},
+    "tested": {
+        "booster": "mada",
+        "learner": "stump",
+        "edge": 0.2,
+        "epsilon": 0.4,
+        "n_estimators": 3,
+    },
 }
 EACH = pytest.mark.parametrize("told", WAYS.values(), ids=WAYS)
 
@@ -43,7 +49,7 @@ def bytes_of(source: Any, target: str | None = None, **told: Any) -> bytes:
 @EACH
 def test_threads_and_repetition_change_nothing(told: dict[str, Any]) -> None:
     X, y = noisy(70_000)  # more than one span of rows
-    told = {**told, "n_rounds": 6, "sample_rows": 40_000}
+    told = {**told, "n_estimators": 6, "sample_rows": 40_000}
     first = bytes_of((X, y), n_jobs=1, **told)
     assert bytes_of((X, y), n_jobs=2, **told) == first
     assert bytes_of((X, y), n_jobs=1, **told) == first
@@ -52,7 +58,7 @@ def test_threads_and_repetition_change_nothing(told: dict[str, Any]) -> None:
 
 def test_threads_change_nothing_with_three_classes() -> None:
     X, y = noisy(70_000, classes=3)
-    told: dict[str, Any] = {"n_rounds": 5, "sample_rows": 40_000}
+    told: dict[str, Any] = {"n_estimators": 5, "sample_rows": 40_000}
     assert bytes_of((X, y), n_jobs=2, **told) == bytes_of((X, y), n_jobs=1, **told)
 
 
@@ -101,21 +107,21 @@ def test_other_seeds_draw_other_rows(tmp_path: Path) -> None:
 def test_kinds_of_arrays_change_nothing() -> None:
     X, y = noisy(4000)
     names = [f"x{j}" for j in range(4)]
-    first = small(n_rounds=20).fit(X, y)
+    first = small(n_estimators=20).fit(X, y)
     for other in (
         X.astype(np.float32),
         np.asfortranarray(X),
         pd.DataFrame(X, columns=names),
         pl.DataFrame(X, schema=names),
     ):
-        assert model_bytes(small(n_rounds=20).fit(other, y).model_) == model_bytes(first.model_)
-    assert bytes_of((X, y), n_rounds=20).startswith(model_bytes(first.model_))
+        assert model_bytes(small(n_estimators=20).fit(other, y).model_) == model_bytes(first.model_)
+    assert bytes_of((X, y), n_estimators=20).startswith(model_bytes(first.model_))
 
 
 def test_an_iterator_is_a_list_that_ends() -> None:
     X, y = noisy(9000)
     batches = [(X[k : k + 700], y[k : k + 700]) for k in range(0, 9000, 700)]
-    told: dict[str, Any] = {"n_rounds": 3}  # which the first pass has rows enough for
+    told: dict[str, Any] = {"n_estimators": 3}  # which the first pass has rows enough for
     assert bytes_of(iter(batches), **told) == bytes_of(StreamOracle(batches), **told)
 
 

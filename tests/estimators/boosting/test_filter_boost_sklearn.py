@@ -26,15 +26,15 @@ from tests.estimators.checks import every_check
 
 CHECKED = (
     FilterBoostClassifier(),
-    FilterBoostClassifier(learner="stump", n_rounds=40),
-    FilterBoostClassifier("mada", n_rounds=20),
+    FilterBoostClassifier(learner="stump", n_estimators=40),
+    FilterBoostClassifier("mada", n_estimators=20),
 )
 CHECKED_MORE = (
     FilterBoostClassifier(learner="stump"),
-    FilterBoostClassifier("measure", n_rounds=20),
-    FilterBoostClassifier("smooth", n_rounds=20),
-    FilterBoostClassifier("projection", n_rounds=20),
-    FilterBoostClassifier(learner=DecisionTreeClassifier(max_depth=2), n_rounds=20),
+    FilterBoostClassifier("measure", n_estimators=20),
+    FilterBoostClassifier("smooth", n_estimators=20),
+    FilterBoostClassifier("projection", n_estimators=20),
+    FilterBoostClassifier(learner=DecisionTreeClassifier(max_depth=2), n_estimators=20),
 )
 
 
@@ -63,7 +63,7 @@ def noisy(rows: int = 600, classes: int = 2) -> tuple[NDArray[np.float64], NDArr
 
 
 def small(*first: Any, **told: Any) -> FilterBoostClassifier:
-    return FilterBoostClassifier(*first, **{"n_rounds": 8, "random_state": 0, **told})
+    return FilterBoostClassifier(*first, **{"n_estimators": 8, "random_state": 0, **told})
 
 
 def test_every_parameter_is_got_and_set() -> None:
@@ -73,9 +73,8 @@ def test_every_parameter_is_got_and_set() -> None:
         "edge": 0.2,
         "epsilon": 0.1,
         "delta": 0.01,
-        "n_rounds": 7,
-        "shrinkage": 0.5,
-        "learning_rate": None,
+        "n_estimators": 7,
+        "learning_rate": 0.5,
         "sample_rows": 99,
         "memory": "2GB",
         "time_limit": "9s",
@@ -161,7 +160,7 @@ def test_a_file_can_be_verified(booster: str, tmp_path: Path) -> None:
 
 
 def test_a_file_of_tested_edges_can_be_verified(tmp_path: Path) -> None:
-    model = small("mada", "stump", 0.2, 0.45, n_rounds=60, n_certify=0, sample_rows=2000)
+    model = small("mada", "stump", 0.2, 0.45, n_estimators=60, n_certify=0, sample_rows=2000)
     model.fit_source(Halfspaces((2.0, 1.0)))
     found = saved(model, tmp_path / "model.json")
     assert found["ledger"]
@@ -173,16 +172,16 @@ def test_a_file_of_tested_edges_can_be_verified(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("apart", [100, 0])
 def test_the_certificate_in_a_file_is_made_again(apart: int, tmp_path: Path) -> None:
-    model = small("mada", "stump", 0.2, 0.45, n_rounds=60, n_certify=apart, sample_rows=2000)
+    model = small("mada", "stump", 0.2, 0.45, n_estimators=60, n_certify=apart, sample_rows=2000)
     assert saved(model.fit_source(Halfspaces((2.0, 1.0))), tmp_path / "model.json")["bound"]
 
 
 def test_a_grid_search_works() -> None:
-    grid = {"n_rounds": [1, 10], "booster__l2": [0.0, 1.0]}
+    grid = {"n_estimators": [1, 10], "booster__l2": [0.0, 1.0]}
     search = GridSearchCV(FilterBoostClassifier(random_state=0), grid, cv=3, n_jobs=1)
     search.fit(*noisy())
     assert search.best_score_ > 0.7
-    assert len(search.best_estimator_.ledger_) == search.best_params_["n_rounds"]
+    assert len(search.best_estimator_.ledger_) == search.best_params_["n_estimators"]
 
 
 def test_names_of_frames_are_kept_and_forgotten() -> None:
@@ -211,8 +210,8 @@ def test_a_failed_fit_leaves_the_old_model() -> None:
     fitted = small().fit(X, y)
     before = fitted.predict(X)
     for wrong in (X[:, :2], np.where(X > 2, np.inf, X)):
-        with pytest.raises(ValueError, match=r"n_rounds|infin"):
-            fitted.set_params(n_rounds=0).fit(wrong, y)
+        with pytest.raises(ValueError, match=r"n_estimators|infin"):
+            fitted.set_params(n_estimators=0).fit(wrong, y)
         np.testing.assert_array_equal(fitted.predict(X), before)
 
 

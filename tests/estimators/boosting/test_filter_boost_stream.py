@@ -18,7 +18,7 @@ from tests.estimators.filter_sources import noisy, small
 
 
 def fed(X: Any, y: Any, parts: int = 6, **told: Any) -> Any:
-    model = small(**{"n_rounds": 60, **told})
+    model = small(**{"n_estimators": 60, **told})
     for rows in np.array_split(np.arange(len(X)), parts):
         model.partial_fit(X[rows], y[rows], classes=np.unique(y))
     return model
@@ -45,7 +45,7 @@ def test_three_classes_of_which_the_first_batch_has_one() -> None:
     order = np.argsort(y, kind="stable")
     first = order[:500]
     rest = np.random.default_rng(0).permutation(order[500:])
-    model = small(n_rounds=60).partial_fit(X[first], y[first], classes=[0, 1, 2])
+    model = small(n_estimators=60).partial_fit(X[first], y[first], classes=[0, 1, 2])
     for rows in np.array_split(rest, 5):
         model.partial_fit(X[rows], y[rows])
     assert model.classes_.tolist() == [0, 1, 2]
@@ -70,7 +70,7 @@ def test_carried_rows_keep_sums_unbiased() -> None:
     for seed in range(60):
         X, y = noisy(3000, seed=3)
         model = fed(X, y, parts=3, n_certify=0, random_state=seed, booster="mada", learner="stump",
-                    n_rounds=9, sample_rows=10_000)  # fmt: skip
+                    n_estimators=9, sample_rows=10_000)  # fmt: skip
         kept = model._stream.run._carried
         assert kept is not None
         totals.append(float((1 / kept.odds).sum()))
@@ -93,7 +93,7 @@ def test_rows_set_apart_are_of_all_batches() -> None:
 
 def test_batches_after_the_rounds_add_one_each() -> None:
     X, y = noisy(6000)
-    model = fed(X, y, n_rounds=5)
+    model = fed(X, y, n_estimators=5)
     ends = [refill.rounds for refill in model.ledger_.refills[1:]] + [len(model.ledger_)]
     past = [end for end in ends if end > 5]
     assert past
@@ -126,7 +126,7 @@ def test_the_same_batches_give_the_same_model() -> None:
 
 def test_fit_starts_afresh() -> None:
     X, y = noisy(3000)
-    model = fed(X, y, n_rounds=12)
+    model = fed(X, y, n_estimators=12)
     assert model_bytes(model.fit(X, y).model_) == model_bytes(small().fit(X, y).model_)
     again = model.partial_fit(X, y)
     assert len(again.ledger_.refills) == 1

@@ -36,55 +36,57 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def array(folder: Path, **told: Any) -> Any:
-    return small(**{"n_rounds": ROUNDS, **told}).fit(*noisy(5000))
+    return small(**{"n_estimators": ROUNDS, **told}).fit(*noisy(5000))
 
 
 def classes(folder: Path, **told: Any) -> Any:
-    return small(n_rounds=ROUNDS, **told).fit(*noisy(5000, classes=3))
+    return small(n_estimators=ROUNDS, **told).fit(*noisy(5000, classes=3))
 
 
 def stored(folder: Path, **told: Any) -> Any:
     X, y = noisy(5000)
-    return small(n_rounds=ROUNDS, **told).fit(sparse.csr_array(np.where(X > 0.5, X, 0.0)), y)
+    return small(n_estimators=ROUNDS, **told).fit(sparse.csr_array(np.where(X > 0.5, X, 0.0)), y)
 
 
 def parquet(folder: Path, **told: Any) -> Any:
     source = write_parquet(folder / "data", *noisy(6000))
-    return small(**{"n_rounds": ROUNDS, **told}).fit_source(source, "y")
+    return small(**{"n_estimators": ROUNDS, **told}).fit_source(source, "y")
 
 
 def csv(folder: Path, **told: Any) -> Any:
     X, y = noisy(4000)
     lines = [",".join(map(repr, [*row, label])) for row, label in zip(X.tolist(), y, strict=True)]
     (folder / "rows.csv").write_text("\n".join(["a,b,c,d,y", *lines]))
-    return small(n_rounds=ROUNDS, **told).fit_source(folder / "rows.csv", "y")
+    return small(n_estimators=ROUNDS, **told).fit_source(folder / "rows.csv", "y")
 
 
 def world(folder: Path, **told: Any) -> Any:
-    return small(n_rounds=ROUNDS, n_certify=200, **told).fit_source(hastie(4))
+    return small(n_estimators=ROUNDS, n_certify=200, **told).fit_source(hastie(4))
 
 
 def stream(folder: Path, **told: Any) -> Any:
     X, y = noisy(9000)
     batches = [(X[k : k + 700], y[k : k + 700]) for k in range(0, 9000, 700)]
-    return small(n_rounds=3, **told).fit_source(iter(batches))
+    return small(n_estimators=3, **told).fit_source(iter(batches))
 
 
 def promised(folder: Path, **told: Any) -> Any:
-    named = {"booster": "mada", "learner": "stump", "edge": 0.5, "epsilon": 0.4, "n_rounds": 2}
+    named = {"booster": "mada", "learner": "stump", "edge": 0.5, "epsilon": 0.4, "n_estimators": 2}
     return small(**named, **told).fit(*noisy(20_000))
 
 
 def path(folder: Path, **told: Any) -> Any:
-    return small(booster="projection", n_rounds=ROUNDS, **told).fit(*noisy(5000))
+    return small(booster="projection", n_estimators=ROUNDS, **told).fit(*noisy(5000))
 
 
 def black_box(folder: Path, **told: Any) -> Any:
-    return small(learner=DecisionTreeClassifier(max_depth=2), n_rounds=3, **told).fit(*noisy(3000))
+    return small(learner=DecisionTreeClassifier(max_depth=2), n_estimators=3, **told).fit(
+        *noisy(3000)
+    )
 
 
 def batches(folder: Path, **told: Any) -> Any:
-    model = small(n_rounds=2, **told)
+    model = small(n_estimators=2, **told)
     for seed in range(3):
         model.partial_fit(*noisy(1500, seed))
     return model
@@ -139,7 +141,7 @@ def test_strong_classifiers_of_files_do_not_depend_on_threads(tmp_path: Path) ->
     source = write_parquet(tmp_path / "data", *noisy(1500))
 
     def fitted(threads: int) -> Any:
-        options: dict[str, Any] = {"n_rounds": 5, "random_state": 0, "n_jobs": threads}
+        options: dict[str, Any] = {"n_estimators": 5, "random_state": 0, "n_jobs": threads}
         return StrongClassifier(**options).fit(source, "y")
 
     assert model_bytes(fitted(3).model_) == model_bytes(fitted(1).model_)
@@ -213,7 +215,7 @@ def test_an_error_in_a_piece_names_its_row(threads: int, tmp_path: Path) -> None
     X[1234, 2] = np.inf
     source = write_parquet(tmp_path / "data", X, y, files=1)
     with pytest.raises(DataError, match=r"row group 2, row 234: column 'x2' holds inf"):
-        small(n_rounds=40, n_certify=0, n_jobs=threads).fit_source(source, "y")
+        small(n_estimators=40, n_certify=0, n_jobs=threads).fit_source(source, "y")
 
 
 @pytest.mark.parametrize("fit", [array, parquet])
@@ -230,5 +232,5 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_learned(
         return False
 
     with pytest.raises(KeyboardInterrupt) as caught:
-        fit(tmp_path, n_rounds=60, n_jobs=3, callbacks=[interrupt])
+        fit(tmp_path, n_estimators=60, n_jobs=3, callbacks=[interrupt])
     assert any("are kept" in note for note in caught.value.__notes__)

@@ -69,7 +69,7 @@ def regressor(loss: str, **options: Any) -> BoostRegressor:
 def test_as_accurate_as_scikit_learn(loss: str) -> None:
     X, y = world(loss, 3_000)
     train, test = slice(0, 1_500), slice(1_500, None)
-    model = regressor(loss, n_rounds=60, early_stopping=False).fit(X[train], y[train])
+    model = regressor(loss, n_estimators=60, early_stopping=False).fit(X[train], y[train])
     if loss == "huber":
         peer: Any = GradientBoostingRegressor(
             loss="huber", alpha=0.8, n_estimators=60, max_depth=None, max_leaf_nodes=31,
@@ -111,7 +111,7 @@ def test_quantiles_have_their_share_of_new_targets_below(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("loss", ["poisson", "gamma"])
 def test_predictions_are_positive_and_stages_end_in_them(loss: str) -> None:
     X, y = world(loss)
-    model = regressor(loss, n_rounds=20).fit(X, y)
+    model = regressor(loss, n_estimators=20).fit(X, y)
     assert (model.predict(X) > 0).all()
     stages = list(model.staged_predict(X))
     assert np.array_equal(stages[-1], model.predict(X))
@@ -125,7 +125,7 @@ def test_predictions_are_positive_and_stages_end_in_them(loss: str) -> None:
 def test_a_weight_is_a_number_of_rows(loss: str) -> None:
     X, y = world(loss, 200)
     weights = np.random.default_rng(1).integers(0, 4, size=200)
-    options: dict[str, Any] = {"n_rounds": 8, "min_leaf_rows": 0, "max_leaves": 8}
+    options: dict[str, Any] = {"n_estimators": 8, "min_leaf_rows": 0, "max_leaves": 8}
     weighted = regressor(loss, **options).fit(X, y, sample_weight=weights)
     repeated = regressor(loss, **options).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6, atol=1e-6)
@@ -135,7 +135,7 @@ def test_a_weight_is_a_number_of_rows(loss: str) -> None:
 def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
     X, y = world(loss, 70_000)
     weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
-    options: dict[str, Any] = {"n_rounds": 3, "early_stopping": False}
+    options: dict[str, Any] = {"n_estimators": 3, "early_stopping": False}
     models = [
         regressor(loss, n_jobs=n_jobs, **options).fit(X, y, sample_weight=weights)
         for n_jobs in (1, 2, 3)
@@ -147,33 +147,33 @@ def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
 def test_going_on_ends_as_one_long_run(loss: str) -> None:
     X, y = world(loss)
     weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
-    model = regressor(loss, n_rounds=7, warm_start=True).fit(X, y, sample_weight=weights)
-    model.set_params(n_rounds=15).fit(X, y, sample_weight=weights)
-    whole = regressor(loss, n_rounds=15).fit(X, y, sample_weight=weights)
+    model = regressor(loss, n_estimators=7, warm_start=True).fit(X, y, sample_weight=weights)
+    model.set_params(n_estimators=15).fit(X, y, sample_weight=weights)
+    whole = regressor(loss, n_estimators=15).fit(X, y, sample_weight=weights)
     assert model_bytes(model.model_) == model_bytes(whole.model_)
     with pytest.raises(ParameterError, match="not trained on these rows"):
-        model.set_params(n_rounds=20).fit(X, y + 1.0, sample_weight=weights)
+        model.set_params(n_estimators=20).fit(X, y + 1.0, sample_weight=weights)
 
 
 @pytest.mark.parametrize(("loss", "name"), [("quantile", "quantile"), ("huber", "alpha")])
 def test_going_on_with_another_setting_is_refused(loss: str, name: str) -> None:
     X, y = world(loss)
-    model = regressor(loss, n_rounds=5, warm_start=True).fit(X, y)
+    model = regressor(loss, n_estimators=5, warm_start=True).fit(X, y)
     with pytest.raises(ParameterError, match=rf"{name} is 0.6, but it was 0.8"):
-        model.set_params(n_rounds=8, **{name: 0.6}).fit(X, y)
+        model.set_params(n_estimators=8, **{name: 0.6}).fit(X, y)
 
 
 @NEW
 def test_model_files_keep_loss_and_setting(loss: str, tmp_path: Path) -> None:
     X, y = world(loss)
-    model = regressor(loss, n_rounds=6).fit(X, y)
+    model = regressor(loss, n_estimators=6).fit(X, y)
     model.save(tmp_path / "model.pacb")
     back = pacboost.load(tmp_path / "model.pacb")
     assert back.loss == loss
     assert {name: getattr(back, name) for name in OPTIONS[loss]} == OPTIONS[loss]
     assert np.array_equal(back.predict(X), model.predict(X))
-    back.set_params(n_rounds=12, warm_start=True).fit(X, y)
-    whole = regressor(loss, n_rounds=12).fit(X, y)
+    back.set_params(n_estimators=12, warm_start=True).fit(X, y)
+    whole = regressor(loss, n_estimators=12).fit(X, y)
     assert model_bytes(back.model_) == model_bytes(whole.model_)
     with pytest.raises(NotCertified, match=f"'{loss}' is regression"):
         pacboost.bounds.training.product_bound(model.ledger_)
@@ -183,7 +183,7 @@ def test_model_files_keep_loss_and_setting(loss: str, tmp_path: Path) -> None:
 def test_stops_early_by_its_own_loss(loss: str) -> None:
     X, y = world(loss, 1_000)
     train, held = slice(0, 500), slice(500, None)
-    model = regressor(loss, n_rounds=300, early_stopping=10, shrinkage=0.5)
+    model = regressor(loss, n_estimators=300, early_stopping=10, learning_rate=0.5)
     model.fit(X[train], y[train], X_val=X[held], y_val=y[held])
     assert model.ledger_.metric == loss
     assert len(model.ledger_) < 300
@@ -203,7 +203,7 @@ def test_other_metrics_see_predictions_not_their_logarithms(metric: str) -> None
         return float(np.abs(targets - predictions).max())
 
     chosen: Any = own if metric == "own" else metric
-    model = BoostRegressor("poisson", n_rounds=5, eval_metric=chosen, early_stopping=False)
+    model = BoostRegressor("poisson", n_estimators=5, eval_metric=chosen, early_stopping=False)
     model.fit(X, y, X_val=X, y_val=y)
     measures = {**MEASURES, "own": own}
     if metric != "huber":
@@ -214,7 +214,7 @@ def test_other_metrics_see_predictions_not_their_logarithms(metric: str) -> None
 @NEW
 def test_monotone_constraints_hold(loss: str) -> None:
     X, y = world(loss)
-    model = regressor(loss, n_rounds=30, monotone_constraints={0: 1}).fit(X, y)
+    model = regressor(loss, n_estimators=30, monotone_constraints={0: 1}).fit(X, y)
     grid = np.column_stack([np.linspace(-2, 2, 100), np.zeros((100, 3))])
     assert (np.diff(model.predict(grid)) >= 0).all()
 
@@ -222,7 +222,7 @@ def test_monotone_constraints_hold(loss: str) -> None:
 @NEW
 def test_has_a_report_and_parameters(loss: str, tmp_path: Path) -> None:
     X, y = world(loss)
-    model = clone(regressor(loss, n_rounds=4)).fit(X, y)
+    model = clone(regressor(loss, n_estimators=4)).fit(X, y)
     text = model.report(tmp_path / "page.html", X, y).read_text(encoding="utf-8")
     assert "Boosted" in text
     assert "mean absolute error" in text
@@ -241,7 +241,7 @@ def test_has_a_report_and_parameters(loss: str, tmp_path: Path) -> None:
         ({"quantile": 0.9}, [1.0, 2.0, 3.0], "quantile belongs to loss='quantile'"),
         ({"loss": "huber", "alpha": 2}, [1.0, 2.0, 3.0], "alpha is 2"),
         ({"loss": "huber", "l2": 2.0}, [1.0, 2.0, 3.0], "Huber has no parameter 'l2'"),
-        ({"loss": "poisson", "shrinkage": 3.0}, [1.0, 2.0, 3.0], "learning_rate is 3.0"),
+        ({"loss": "poisson", "learning_rate": 3.0}, [1.0, 2.0, 3.0], "learning_rate is 3.0"),
         ({"eval_metric": "gamma", "early_stopping": True}, [1.0, 2.0, 3.0], "above 0"),
         ({"eval_metric": "quantile", "early_stopping": True}, [1.0, 2.0, 3.0], "belongs to loss"),
     ],
@@ -266,7 +266,7 @@ def test_every_loss_explains_itself_after_loading_too(loss: str, tmp_path: Path)
 
     X, y = world("gamma")
     model = BoostRegressor(square) if loss == "function" else regressor(loss)
-    model.set_params(n_rounds=12).fit(X, y).save(tmp_path / "model.pacb")
+    model.set_params(n_estimators=12).fit(X, y).save(tmp_path / "model.pacb")
     for own in (model, pacboost.load(tmp_path / "model.pacb")):
         assert own.explain(X[0]) is not None
         drops = own.permutation_importances(X, y, repeats=2, random_state=0)

@@ -56,7 +56,7 @@ def weights(rows: int, weighted: bool) -> Numbers | None:
 @pytest.mark.parametrize("kind", ["gamma", "function"])
 def test_passes_scikit_learns_own_checks(kind: str) -> None:
     own = BoostRegressor("gamma") if kind == "gamma" else BoostClassifier(logistic)
-    for case in checks_of(own.set_params(n_rounds=20)):
+    for case in checks_of(own.set_params(n_estimators=20)):
         estimator, check = case.values
         check(estimator)
 
@@ -68,8 +68,8 @@ WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
 def test_custom_logistic_loss_gives_the_model_of_the_built_in_one(weighted: bool) -> None:
     X, _, y = world()
     own = weights(y.size, weighted)
-    built_in = BoostClassifier(n_rounds=30).fit(X, y, sample_weight=own)
-    custom = BoostClassifier(logistic, n_rounds=30).fit(X, y, sample_weight=own)
+    built_in = BoostClassifier(n_estimators=30).fit(X, y, sample_weight=own)
+    custom = BoostClassifier(logistic, n_estimators=30).fit(X, y, sample_weight=own)
     np.testing.assert_allclose(custom.predict_proba(X), built_in.predict_proba(X), atol=1e-9)
     assert custom.certificate_.value == pytest.approx(built_in.certificate_.value, rel=1e-9)
     assert custom.certificate_.value >= 1 - custom.score(X, y, sample_weight=own)
@@ -79,9 +79,9 @@ def test_custom_logistic_loss_gives_the_model_of_the_built_in_one(weighted: bool
 def test_custom_squares_give_the_model_of_squared_error(weighted: bool) -> None:
     X, y, _ = world()
     own = weights(y.size, weighted)
-    built_in = BoostRegressor("squared_error", n_rounds=30, l2=3.0).fit(X, y, sample_weight=own)
+    built_in = BoostRegressor("squared_error", n_estimators=30, l2=3.0).fit(X, y, sample_weight=own)
     for function in (square, weighted_square):
-        custom = BoostRegressor(function, n_rounds=30, l2=3.0).fit(X, y, sample_weight=own)
+        custom = BoostRegressor(function, n_estimators=30, l2=3.0).fit(X, y, sample_weight=own)
         np.testing.assert_allclose(custom.predict(X), built_in.predict(X), atol=1e-9)
         recorded = [
             [entry.training_error for entry in m.ledger_.rounds] for m in (custom, built_in)
@@ -96,15 +96,15 @@ def test_another_function_gives_another_model() -> None:
         gradient, curvature = logistic(y, score)
         return np.where(y > 0, 3.0, 1.0) * gradient, np.where(y > 0, 3.0, 1.0) * curvature
 
-    custom, other = (BoostClassifier(f, n_rounds=10).fit(X, y) for f in (logistic, twisted))
+    custom, other = (BoostClassifier(f, n_estimators=10).fit(X, y) for f in (logistic, twisted))
     assert (other.predict(X) == "yes").mean() > (custom.predict(X) == "yes").mean() + 0.02
 
 
 def test_scores_of_a_custom_loss_may_be_logarithms() -> None:
     X, _, _ = world()
     y = np.random.default_rng(2).poisson(np.exp(X[:, 0])).astype(np.float64)
-    custom = BoostRegressor(poisson, n_rounds=40).fit(X, y)
-    built_in = BoostRegressor("poisson", n_rounds=40).fit(X, y)
+    custom = BoostRegressor(poisson, n_estimators=40).fit(X, y)
+    built_in = BoostRegressor("poisson", n_estimators=40).fit(X, y)
     assert np.corrcoef(custom.predict(X), np.log(built_in.predict(X)))[0, 1] > 0.97
     assert next(custom.staged_predict(X))[0] == pytest.approx(np.log(y.mean()), rel=1e-9)
 
@@ -112,8 +112,8 @@ def test_scores_of_a_custom_loss_may_be_logarithms() -> None:
 def test_same_bytes_for_any_number_of_threads() -> None:
     X, y, labels = world(70_000)
     for model, target in (
-        (BoostRegressor(square, n_rounds=3), y),
-        (BoostClassifier(logistic, n_rounds=3, early_stopping=False), labels),
+        (BoostRegressor(square, n_estimators=3), y),
+        (BoostClassifier(logistic, n_estimators=3, early_stopping=False), labels),
     ):
         fits = [clone(model).set_params(n_jobs=n).fit(X, target) for n in (1, 2, 3)]
         assert len({model_bytes(fit.model_) for fit in fits}) == 1
@@ -122,11 +122,11 @@ def test_same_bytes_for_any_number_of_threads() -> None:
 def test_going_on_ends_as_one_long_run() -> None:
     X, y, labels = world()
     for model, target in (
-        (BoostRegressor(square, n_rounds=4, warm_start=True), y),
-        (BoostClassifier(logistic, n_rounds=4, warm_start=True), labels),
+        (BoostRegressor(square, n_estimators=4, warm_start=True), y),
+        (BoostClassifier(logistic, n_estimators=4, warm_start=True), labels),
     ):
-        whole = clone(model).set_params(n_rounds=9).fit(X, target)
-        model.fit(X, target).set_params(n_rounds=9).fit(X, target)
+        whole = clone(model).set_params(n_estimators=9).fit(X, target)
+        model.fit(X, target).set_params(n_estimators=9).fit(X, target)
         assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
@@ -134,7 +134,7 @@ def test_going_on_ends_as_one_long_run() -> None:
 def test_files_predict_and_say_that_the_function_is_missing(kind: str, tmp_path: Path) -> None:
     X, y, labels = world()
     classifies = kind == "booster"
-    model: Any = BoostClassifier(logistic, n_rounds=5) if classifies else BoostRegressor(square)
+    model: Any = BoostClassifier(logistic, n_estimators=5) if classifies else BoostRegressor(square)
     target: Any = labels if classifies else y
     model.fit(X, target).save(tmp_path / "model.pacb")
     back = pacboost.load(tmp_path / "model.pacb")
@@ -142,7 +142,7 @@ def test_files_predict_and_say_that_the_function_is_missing(kind: str, tmp_path:
     assert np.array_equal(back.predict(X), model.predict(X))
     with pytest.raises(ParameterError, match=f"hold no functions; to fit again, set {kind} to"):
         back.fit(X, target)
-    again = back.set_params(**{kind: getattr(model, kind)}, n_rounds=len(model.ledger_))
+    again = back.set_params(**{kind: getattr(model, kind)}, n_estimators=len(model.ledger_))
     assert model_bytes(again.fit(X, target).model_) == model_bytes(model.model_)
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
     text = model.report(tmp_path / "page.html", X, target).read_text(encoding="utf-8")
@@ -158,7 +158,7 @@ def test_the_hold_out_certificate_counts_mistakes_whatever_the_function_is(
         return np.sin(1e3 * score + np.arange(y.size)), np.ones(y.size)
 
     for function, least in ((logistic, 0.0), (useless, 0.3)):
-        model = BoostClassifier(function, n_rounds=20, certify="holdout", random_state=0)
+        model = BoostClassifier(function, n_estimators=20, certify="holdout", random_state=0)
         model.fit(X[:1_500], y[:1_500])
         wrong = 1 - model.score(X[1_500:], y[1_500:])
         assert least <= wrong < model.certificate_.value
@@ -172,7 +172,7 @@ def test_the_training_certificate_holds_for_a_useless_function_too() -> None:
     def backwards(y: Numbers, score: Numbers) -> tuple[Numbers, Numbers]:
         return y - 0.5, np.ones(y.size)
 
-    model = BoostClassifier(backwards, n_rounds=5).fit(X, y)
+    model = BoostClassifier(backwards, n_estimators=5).fit(X, y)
     assert model.score(X, y) < 0.5
     assert model.certificate_.value >= 1 - model.score(X, y)
 
@@ -194,9 +194,9 @@ BAD: list[tuple[Any, str]] = [
 def test_bad_returns_are_refused(function: Any, said: str) -> None:
     X, y, labels = world()
     with pytest.raises(ParameterError, match=said):
-        BoostRegressor(function, n_rounds=3).fit(X, y)
+        BoostRegressor(function, n_estimators=3).fit(X, y)
     with pytest.raises(ParameterError, match=said):
-        BoostClassifier(function, n_rounds=3).fit(X, labels)
+        BoostClassifier(function, n_estimators=3).fit(X, labels)
 
 
 def test_errors_of_the_function_are_raised_as_they_are() -> None:
@@ -224,7 +224,7 @@ def test_more_than_two_classes_are_refused_with_the_reason() -> None:
 
 def test_validation_needs_a_metric_where_the_loss_is_unknown() -> None:
     X, y, _ = world(2_500)
-    model = BoostRegressor(square, n_rounds=5, random_state=0)
+    model = BoostRegressor(square, n_estimators=5, random_state=0)
     assert model.fit(X, y).ledger_.metric == ""  # "auto" would hold rows back otherwise
     with pytest.raises(ParameterError, match="set eval_metric to a name"):
         clone(model).set_params(early_stopping=True).fit(X, y)

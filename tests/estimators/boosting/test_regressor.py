@@ -38,7 +38,7 @@ def world(rows: int = 400, seed: int = 0) -> tuple[Numbers, Numbers]:
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @every_check(
-    BoostRegressor(), BoostRegressor("absolute"), BoostRegressor(min_leaf_rows=1, n_rounds=10)
+    BoostRegressor(), BoostRegressor("absolute"), BoostRegressor(min_leaf_rows=1, n_estimators=10)
 )
 def test_passes_scikit_learns_own_check(
     estimator: BoostRegressor, check: Callable[[BoostRegressor], None]
@@ -49,7 +49,7 @@ def test_passes_scikit_learns_own_check(
 @LOSSES
 def test_learns_and_shows_its_grounds(loss: str) -> None:
     X, y = world()
-    model = BoostRegressor(loss, n_rounds=150).fit(X, y)
+    model = BoostRegressor(loss, n_estimators=150).fit(X, y)
     assert model.score(X, y) == r2_score(y, model.predict(X)) > 0.9
     assert model.feature_importances_[:2].sum() > 0.6
     assert model.feature_importances_.sum() == pytest.approx(1)
@@ -67,7 +67,7 @@ def test_learns_and_shows_its_grounds(loss: str) -> None:
 
 def test_certifies_nothing(tmp_path: Path) -> None:
     X, y = world()
-    model = BoostRegressor(n_rounds=3).fit(X, y)
+    model = BoostRegressor(n_estimators=3).fit(X, y)
     assert model.model_.certificate is None
     assert not hasattr(model, "certificate_")
     with pytest.raises(NotCertified, match="'square' is regression"):
@@ -82,18 +82,18 @@ def test_certifies_nothing(tmp_path: Path) -> None:
 @LOSSES
 def test_doubling_and_turning_targets_doubles_and_turns_predictions(loss: str) -> None:
     X, y = world()
-    model = BoostRegressor(loss, n_rounds=20).fit(X, y)
+    model = BoostRegressor(loss, n_estimators=20).fit(X, y)
     for factor in (2.0**70, 2.0**-70):
-        other = BoostRegressor(loss, n_rounds=20).fit(X, factor * y)
+        other = BoostRegressor(loss, n_estimators=20).fit(X, factor * y)
         assert np.array_equal(other.predict(X), factor * model.predict(X))
-    turned = BoostRegressor(loss, n_rounds=20).fit(X, -y)
+    turned = BoostRegressor(loss, n_estimators=20).fit(X, -y)
     assert np.array_equal(turned.predict(X), -model.predict(X))
 
 
 def test_far_from_zero_is_as_good_as_near() -> None:
     X, y = world()
-    near = BoostRegressor(n_rounds=50).fit(X, y).predict(X)
-    far = BoostRegressor(n_rounds=50).fit(X, y + 2.0**30).predict(X) - 2.0**30
+    near = BoostRegressor(n_estimators=50).fit(X, y).predict(X)
+    far = BoostRegressor(n_estimators=50).fit(X, y + 2.0**30).predict(X) - 2.0**30
     np.testing.assert_allclose(near, far, atol=1e-3)
 
 
@@ -101,7 +101,7 @@ def test_far_from_zero_is_as_good_as_near() -> None:
 def test_a_weight_is_a_number_of_rows(loss: str) -> None:
     X, y = world(200)
     weights = np.random.default_rng(1).integers(0, 4, size=200)
-    options: dict[str, Any] = {"n_rounds": 15, "min_leaf_rows": 0}
+    options: dict[str, Any] = {"n_estimators": 15, "min_leaf_rows": 0}
     weighted = BoostRegressor(loss, **options).fit(X, y, sample_weight=weights)
     repeated = BoostRegressor(loss, **options)
     repeated.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
@@ -112,7 +112,7 @@ def test_missing_values_are_told_apart() -> None:
     X, y = world()
     X[::3, 0] = np.nan
     y[::3] += 100
-    model = BoostRegressor(n_rounds=60).fit(X, y)
+    model = BoostRegressor(n_estimators=60).fit(X, y)
     assert abs(model.predict([[np.nan, 0, 0, 0]])[0] - 100) < 10
     assert model.score(X, y) > 0.95
 
@@ -122,7 +122,7 @@ def test_categories_are_split_by_sets() -> None:
     colours = generator.choice(list("rgbcmy"), size=500)
     y = np.isin(colours, list("rcy")) * 10.0
     frame = pd.DataFrame({"colour": colours, "other": generator.normal(size=500)})
-    model = BoostRegressor(n_rounds=30, shrinkage=0.5, max_leaves=2).fit(frame, y)
+    model = BoostRegressor(n_estimators=30, learning_rate=0.5, max_leaves=2).fit(frame, y)
     np.testing.assert_allclose(model.predict(frame), y, atol=1e-3)
     assert "colour in {" in model.rules()[1]
 
@@ -133,7 +133,7 @@ def test_monotone_constraints_hold(loss: str, scale: float) -> None:
     generator = np.random.default_rng(0)
     X = generator.uniform(size=(500, 2))
     y = (X[:, 0] + np.sin(20 * X[:, 0]) + X[:, 1] + 0.3 * generator.normal(size=500)) * scale
-    model = BoostRegressor(loss, n_rounds=60, monotone_constraints={0: 1}).fit(X, y)
+    model = BoostRegressor(loss, n_estimators=60, monotone_constraints={0: 1}).fit(X, y)
     grid = np.column_stack([np.linspace(0, 1, 300), np.full(300, 0.5)])
     assert (np.diff(model.predict(grid)) >= 0).all()
     assert model.score(X, y) > 0.2
@@ -144,35 +144,35 @@ def test_monotone_constraints_hold(loss: str, scale: float) -> None:
 @LOSSES
 @pytest.mark.parametrize(
     "options",
-    [{}, {"subsample": 0.5, "max_features": 0.5, "random_state": 3}, {"shrinkage": 1.0}],
+    [{}, {"subsample": 0.5, "max_features": 0.5, "random_state": 3}, {"learning_rate": 1.0}],
 )
 def test_going_on_ends_as_one_long_run(loss: str, options: dict[str, Any]) -> None:
     X, y = world()
     weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
-    model = BoostRegressor(loss, n_rounds=7, warm_start=True, **options)
+    model = BoostRegressor(loss, n_estimators=7, warm_start=True, **options)
     model.fit(X, y, sample_weight=weights)
-    model.set_params(n_rounds=20).fit(X, y, sample_weight=weights)
-    whole = BoostRegressor(loss, n_rounds=20, **options).fit(X, y, sample_weight=weights)
+    model.set_params(n_estimators=20).fit(X, y, sample_weight=weights)
+    whole = BoostRegressor(loss, n_estimators=20, **options).fit(X, y, sample_weight=weights)
     assert len(whole.ledger_) == 20
     assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
 def test_going_on_with_rows_held_back_ends_as_one_long_run() -> None:
     X, y = world()
-    options: dict[str, Any] = {"early_stopping": True, "random_state": 0, "n_iter_no_change": 50}
-    model = BoostRegressor(n_rounds=5, warm_start=True, **options).fit(X, y)
-    model.set_params(n_rounds=15).fit(X, y)
-    whole = BoostRegressor(n_rounds=15, **options).fit(X, y)
+    options: dict[str, Any] = {"early_stopping": 50, "random_state": 0}
+    model = BoostRegressor(n_estimators=5, warm_start=True, **options).fit(X, y)
+    model.set_params(n_estimators=15).fit(X, y)
+    whole = BoostRegressor(n_estimators=15, **options).fit(X, y)
     assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
 @LOSSES
 def test_going_on_with_other_data_is_refused(loss: str) -> None:
     X, y = world()
-    model = BoostRegressor(loss, n_rounds=5, warm_start=True).fit(X, y)
+    model = BoostRegressor(loss, n_estimators=5, warm_start=True).fit(X, y)
     for targets in (y + 1, np.zeros(y.size)):
         with pytest.raises(ParameterError, match="not trained on these rows"):
-            model.set_params(n_rounds=8).fit(X, targets)
+            model.set_params(n_estimators=8).fit(X, targets)
     with pytest.raises(ParameterError, match="one record cannot hold both"):
         model.set_params(loss="absolute" if loss == "square" else "square").fit(X, y)
 
@@ -185,14 +185,14 @@ def test_interrupt_keeps_the_rounds_done(loss: str) -> None:
         if entry.number == 4:
             raise KeyboardInterrupt
 
-    model = BoostRegressor(loss, n_rounds=9, callbacks=[interrupt], warm_start=True)
+    model = BoostRegressor(loss, n_estimators=9, callbacks=[interrupt], warm_start=True)
     with pytest.raises(KeyboardInterrupt) as caught:
         model.fit(X, y)
     assert "the 4 rounds done" in caught.value.__notes__[0]
-    four = BoostRegressor(loss, n_rounds=4).fit(X, y)
+    four = BoostRegressor(loss, n_estimators=4).fit(X, y)
     assert np.array_equal(model.predict(X), four.predict(X))
     model.set_params(callbacks=None).fit(X, y)
-    whole = BoostRegressor(loss, n_rounds=9).fit(X, y)
+    whole = BoostRegressor(loss, n_estimators=9).fit(X, y)
     assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
@@ -200,7 +200,7 @@ def test_interrupt_keeps_the_rounds_done(loss: str) -> None:
 def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
     X, y = world(100_000)
     weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
-    options: dict[str, Any] = {"n_rounds": 4, "early_stopping": False}
+    options: dict[str, Any] = {"n_estimators": 4, "early_stopping": False}
     models = [
         BoostRegressor(loss, n_jobs=n_jobs, **options).fit(X, y, sample_weight=weights)
         for n_jobs in (1, 2, 3)
@@ -212,7 +212,7 @@ def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
 def test_model_file_gives_the_regressor_back(loss: str, tmp_path: Path) -> None:
     X, y = world()
     frame = pd.DataFrame(X, columns=list("abcd"))
-    model = BoostRegressor(loss, n_rounds=6).fit(frame, y)
+    model = BoostRegressor(loss, n_estimators=6).fit(frame, y)
     model.save(tmp_path / "model.json")
     back = pacboost.load(tmp_path / "model.json")
     assert type(back) is BoostRegressor
@@ -220,8 +220,8 @@ def test_model_file_gives_the_regressor_back(loss: str, tmp_path: Path) -> None:
     assert np.array_equal(back.predict(frame), model.predict(frame))
     assert model_bytes(back.model_) == model_bytes(model.model_)
     assert back.rules() == model.rules()
-    back.set_params(n_rounds=12, warm_start=True).fit(frame, y)
-    whole = BoostRegressor(loss, n_rounds=12).fit(frame, y)
+    back.set_params(n_estimators=12, warm_start=True).fit(frame, y)
+    whole = BoostRegressor(loss, n_estimators=12).fit(frame, y)
     assert model_bytes(back.model_) == model_bytes(whole.model_)
 
 
@@ -229,9 +229,9 @@ def test_model_files_of_classifiers_give_their_own_kind_back(tmp_path: Path) -> 
     X, y = world()
     for model in (
         AdaBoostClassifier(n_estimators=3),
-        BoostClassifier(n_rounds=3),
-        BoostClassifier("adaboost", n_rounds=3),
-        BoostClassifier("gentle", "stump", n_rounds=3),
+        BoostClassifier(n_estimators=3),
+        BoostClassifier("adaboost", n_estimators=3),
+        BoostClassifier("gentle", "stump", n_estimators=3),
     ):
         model.fit(X, y > 0)
         model.save(tmp_path / "model.json")
@@ -242,7 +242,7 @@ def test_model_files_of_classifiers_give_their_own_kind_back(tmp_path: Path) -> 
 
 def test_copies_and_pickles_are_the_same() -> None:
     X, y = world()
-    model = BoostRegressor(n_rounds=5, shrinkage=0.3).fit(X, y)
+    model = BoostRegressor(n_estimators=5, learning_rate=0.3).fit(X, y)
     back = pickle.loads(pickle.dumps(model))
     assert np.array_equal(back.predict(X), model.predict(X))
     assert clone(model).get_params() == model.get_params()
@@ -251,7 +251,7 @@ def test_copies_and_pickles_are_the_same() -> None:
 def test_grid_search_sets_parameters() -> None:
     X, y = world()
     grid = {"learning_rate": [0.01, 0.3], "loss": ["square", "absolute"]}
-    search = GridSearchCV(BoostRegressor(n_rounds=20, n_jobs=1), grid, cv=3).fit(X, y)
+    search = GridSearchCV(BoostRegressor(n_estimators=20, n_jobs=1), grid, cv=3).fit(X, y)
     assert search.best_params_["learning_rate"] == 0.3
 
 
@@ -259,7 +259,7 @@ def test_early_stopping_keeps_the_best_round() -> None:
     X, y = world(600)
     X_val, y_val = world(600, seed=1)
     for metric, measure in (("loss", mean_squared_error), ("absolute", mean_absolute_error)):
-        model = BoostRegressor(n_rounds=400, shrinkage=0.5, eval_metric=metric)
+        model = BoostRegressor(n_estimators=400, learning_rate=0.5, eval_metric=metric)
         model.fit(X, y, X_val=X_val, y_val=y_val)
         kept = len(model.ledger_)
         assert 1 < kept < 400
@@ -276,19 +276,19 @@ def test_a_function_may_be_the_metric() -> None:
         seen.append((*targets.shape, *predictions.shape))
         return float(np.abs(targets - predictions).max())
 
-    model = BoostRegressor(n_rounds=5, early_stopping=True, eval_metric=worst, random_state=0)
+    model = BoostRegressor(n_estimators=5, early_stopping=True, eval_metric=worst, random_state=0)
     model.fit(X, y)
     assert model.ledger_.metric == "worst"
     assert set(seen) == {(40, 40)}
 
 
 def test_a_callback_may_stop() -> None:
-    model = BoostRegressor(n_rounds=50, callbacks=[lambda entry: entry.number == 3])
+    model = BoostRegressor(n_estimators=50, callbacks=[lambda entry: entry.number == 3])
     assert len(model.fit(*world()).ledger_) == 3
 
 
 def test_progress_shows_the_loss(capsys: pytest.CaptureFixture[str]) -> None:
-    BoostRegressor(n_rounds=3, verbose=True).fit(*world())
+    BoostRegressor(n_estimators=3, verbose=True).fit(*world())
     shown = capsys.readouterr().err
     assert "mean loss" in shown
     assert "bound" not in shown
@@ -309,7 +309,7 @@ def test_one_row_is_enough() -> None:
 
 def test_a_perfect_fit_ends_the_run() -> None:
     X = np.arange(20.0)[:, None]
-    model = BoostRegressor(n_rounds=50, shrinkage=1.0, min_leaf_rows=0).fit(X, X[:, 0])
+    model = BoostRegressor(n_estimators=50, learning_rate=1.0, min_leaf_rows=0).fit(X, X[:, 0])
     assert np.array_equal(model.predict(X), X[:, 0])
     assert model.ledger_.stopped == "every target is met"
     assert model.ledger_.rounds[-1].training_error == 0
@@ -321,7 +321,7 @@ def test_a_perfect_fit_ends_the_run() -> None:
 def test_targets_around_zero_need_no_constant() -> None:
     X = np.arange(40.0)[:, None]
     y = np.where(X[:, 0] < 20, -1.0, 1.0)
-    model = BoostRegressor(n_rounds=3, shrinkage=1.0, min_leaf_rows=5).fit(X, y)
+    model = BoostRegressor(n_estimators=3, learning_rate=1.0, min_leaf_rows=5).fit(X, y)
     np.testing.assert_allclose(model.predict(X), y, rtol=1e-12)
 
 
@@ -355,10 +355,9 @@ def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
         ({"loss": "hubr"}, "loss is 'hubr'; it may be 'squared_error', 'absolute_error'"),
         ({"loss": None}, "loss is None"),
         ({"loss": "absolute", "l2": 1.0}, "Absolute has no parameter 'l2'"),
-        ({"shrinkage": 2.0}, "learning_rate is 2.0"),
-        ({"shrinkage": "fast"}, "shrinkage is 'fast'; it must be a number"),
-        ({"shrinkage": 0.1, "learning_rate": 0.2}, "they mean the same"),
-        ({"n_rounds": 0}, "n_rounds is 0"),
+        ({"learning_rate": 2.0}, "learning_rate is 2.0"),
+        ({"learning_rate": "fast"}, "learning_rate is 'fast'; it must be a number"),
+        ({"n_estimators": 0}, "n_estimators is 0"),
         ({"subsample": 0.0}, "subsample is 0.0"),
         ({"max_leaves": 1}, "max_leaves is 1"),
         ({"eval_metric": "log_loss"}, "eval_metric is 'log_loss'; it may be loss, squared_error"),

@@ -119,7 +119,7 @@ def test_black_boxes_see_sparse_rows_as_they_came(kind: Any, classes: int) -> No
     y = np.where(X[:, 0] > 1, 2, Y) if classes == 3 else Y
     for model in (
         AdaBoostClassifier(Noting(), n_estimators=3, random_state=0),
-        BoostClassifier("adaboost", Noting(), n_rounds=3, random_state=0),
+        BoostClassifier("adaboost", Noting(), n_estimators=3, random_state=0),
         AdaBoostClassifier(Noting(), 3, resample=True, certify="holdout", random_state=0),
     ):
         model.fit(kind(X), y)

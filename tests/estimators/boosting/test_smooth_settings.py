@@ -26,7 +26,7 @@ def world(rows: int) -> tuple[Any, Any]:
 )
 def test_many_rows_are_held_back_unasked(rows: int, held: int) -> None:
     X, y = world(rows=rows)
-    ledger = BoostClassifier(n_rounds=2, random_state=0).fit(X, y).ledger_
+    ledger = BoostClassifier(n_estimators=2, random_state=0).fit(X, y).ledger_
     assert abs(rows - held - ledger.rows) <= 1
     assert ledger.metric == ("log_loss" if held else "")
 
@@ -59,12 +59,14 @@ def test_fewer_rounds_are_certain_the_more_rows_can_be_spared() -> None:
     y = np.random.default_rng(1).random(30_000) < 0.5
     done = []
     for rows in (20_000, 22_500, 25_000, 27_500, 30_000):
-        ledger = BoostClassifier(n_rounds=40, max_leaves=4, random_state=0).fit(X[:rows], y[:rows])
+        ledger = BoostClassifier(n_estimators=40, max_leaves=4, random_state=0).fit(
+            X[:rows], y[:rows]
+        )
         done.append(len(ledger.ledger_))
     assert done[:4] == [40, 30, 20, 10]
     assert done[4] < 10
     assert "the first 10, the least number for so few rows, are kept" in (
-        BoostClassifier(n_rounds=40, max_leaves=4, random_state=0)
+        BoostClassifier(n_estimators=40, max_leaves=4, random_state=0)
         .fit(X[:27_500], y[:27_500])
         .ledger_.stopped
     )
@@ -73,7 +75,7 @@ def test_fewer_rounds_are_certain_the_more_rows_can_be_spared() -> None:
 def test_weightless_rows_alone_stop_nothing_unless_asked() -> None:
     X, y = world(rows=20_010)
     weights = np.where(np.arange(20_010) < 40, 1.0, 0.0)
-    model = BoostClassifier(n_rounds=2, min_leaf_rows=2, random_state=0).fit(X, y, weights)
+    model = BoostClassifier(n_estimators=2, min_leaf_rows=2, random_state=0).fit(X, y, weights)
     assert model.ledger_.metric == ""
 
 

@@ -47,7 +47,7 @@ def callers(rows: int = 240, seed: int = 0) -> tuple[list[str], list[str]]:
 
 
 def quick(**options: Any) -> TextBoostClassifier:
-    return TextBoostClassifier(**{"n_rounds": 30, "length": 8, "random_state": 0, **options})
+    return TextBoostClassifier(**{"n_estimators": 30, "length": 8, "random_state": 0, **options})
 
 
 def two() -> tuple[list[str], list[str]]:
@@ -244,11 +244,11 @@ def test_early_stopping_and_own_validation_texts() -> None:
     texts, y = callers()
     others, truth = callers(60, seed=1)
     noise = np.random.default_rng(3).permutation(y)
-    stopped = quick(n_rounds=400, early_stopping=True, n_iter_no_change=5, shrinkage=1.0)
+    stopped = quick(n_estimators=400, early_stopping=5, learning_rate=1.0)
     assert len(stopped.fit(texts, noise).ledger_) < 400
     texts = [f"{text} a{number}" for number, text in enumerate(texts)]  # or all have twins
     others = [f"{text} b{number}" for number, text in enumerate(others)]
-    own = quick(n_iter_no_change=5).fit(texts, y, X_val=others, y_val=truth)
+    own = quick(early_stopping=5).fit(texts, y, X_val=others, y_val=truth)
     assert own.ledger_.metric == "log_loss"
     assert own.overlap(others).suspicious  # type: ignore[union-attr]
 
@@ -256,8 +256,8 @@ def test_early_stopping_and_own_validation_texts() -> None:
 def test_warm_start_goes_on_as_one_run() -> None:
     texts, y = callers()
     whole = quick().fit(texts, y)
-    part = quick(n_rounds=10, warm_start=True).fit(texts, y)
-    part.set_params(n_rounds=30).fit(texts, y)
+    part = quick(n_estimators=10, warm_start=True).fit(texts, y)
+    part.set_params(n_estimators=30).fit(texts, y)
     assert model_bytes(part.model_) == model_bytes(whole.model_)
     with pytest.raises(ParameterError, match="words or the options"):
         part.set_params(ngrams=(1, 1)).fit(texts, y)
@@ -276,13 +276,13 @@ def test_texts_of_the_fit_are_known_again() -> None:
 @pytest.mark.parametrize("abstain", [True, False])
 def test_boosters_and_boostexters_own_rule(booster: str, abstain: bool) -> None:
     texts, y = callers()
-    model = quick(booster=booster, length=1, candidates=None, abstain=abstain, shrinkage=0.5)
+    model = quick(booster=booster, length=1, candidates=None, abstain=abstain, learning_rate=0.5)
     assert model.fit(texts, y).score(texts, y) > 0.9
 
 
 def test_a_label_seen_once() -> None:
     texts, y = callers()
-    model = quick(n_rounds=150).fit([*texts, "close it for good"], [*y, "close"])
+    model = quick(n_estimators=150).fit([*texts, "close it for good"], [*y, "close"])
     assert model.predict(["close it for good"])[0] == "close"
     early = quick(early_stopping=True).fit([*texts, "close the account"], [*y, "close"])
     assert "close" in early.classes_
@@ -333,11 +333,11 @@ def test_bad_texts_to_predict_are_named() -> None:
     ("options", "said"),
     [
         ({"ngrams": 3}, "ngrams is 3"),
-        ({"n_rounds": 0}, "n_rounds is 0"),
+        ({"n_estimators": 0}, "n_estimators is 0"),
         ({"length": 0}, "length is 0"),
         ({"candidates": 1.5}, "candidates is 1.5"),
-        ({"shrinkage": 0}, "learning_rate is 0"),
-        ({"shrinkage": "much"}, "shrinkage is 'much'"),
+        ({"learning_rate": 0}, "learning_rate is 0"),
+        ({"learning_rate": "much"}, "learning_rate is 'much'"),
         ({"l2": -1}, "l2 is"),
         ({"booster": "tree"}, "booster is 'tree'"),
         ({"certify": "often"}, "certify is 'often'"),
@@ -356,7 +356,7 @@ def test_cross_validation_takes_lists() -> None:
 def test_scikit_learns_checks_of_what_takes_texts() -> None:
     """It has none for texts, and says so; those of parameters and clones are left."""
     with pytest.warns(SkipTestWarning, match="string=True"):
-        checks = list(estimator_checks_generator(TextBoostClassifier(n_rounds=5)))
+        checks = list(estimator_checks_generator(TextBoostClassifier(n_estimators=5)))
     for estimator, check in checks:
         check(estimator)
     assert checks

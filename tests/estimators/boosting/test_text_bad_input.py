@@ -18,7 +18,7 @@ LABELS = ["lost", "top-up", "rate", "lost"] * 50
 
 
 def quick(**options: Any) -> TextBoostClassifier:
-    return TextBoostClassifier(**{"n_rounds": 60, "length": 8, "random_state": 0, **options})
+    return TextBoostClassifier(**{"n_estimators": 60, "length": 8, "random_state": 0, **options})
 
 
 @pytest.mark.parametrize(

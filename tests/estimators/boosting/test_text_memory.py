@@ -26,7 +26,7 @@ def invented(rows: int, classes: int) -> tuple[list[str], list[str]]:
 
 
 def check_memory(texts: list[str], labels: list[str]) -> None:
-    model = TextBoostClassifier(n_rounds=3, random_state=0)
+    model = TextBoostClassifier(n_estimators=3, random_state=0)
     model.fit(texts[::10], labels[::10])  # what is compiled stays
     tracemalloc.start()
     try:

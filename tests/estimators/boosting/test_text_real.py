@@ -25,7 +25,7 @@ def rows_of(name: str, part: str) -> list[dict[str, str]]:
 def test_answers_on_banking77_keep_their_word() -> None:
     train, test = rows_of("banking77", "train"), rows_of("banking77", "test")
     model = TextBoostClassifier(
-        n_rounds=200, shrinkage=0.4, certify="holdout", calibrate="temperature",
+        n_estimators=200, learning_rate=0.4, certify="holdout", calibrate="temperature",
         target_error=0.05, random_state=0,
     )  # fmt: skip
     model.fit([row["text"] for row in train], [row["intent"] for row in train])
@@ -46,7 +46,7 @@ def test_words_rank_the_tags_of_bibtex() -> None:
         return texts, np.array([[v != "0" for k, v in row.items() if k[0] == "y"] for row in rows])
 
     (texts, tags), (fresh, true) = entries("train"), entries("test")
-    model = TextBoostClassifier(ngrams=(1, 1), n_rounds=40, shrinkage=0.3, random_state=0)
+    model = TextBoostClassifier(ngrams=(1, 1), n_estimators=40, learning_rate=0.3, random_state=0)
     found = model.fit(texts, tags.astype(int)).ranking(fresh, true.astype(int))
     assert found.one_error < 0.5
     assert found.average_precision > 0.45

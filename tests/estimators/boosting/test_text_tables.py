@@ -44,7 +44,7 @@ def callers(rows: int = 400, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def quick(**options: Any) -> TextBoostClassifier:
-    given = {"n_rounds": 120, "length": 8, "shrinkage": 0.5, "random_state": 0} | options
+    given = {"n_estimators": 120, "length": 8, "learning_rate": 0.5, "random_state": 0} | options
     return TextBoostClassifier(**{"text_columns": ["said"], **given})
 
 
@@ -62,7 +62,7 @@ def test_it_learns_from_all_kinds_of_columns(fitted: TextBoostClassifier) -> Non
     assert re.search(r"if age > [\d.]+ → first \+", rules)
     assert "if age is missing →" in rules
     assert "if age ≤" in "\n".join(fitted.model_.words())
-    texts_alone = TextBoostClassifier(n_rounds=120, shrinkage=0.5, random_state=0)
+    texts_alone = TextBoostClassifier(n_estimators=120, learning_rate=0.5, random_state=0)
     first, labels = callers()
     assert texts_alone.fit(first["said"], labels).score(fresh["said"], truth) < 0.85
 
@@ -157,9 +157,9 @@ def test_rows_seen_in_fit_earn_no_certificate(fitted: TextBoostClassifier) -> No
 
 def test_warm_start_goes_on_with_the_same_table() -> None:
     frame, labels = callers()
-    whole = quick(n_rounds=40).fit(frame, labels)
-    parts = quick(n_rounds=15, warm_start=True).fit(frame, labels)
-    parts.set_params(n_rounds=40).fit(frame, labels)
+    whole = quick(n_estimators=40).fit(frame, labels)
+    parts = quick(n_estimators=15, warm_start=True).fit(frame, labels)
+    parts.set_params(n_estimators=40).fit(frame, labels)
     assert model_bytes(parts.model_) == model_bytes(whole.model_)
     with pytest.raises(ParameterError, match="warm_start goes on with the same texts"):
         parts.fit(frame.assign(age=frame["age"] + 1), labels)
@@ -167,7 +167,7 @@ def test_warm_start_goes_on_with_the_same_table() -> None:
 
 def test_validation_rows_and_cross_validation() -> None:
     frame, labels = callers()
-    model = quick(early_stopping=True, n_iter_no_change=5)
+    model = quick(early_stopping=5)
     model.fit(frame, labels, X_val=callers(100, seed=1)[0], y_val=callers(100, seed=1)[1])
     assert model.ledger_.rounds[0].validation is not None
     assert cross_val_score(quick(), frame, labels, cv=3).mean() > 0.9

@@ -45,10 +45,10 @@ from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
 SMALL = [
-    MajorityOfBoosters(n_rounds=10),
-    MajorityOfBoosters(5, n_rounds=10),
-    SubsampledBoost(9, n_rounds=10),
-    BaggedBoost(5, n_rounds=10),
+    MajorityOfBoosters(n_estimators=10),
+    MajorityOfBoosters(5, n_estimators=10),
+    SubsampledBoost(9, n_estimators=10),
+    BaggedBoost(5, n_estimators=10),
 ]
 
 
@@ -62,7 +62,7 @@ def test_five_boosters_are_five_fits_on_disjoint_parts() -> None:
     """Against the same thing done by hand, with thresholds at every value."""
     X, y = noisy(1000, 4, 0)
     X = np.round(X, 1)
-    model = MajorityOfBoosters(5, n_rounds=20, random_state=3).fit(X, y)
+    model = MajorityOfBoosters(5, n_estimators=20, random_state=3).fit(X, y)
     seed = int(np.random.RandomState(3).randint(2**31))
     members = [
         AdaBoostClassifier(n_estimators=20).fit(X[part], y[part])
@@ -78,7 +78,7 @@ def test_five_boosters_are_five_fits_on_disjoint_parts() -> None:
 
 def test_probabilities_are_shares_of_the_members() -> None:
     X, y = noisy(600, 4, 0)
-    model = MajorityOfBoosters(5, n_rounds=5, random_state=0).fit(X, y)
+    model = MajorityOfBoosters(5, n_estimators=5, random_state=0).fit(X, y)
     shares = model.predict_proba(X)
     table = ArrayTable(X)
     said = np.array([vote.scores(table) for vote in model.votes_of_members_])
@@ -91,16 +91,16 @@ def test_probabilities_are_shares_of_the_members() -> None:
 
 def test_defaults_follow_the_theorems() -> None:
     X, y = noisy(600, 4, 0, noise=0)
-    three = MajorityOfBoosters(n_rounds=5, random_state=0).fit(X, y)
-    five = MajorityOfBoosters(5, n_rounds=5, random_state=0).fit(X, y)
+    three = MajorityOfBoosters(n_estimators=5, random_state=0).fit(X, y)
+    five = MajorityOfBoosters(5, n_estimators=5, random_state=0).fit(X, y)
     assert [one.booster for one in three.ledgers_ if one] == ["adaboost_v"] * 3
     assert [one.booster for one in five.ledgers_ if one] == ["adaboost"] * 5
-    bagged = BaggedBoost(n_rounds=1, random_state=0).fit(X[:200], y[:200])
+    bagged = BaggedBoost(n_estimators=1, random_state=0).fit(X[:200], y[:200])
     assert len(bagged.votes_of_members_) == bags_needed(200, 0.05)
-    sub = SubsampledBoost(n_rounds=2, random_state=0).fit(X, y)
+    sub = SubsampledBoost(n_estimators=2, random_state=0).fit(X, y)
     assert len(sub.votes_of_members_) == 81
     assert sub.part_sizes_ == pytest.approx(400, abs=5)
-    every = SubsampledBoost(None, n_rounds=1, random_state=0).fit(X[:100], y[:100])
+    every = SubsampledBoost(None, n_estimators=1, random_state=0).fit(X[:100], y[:100])
     assert len(every.votes_of_members_) == 3**4
 
 
@@ -108,7 +108,7 @@ def test_defaults_follow_the_theorems() -> None:
 def test_nothing_is_certified_but_by_rows_held_out(kind: type[BoosterCommittee]) -> None:
     X, y = noisy(500, 4, 0)
     few = {MajorityOfBoosters: "n", SubsampledBoost: "max_members", BaggedBoost: "n_bags"}
-    small: dict[str, Any] = {"n_rounds": 5, "random_state": 0, few[kind]: 3}
+    small: dict[str, Any] = {"n_estimators": 5, "random_state": 0, few[kind]: 3}
     with pytest.raises(NotCertified, match="set certify='holdout'"):
         _ = kind(**small).fit(X, y).certificate_
     model = kind(**small, certify="holdout", delta=0.01).fit(X, y)
@@ -122,7 +122,7 @@ def test_hold_out_certificate_covers() -> None:
     runs, failures = 60, 0
     for seed in range(runs):
         X, y = world.draw(500, seed)
-        model = MajorityOfBoosters(n_rounds=15, certify="holdout", random_state=seed).fit(X, y)
+        model = MajorityOfBoosters(n_estimators=15, certify="holdout", random_state=seed).fit(X, y)
         risk = world.risk(model.decision_function, 2**13)
         failures += risk - 4 * risk.standard_error > model.certificate_.value
     check_coverage("majority of three boosters, hold-out", failures, runs, 0.05)
@@ -133,21 +133,25 @@ def test_too_few_rows_get_bags_instead_and_say_so() -> None:
     with pytest.warns(
         TooFewRowsWarning, match=r"120 rows are too few: at least 300 are needed.*bag"
     ):
-        model = MajorityOfBoosters(n_rounds=5, random_state=0).fit(X, y)
+        model = MajorityOfBoosters(n_estimators=5, random_state=0).fit(X, y)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         model.fit(X, y)
     assert [warning.filename for warning in told] == [__file__]
     assert model.part_sizes_.tolist() == [120] * 3
     with pytest.warns(TooFewRowsWarning, match="at least 100 are needed; 3 boosters got bags"):
-        SubsampledBoost(n_rounds=5, random_state=0).fit(X[:50], y[:50])
+        SubsampledBoost(n_estimators=5, random_state=0).fit(X[:50], y[:50])
     with pytest.warns(TooFewRowsWarning, match="at least 100 are needed; one booster got a bag"):
-        SubsampledBoost(1, n_rounds=5, random_state=0).fit(X[:50], y[:50])
+        SubsampledBoost(1, n_estimators=5, random_state=0).fit(X[:50], y[:50])
 
 
 @pytest.mark.parametrize(
     "model",
-    [MajorityOfBoosters(5, n_rounds=8), SubsampledBoost(9, n_rounds=8), BaggedBoost(4, n_rounds=8)],
+    [
+        MajorityOfBoosters(5, n_estimators=8),
+        SubsampledBoost(9, n_estimators=8),
+        BaggedBoost(4, n_estimators=8),
+    ],
 )
 def test_same_bytes_for_any_number_of_threads(model: BoosterCommittee) -> None:
     X, y = noisy(900, 5, 1)
@@ -165,7 +169,7 @@ def test_saved_and_loaded(learner: str, classes: int, tmp_path: Path) -> None:
     X, y = np.tile(X[y < classes], (5, 1)), np.tile(y[y < classes], 5)
     X += 1e-3 * np.random.default_rng(0).normal(size=X.shape)  # copies are not certified
     model = MajorityOfBoosters(
-        booster="adaboost", learner=learner, n_rounds=5, certify="holdout", random_state=0
+        booster="adaboost", learner=learner, n_estimators=5, certify="holdout", random_state=0
     ).fit(X, y)
     path = tmp_path / "model.json"
     model.save(path)
@@ -184,19 +188,19 @@ def test_saved_and_loaded(learner: str, classes: int, tmp_path: Path) -> None:
 def test_black_boxes_and_categories() -> None:
     X, y = noisy(600, 4, 0)
     model = MajorityOfBoosters(
-        learner=DecisionTreeClassifier(max_depth=2), n_rounds=5, random_state=0
+        learner=DecisionTreeClassifier(max_depth=2), n_estimators=5, random_state=0
     ).fit(X, y)
     assert model.score(X, y) > 0.65
     frame = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "high", "low")})
     target = np.where((X[:, 1] > 0) ^ (X[:, 0] > 1.5), "yes", "no")
-    mixed = MajorityOfBoosters(5, n_rounds=10, random_state=0).fit(frame, target)
+    mixed = MajorityOfBoosters(5, n_estimators=10, random_state=0).fit(frame, target)
     assert mixed.score(frame, target) > 0.9
     assert len(mixed.rules()) == 5
 
 
 def test_parameters_of_booster_and_learner_are_reached() -> None:
     X, y = noisy(600, 4, 0)
-    model = MajorityOfBoosters(booster=AdaBoost(), learner="tree", n_rounds=3, random_state=0)
+    model = MajorityOfBoosters(booster=AdaBoost(), learner="tree", n_estimators=3, random_state=0)
     model.set_params(learner__max_leaves=2, booster__learning_rate=0.5).fit(X, y)
     assert model.get_params()["booster__learning_rate"] == 0.5
     assert "tree" not in model.rules()[0]
@@ -271,11 +275,11 @@ def test_interrupt_is_heard_while_several_boosters_are_at_work() -> None:
 def test_no_edge_and_one_class_are_told() -> None:
     X = np.tile([[0.0], [1.0]], (200, 1))
     with pytest.warns(NoEdgeWarning, match="for any member"):
-        blind = MajorityOfBoosters(1, n_rounds=3).fit(X, np.repeat([0, 1], 200))
+        blind = MajorityOfBoosters(1, n_estimators=3).fit(X, np.repeat([0, 1], 200))
     assert (blind.decision_function(X) == 0).all()
     assert blind.mistakes(X, np.zeros(400)).all()
     with pytest.warns(OneClassWarning):
-        model = MajorityOfBoosters(n_rounds=3).fit(X, np.zeros(400))
+        model = MajorityOfBoosters(n_estimators=3).fit(X, np.zeros(400))
     assert set(model.predict(X)) == {0.0}
 
 
@@ -284,7 +288,7 @@ def test_no_edge_and_one_class_are_told() -> None:
     [
         (MajorityOfBoosters(4), "n is 4; it must be odd"),
         (MajorityOfBoosters(0), "n is 0"),
-        (MajorityOfBoosters(n_rounds=0), "n_rounds is 0"),
+        (MajorityOfBoosters(n_estimators=0), "n_estimators is 0"),
         (MajorityOfBoosters(booster="best"), "booster is 'best'"),
         (MajorityOfBoosters(certify="train"), "certify is 'train'; it may be 'holdout'"),
         (MajorityOfBoosters(n_jobs=0), "n_jobs is 0"),
@@ -303,7 +307,7 @@ def test_bad_parameters(model: BoosterCommittee, words: str) -> None:
 
 def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = noisy(400, 3, 0)
-    MajorityOfBoosters(n_rounds=2, verbose=True).fit(X, y)
+    MajorityOfBoosters(n_estimators=2, verbose=True).fit(X, y)
     assert "boosters" in capsys.readouterr().err
 
 
@@ -312,7 +316,7 @@ def test_on_real_data_they_keep_up_with_one_booster() -> None:
     X, y = data.table.rows(), data.labels
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[:12_000], order[12_000:]
-    model = MajorityOfBoosters(5, n_rounds=50, random_state=0).fit(X[train], y[train])
+    model = MajorityOfBoosters(5, n_estimators=50, random_state=0).fit(X[train], y[train])
     one = AdaBoostClassifier(n_estimators=50).fit(X[train], y[train])
     assert 1 - model.score(X[test], y[test]) < 1.1 * (1 - one.score(X[test], y[test]))
 
@@ -320,6 +324,8 @@ def test_on_real_data_they_keep_up_with_one_booster() -> None:
 def test_bagging_helps_where_one_booster_fits_noise() -> None:
     X, y = hastie().draw(600, 1)
     new, truth = hastie().draw(4000, 2)
-    bagged = BaggedBoost(30, learner="tree", n_rounds=20, random_state=0).fit(X, y)
-    one = MajorityOfBoosters(1, "adaboost", learner="tree", n_rounds=20, random_state=0).fit(X, y)
+    bagged = BaggedBoost(30, learner="tree", n_estimators=20, random_state=0).fit(X, y)
+    one = MajorityOfBoosters(1, "adaboost", learner="tree", n_estimators=20, random_state=0).fit(
+        X, y
+    )
     assert bagged.score(new, truth) > one.score(new, truth) + 0.02

@@ -32,7 +32,7 @@ def said(rows: int, seed: int) -> tuple[list[str], NDArray[np.str_]]:
 
 
 def quick(**options: Any) -> TextBoostClassifier:
-    few = {"n_rounds": 6, "shrinkage": 0.5, "random_state": 0}
+    few = {"n_estimators": 6, "learning_rate": 0.5, "random_state": 0}
     return TextBoostClassifier(**{**few, **options})
 
 
@@ -60,7 +60,9 @@ def missed(model: Any, found: Any) -> bool:
 def test_hold_out_rows_of_fit_certify_its_answers() -> None:
     runs, delta, violations = 100, 0.1, 0
     for seed in range(runs):
-        model = quick(certify="holdout", holdout=0.5, n_rounds=3, random_state=seed, delta=delta)
+        model = quick(
+            certify="holdout", holdout=0.5, n_estimators=3, random_state=seed, delta=delta
+        )
         model.fit(*said(80, seed))
         assert model.answering_.rows == 40
         violations += missed(model, model.answering_)
@@ -131,7 +133,7 @@ def test_a_confidence_of_ones_own() -> None:
 
 def test_fresh_rows_certify_any_vote() -> None:
     X, y = noisy(900, 4, seed=1)
-    for model in (AdaBoostClassifier(n_estimators=20), BoostClassifier(n_rounds=10)):
+    for model in (AdaBoostClassifier(n_estimators=20), BoostClassifier(n_estimators=10)):
         model.fit(X[:300], y[:300])
         found = model.certify_answers(X[300:], y[300:], target_error=0.45)
         assert model.answering_ == found
@@ -142,7 +144,7 @@ def test_fresh_rows_certify_any_vote() -> None:
 def test_several_labels_are_answered_together() -> None:
     texts, labels = said(600, 0)
     both = np.column_stack([labels == "yes", [len(text) > 2 for text in texts]]).astype(int)
-    model = quick(certify="holdout", booster="adaboost", n_rounds=20).fit(texts, both)
+    model = quick(certify="holdout", booster="adaboost", n_estimators=20).fit(texts, both)
     given = model.answer(texts[:5], abstain_below=0.0)
     assert [a.label for a in given] == model.predict(texts[:5]).tolist()
     assert model.answering_.points[0].mistakes == model.certificate_.inputs["k"]

@@ -36,9 +36,9 @@ BOTH = ["a", "b"]
 
 def makers() -> dict[str, Any]:
     return {
-        "boost": pacboost.BoostClassifier(n_rounds=10, random_state=0),
+        "boost": pacboost.BoostClassifier(n_estimators=10, random_state=0),
         "forest": pacboost.RandomForestClassifier(20, random_state=0),
-        "strong": pacboost.StrongClassifier(n_rounds=10, random_state=0),
+        "strong": pacboost.StrongClassifier(n_estimators=10, random_state=0),
     }
 
 
@@ -76,7 +76,7 @@ def test_a_threshold_leaves_sets_as_they_are(tmp_path: Path) -> None:
 def test_files_keep_intervals(tmp_path: Path) -> None:
     y = TRAIN["a"] * 2
     for model, method in (
-        (pacboost.BoostRegressor(n_rounds=10), "residual"),
+        (pacboost.BoostRegressor(n_estimators=10), "residual"),
         (pacboost.RandomForestRegressor(20, random_state=0), "scaled"),
     ):
         model.fit(TRAIN[BOTH], y)
@@ -88,8 +88,8 @@ def test_files_keep_intervals(tmp_path: Path) -> None:
         assert np.array_equal(found, model.predict_interval(NEW[BOTH]))
         assert all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
         assert "The prediction interval holds" in str(pacboost.inspect(tmp_path / "m.pacb"))
-    scale = pacboost.BoostRegressor(n_rounds=3).fit(TRAIN[BOTH], y.abs())
-    model = pacboost.BoostRegressor(n_rounds=3).fit(TRAIN[BOTH], y)
+    scale = pacboost.BoostRegressor(n_estimators=3).fit(TRAIN[BOTH], y.abs())
+    model = pacboost.BoostRegressor(n_estimators=3).fit(TRAIN[BOTH], y)
     model.certify_intervals(FRESH[BOTH], FRESH["a"] * 2, scale=scale)
     with pytest.warns(InputWarning, match="another model scales them"):
         model.save(tmp_path / "m.pacb")

@@ -58,7 +58,7 @@ def test_intervals(name: str, target: str, way: str) -> None:
     model: Any = RandomForestRegressor(30, random_state=0).fit(X[fit], y[fit])
     if way == "quantiles":
         model = tuple(
-            BoostRegressor("quantile", quantile=q, n_rounds=60).fit(X[fit], y[fit])
+            BoostRegressor("quantile", quantile=q, n_estimators=60).fit(X[fit], y[fit])
             for q in (0.05, 0.95)
         )
     X, y = X[rest], y[rest]

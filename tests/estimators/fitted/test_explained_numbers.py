@@ -35,7 +35,7 @@ def data() -> tuple[pd.DataFrame, Any]:
 
 @cache
 def fitted(loss: str = "squared_error", **options: Any) -> Any:
-    return BoostRegressor(loss, n_rounds=20, random_state=0, **options).fit(*data())
+    return BoostRegressor(loss, n_estimators=20, random_state=0, **options).fit(*data())
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
@@ -109,7 +109,7 @@ def test_rounds_show_the_loss_on_other_rows() -> None:
 @pytest.mark.parametrize(("metric", "sides"), [("loss", 1), ("absolute_error", 2)])
 def test_rounds_show_the_loss_on_validation_rows(metric: str, sides: int) -> None:
     frame, y = data()
-    model = BoostRegressor(n_rounds=8, eval_metric=metric, early_stopping=True, random_state=0)
+    model = BoostRegressor(n_estimators=8, eval_metric=metric, early_stopping=True, random_state=0)
     axes = model.fit(frame, y).plot_rounds(frame, y)
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert any(label.startswith("validation") for label in labels)
@@ -120,7 +120,7 @@ def test_votes_without_interactions_have_shapes() -> None:
     """Trees that ask for one feature each are step functions, of numbers and categories alike."""
     frame, y = data()
     for kind, answers in ((BoostRegressor, y), (BoostClassifier, y > 80)):
-        model = kind(n_rounds=12, interaction_constraints="no_interactions", random_state=0)
+        model = kind(n_estimators=12, interaction_constraints="no_interactions", random_state=0)
         model.fit(frame, answers)
         scores = model.predict(frame) if kind is BoostRegressor else model.decision_function(frame)
         found = model.shapes()
@@ -134,7 +134,7 @@ def test_votes_without_interactions_have_shapes() -> None:
 
 def test_without_interactions_curves_are_shapes_but_for_a_constant() -> None:
     frame, y = data()
-    options: Any = {"n_rounds": 12, "interaction_constraints": "no_interactions"}
+    options: Any = {"n_estimators": 12, "interaction_constraints": "no_interactions"}
     for model in (
         BoostRegressor(**options).fit(frame, y),
         BoostClassifier(**options).fit(frame, y > 80),
@@ -160,9 +160,9 @@ def test_curves_are_drawn_for_features_by_name_or_number() -> None:
     assert rising[-1] > 0 > rising[0]
     with pytest.raises(ParameterError, match="features names 'x', which is no column of X"):
         model.plot_partial_dependence(["x"])
-    three = BoostClassifier(n_rounds=4).fit(data()[0], np.digitize(data()[1], [70, 90]))
+    three = BoostClassifier(n_estimators=4).fit(data()[0], np.digitize(data()[1], [70, 90]))
     assert three.plot_partial_dependence(for_class=2)[0].get_xlabel() == "age"
-    stumps = BoostClassifier("adaboost", "stump", n_rounds=3, categorical_features=None)
+    stumps = BoostClassifier("adaboost", "stump", n_estimators=3, categorical_features=None)
     stumps.fit(data()[0][["age", "noise"]], data()[1] > 80)
     with pytest.raises(DataError, match=r"StumpRule rules.*shapes\(\)"):
         stumps.partial_dependence()

@@ -52,13 +52,13 @@ def data() -> tuple[pd.DataFrame, Any, Any]:
 STUMPS: dict[str, Any] = {
     "adaboost": lambda: AdaBoostClassifier(n_estimators=15),
     "rated": lambda: AdaBoostClassifier(n_estimators=15, confidence_rated=True),
-    "logit stumps": lambda: BoostClassifier("logit", "stump", n_rounds=15),
-    "gentle stumps": lambda: BoostClassifier("gentle", "stump", n_rounds=15),
+    "logit stumps": lambda: BoostClassifier("logit", "stump", n_estimators=15),
+    "gentle stumps": lambda: BoostClassifier("gentle", "stump", n_estimators=15),
     "samme": lambda: AdaBoostClassifier(n_estimators=15, multiclass="samme"),
 }
 TREES: dict[str, Any] = {
-    "logit trees": lambda: BoostClassifier(n_rounds=15, max_leaves=6, random_state=0),
-    "calibrated": lambda: BoostClassifier(n_rounds=8, calibrate="sigmoid", random_state=0),
+    "logit trees": lambda: BoostClassifier(n_estimators=15, max_leaves=6, random_state=0),
+    "calibrated": lambda: BoostClassifier(n_estimators=8, calibrate="sigmoid", random_state=0),
     "adaboost trees": lambda: AdaBoostClassifier(Tree(max_leaves=4), n_estimators=8),
 }
 ALL = {**STUMPS, **TREES}
@@ -293,7 +293,7 @@ def test_black_boxes_can_be_explained_and_shuffled_only() -> None:
 def test_several_labels() -> None:
     frame, two, three = data()
     Y = np.column_stack([two == "yes", three == "low", three == "top"]).astype(int)
-    model = BoostClassifier("adaboost", n_rounds=8, random_state=0).fit(frame, Y)
+    model = BoostClassifier("adaboost", n_estimators=8, random_state=0).fit(frame, Y)
     told = model.explain(frame.iloc[[0]], for_class=2)
     assert told.prediction == model.predict(frame.iloc[[0]])[0].tolist()
     assert told.score == model.decision_function(frame.iloc[[0]])[0, 2]
@@ -308,7 +308,7 @@ def test_importances_by_shuffling(classes: int) -> None:
     generator = np.random.default_rng(3)
     X = np.column_stack([generator.uniform(size=(1000, 2)), np.ones(1000)])
     y = (X[:, 0] * classes).astype(int)
-    model = BoostClassifier(n_rounds=20, max_leaves=4, random_state=0).fit(X[:500], y[:500])
+    model = BoostClassifier(n_estimators=20, max_leaves=4, random_state=0).fit(X[:500], y[:500])
     found = model.permutation_importances(X[500:], y[500:], random_state=1)
     relevant, noise, constant = found.mean
     assert relevant > 0.8 * (1 - 1 / classes)  # what guessing costs

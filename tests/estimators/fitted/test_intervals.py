@@ -38,13 +38,13 @@ def share(found: Any) -> float:
 
 @pytest.fixture(scope="module")
 def model() -> Any:
-    return BoostRegressor(n_rounds=30, random_state=0).fit(X, Y)
+    return BoostRegressor(n_estimators=30, random_state=0).fit(X, Y)
 
 
 @pytest.fixture(scope="module")
 def pair() -> Any:
     return tuple(
-        BoostRegressor("quantile", quantile=q, n_rounds=40, random_state=0).fit(X, Y)
+        BoostRegressor("quantile", quantile=q, n_estimators=40, random_state=0).fit(X, Y)
         for q in (0.05, 0.95)
     )
 
@@ -69,13 +69,13 @@ def test_residuals(model: Any) -> None:
 
 
 def test_scaled_by_a_second_model(model: Any) -> None:
-    sizes = BoostRegressor(n_rounds=30, random_state=0).fit(X, np.abs(Y - model.predict(X)))
+    sizes = BoostRegressor(n_estimators=30, random_state=0).fit(X, np.abs(Y - model.predict(X)))
     found = pacboost.intervals(model, FRESH, NUMBERS, scale=sizes, floor=0.05)
     assert found.certificate_.details["method"] == "scaled"
     assert 0.885 < share(found) < 0.95
     small, large = widths(found)
     assert large > 2 * small
-    other = BoostRegressor(n_rounds=3).fit(FRESH, NUMBERS)
+    other = BoostRegressor(n_estimators=3).fit(FRESH, NUMBERS)
     with pytest.raises(NotCertified, match="rows the model was trained on"):
         pacboost.intervals(model, FRESH, NUMBERS, scale=other)
 

@@ -64,7 +64,7 @@ def test_a_vote_of_nothing_decides_nothing() -> None:
 
 def test_filtered_votes_have_margins_too() -> None:
     X, y = two_classes()
-    filtered = FilterBoostClassifier(n_rounds=10, random_state=0).fit(X, y)
+    filtered = FilterBoostClassifier(n_estimators=10, random_state=0).fit(X, y)
     assert ((filtered.margins(X, y) <= 0) == filtered.mistakes(X, y)).all()
 
 

@@ -25,7 +25,7 @@ def test_several_labels() -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_one_label_a_row(classes: int) -> None:
     names = np.array(["setosa", "versicolor", "virginica"])[np.minimum(Y, classes - 1)]
-    model = BoostClassifier(n_rounds=2).fit(X[::3], names[::3])
+    model = BoostClassifier(n_estimators=2).fit(X[::3], names[::3])
     found = model.ranking(X, names)
     assert found.one_error == model.mistakes(X, names).mean() > 0
     errors = (model.predict(X) != names).mean()
@@ -40,6 +40,6 @@ def test_one_class() -> None:
 
 
 def test_labels_that_fit_has_not_seen_are_refused() -> None:
-    model = BoostClassifier(n_rounds=2).fit(X, Y)
+    model = BoostClassifier(n_estimators=2).fit(X, Y)
     with pytest.raises(DataError):
         model.ranking(X, Y + 1)

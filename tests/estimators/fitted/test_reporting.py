@@ -15,6 +15,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
+from pacboost import AdaBoost
 from pacboost.errors import DataError, FileError, NoEdgeWarning, OneClassWarning
 from pacboost.estimators.forests.fitted import FittedForest
 from pacboost.estimators.strong.classifier import StrongClassifier
@@ -42,23 +43,23 @@ def boost(**given: Any) -> Any:
 
 KINDS: dict[str, Make] = {
     "stumps": lambda: (pacboost.AdaBoostClassifier(n_estimators=20, random_state=0), X, TWO),
-    "held out": lambda: (boost(certify="holdout", n_rounds=15), X, TWO),
+    "held out": lambda: (boost(certify="holdout", n_estimators=15), X, TWO),
     "certified by training rows": lambda: (
         pacboost.AdaBoostClassifier(n_estimators=20, certify="train", random_state=0), X, TWO,
     ),
     "stumps of three classes": lambda: (boost(booster="adaboost", learner="stump"), X, THREE),
-    "trees of three classes": lambda: (boost(n_rounds=8), X, THREE),
-    "samme": lambda: (boost(booster="adaboost", multiclass="samme", n_rounds=5), X, THREE),
-    "calibrated": lambda: (boost(calibrate="sigmoid", n_rounds=8), X, TWO),
-    "several labels": lambda: (boost(booster="adaboost", learner="stump", n_rounds=12), X, SEVERAL),
-    "numbers": lambda: (pacboost.BoostRegressor(n_rounds=8, random_state=0), X, NUMBER),
-    "texts": lambda: (pacboost.TextBoostClassifier(n_rounds=12, random_state=0), TEXTS, INTENT),
+    "trees of three classes": lambda: (boost(n_estimators=8), X, THREE),
+    "samme": lambda: (boost(booster=AdaBoost(multiclass="samme"), n_estimators=5), X, THREE),
+    "calibrated": lambda: (boost(calibrate="sigmoid", n_estimators=8), X, TWO),
+    "several labels": lambda: (boost(booster="adaboost", learner="stump"), X, SEVERAL),
+    "numbers": lambda: (pacboost.BoostRegressor(n_estimators=8, random_state=0), X, NUMBER),
+    "texts": lambda: (pacboost.TextBoostClassifier(n_estimators=12, random_state=0), TEXTS, INTENT),
     "filtered": lambda: (
-        pacboost.FilterBoostClassifier(n_rounds=10, random_state=0), X, TWO,
+        pacboost.FilterBoostClassifier(n_estimators=10, random_state=0), X, TWO,
     ),
-    "bagged": lambda: (pacboost.BaggedBoost(3, n_rounds=9, random_state=0), X, TWO),
-    "subsampled": lambda: (pacboost.SubsampledBoost(3, n_rounds=9, random_state=0), X, TWO),
-    "majority": lambda: (pacboost.MajorityOfBoosters(3, n_rounds=9, random_state=0), X, TWO),
+    "bagged": lambda: (pacboost.BaggedBoost(3, n_estimators=9, random_state=0), X, TWO),
+    "subsampled": lambda: (pacboost.SubsampledBoost(3, n_estimators=9, random_state=0), X, TWO),
+    "majority": lambda: (pacboost.MajorityOfBoosters(3, n_estimators=9, random_state=0), X, TWO),
     "three oracles": lambda: (pacboost.ThreeWayBoost(max_draws=9_000, random_state=0), X, TWO),
     "three learners": lambda: (pacboost.ThreeLearnerBoost(random_state=0), X, TWO),
     "forest": lambda: (pacboost.RandomForestClassifier(12, random_state=0), X, THREE),
@@ -167,7 +168,9 @@ def test_words_of_strangers_are_words_only(tmp_path: Path) -> None:
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
     frame = pandas.DataFrame({evil: X[:, 0], "level": np.where(X[:, 1] > 0, evil, "b")})
     labels = np.where(X[:, 0] > 0, evil, "good")
-    model = boost(learner="stump", n_rounds=6, certify="holdout", categorical_features=["level"])
+    model = boost(
+        learner="stump", n_estimators=6, certify="holdout", categorical_features=["level"]
+    )
     model.fit(frame[EARLY], labels[EARLY])
     page = model.report(tmp_path / "a.html", frame[LATE], labels[LATE], title=evil)
     assert "<script>alert" not in page.read_text()
@@ -175,7 +178,7 @@ def test_words_of_strangers_are_words_only(tmp_path: Path) -> None:
     assert evil in " ".join(read(page).text)
     texts = [f"{evil} {k % 2}" for k in range(60)]
     classes = np.array([evil, "b"])[np.arange(60) % 2]
-    spoken = pacboost.TextBoostClassifier(n_rounds=4, random_state=0).fit(texts, classes)
+    spoken = pacboost.TextBoostClassifier(n_estimators=4, random_state=0).fit(texts, classes)
     said = spoken.report(tmp_path / "b.html", texts, classes).read_text()
     assert "<script>alert" not in said
     assert "<img" not in said
@@ -185,7 +188,7 @@ def test_words_of_strangers_are_words_only(tmp_path: Path) -> None:
 def test_texts_beside_numbers(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame({"size": X[:, 0], "said": TEXTS, "kind": INTENT})
-    model = pacboost.TextBoostClassifier(n_rounds=9, text_columns=["said"], random_state=0)
+    model = pacboost.TextBoostClassifier(n_estimators=9, text_columns=["said"], random_state=0)
     model.fit(rows[EARLY], TWO[EARLY])
     text = " ".join(read(model.report(tmp_path / "a.html", rows[LATE], TWO[LATE])).text)
     hard = int(np.argmin(model.margins(rows[LATE], TWO[LATE])))
@@ -239,7 +242,7 @@ def test_the_page_of_adult_is_small(tmp_path: Path) -> None:
     if not train.exists():
         pytest.skip("needs the data set adult; set PACBOOST_DATA to the folder that has it")
     learned, fresh = (read_csv(path, "income", categories=True) for path in (train, test))
-    for given in ({}, {"booster": "adaboost", "learner": "stump", "n_rounds": 200}):
+    for given in ({}, {"booster": "adaboost", "learner": "stump", "n_estimators": 200}):
         model = boost(certify="holdout", **given).fit(learned.table, learned.labels)
         page = model.report(tmp_path / "a.html", fresh.table, fresh.labels)
         read(page)

@@ -104,7 +104,7 @@ def test_every_class(model: Any) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: BoostClassifier(n_rounds=20, random_state=0),
+        lambda: BoostClassifier(n_estimators=20, random_state=0),
         lambda: RandomForestClassifier(20, random_state=0),
         lambda: BaggingClassifier(n_estimators=10, random_state=0),
         lambda: pacboost.SubsampledBoost(max_members=3, random_state=0),
@@ -128,7 +128,7 @@ def test_our_classifiers(make: Any) -> None:
 
 
 def test_strong_classifier() -> None:
-    strong = pacboost.StrongClassifier(n_rounds=20, random_state=0).fit(X, Y)
+    strong = pacboost.StrongClassifier(n_estimators=20, random_state=0).fit(X, Y)
     assert strong.certify_sets(FRESH, LABELS).value >= 0.9
     assert covered(strong, LATER, TRUTH).mean() > 0.88
 
@@ -138,7 +138,7 @@ def test_texts() -> None:
     words = np.array(["good", "fine", "bad", "poor", "film", "plot"])
     texts = [" ".join(generator.choice(words, 6)) for _ in range(600)]
     labels = np.array([text.count("good") + text.count("fine") > 2 for text in texts])
-    own = pacboost.TextBoostClassifier(n_rounds=10).fit(texts[:300], labels[:300])
+    own = pacboost.TextBoostClassifier(n_estimators=10).fit(texts[:300], labels[:300])
     own.certify_sets(texts[300:], labels[300:], method="aps", copies="draws")
     assert own.predict_set(texts[300:]).shape == (300, 2)
 
@@ -151,7 +151,7 @@ def test_certificates_as_text(model: Any) -> None:
 
 
 def test_answers_do_not_lose_sets() -> None:
-    own = BoostClassifier(n_rounds=20).fit(X, Y)
+    own = BoostClassifier(n_estimators=20).fit(X, Y)
     own.certify_sets(FRESH, LABELS)
     own.certify_answers(FRESH, LABELS)
     assert own.predict_set(LATER[:5]).shape == (5, 4)
@@ -159,7 +159,7 @@ def test_answers_do_not_lose_sets() -> None:
 
 def test_frames_and_groups() -> None:
     columns = ["p", "q"]
-    own = BoostClassifier(n_rounds=20).fit(pd.DataFrame(X, columns=columns), Y)
+    own = BoostClassifier(n_estimators=20).fit(pd.DataFrame(X, columns=columns), Y)
     frame = pd.DataFrame(FRESH, columns=columns)
     found = pacboost.sets(own, frame, LABELS, groups=np.arange(1200) // 4, method="aps")
     certificate: Any = found.certificate_

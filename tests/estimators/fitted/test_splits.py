@@ -14,8 +14,8 @@ from pacboost.errors import ParameterError
 X = np.random.default_rng(0).normal(size=(500, 4))
 SCORE = X[:, 0] + 0.3 * X[:, 1]
 MODELS: list[Any] = [
-    BoostClassifier(n_rounds=6, random_state=0),
-    BoostRegressor(n_rounds=6, random_state=0),
+    BoostClassifier(n_estimators=6, random_state=0),
+    BoostRegressor(n_estimators=6, random_state=0),
     AdaBoostClassifier(n_estimators=6),
 ]
 
@@ -61,11 +61,11 @@ def test_black_boxes_have_no_splits() -> None:
 
 def test_losses_have_the_names_of_scikit_learn() -> None:
     for name, other in (("square", "squared_error"), ("absolute", "absolute_error")):
-        ours = BoostRegressor(name, n_rounds=5, early_stopping=True, random_state=0)
-        theirs = BoostRegressor(other, n_rounds=5, early_stopping=True, random_state=0)
+        ours = BoostRegressor(name, n_estimators=5, early_stopping=True, random_state=0)
+        theirs = BoostRegressor(other, n_estimators=5, early_stopping=True, random_state=0)
         assert np.array_equal(ours.fit(X, SCORE).predict(X), theirs.fit(X, SCORE).predict(X))
         assert theirs.ledger_.metric == name
-        metric = BoostRegressor(eval_metric=other, n_rounds=5, early_stopping=True)
+        metric = BoostRegressor(eval_metric=other, n_estimators=5, early_stopping=True)
         assert metric.fit(X, SCORE).ledger_.metric == name
     with pytest.raises(ParameterError, match="'squared_error', 'absolute_error'"):
         BoostRegressor("log").fit(X, SCORE)

@@ -39,16 +39,16 @@ PAIRS: list[tuple[Any, str, str, Any]] = [
     (BoostClassifier, "reg_lambda", "l2", 3.0),
     (BoostClassifier, "colsample_bytree", "max_features", 0.5),
     (BoostClassifier, "early_stopping_rounds", "early_stopping", 5),
-    (BoostClassifier, "eta", "shrinkage", 0.3),
+    (BoostClassifier, "eta", "learning_rate", 0.3),
     (BoostClassifier, "depth", "max_depth", 3),
-    (BoostRegressor, "max_iter", "n_rounds", 5),
+    (BoostRegressor, "max_iter", "n_estimators", 5),
     (BoostRegressor, "monotonic_cst", "monotone_constraints", [1, 0, 0, 0]),
-    (AdaBoostClassifier, "n_rounds", "n_estimators", 5),
+    (AdaBoostClassifier, "n_estimators", "n_estimators", 5),
     (AdaBoostClassifier, "base_estimator", "estimator", "tree"),
-    (FilterBoostClassifier, "n_estimators", "n_rounds", 5),
+    (FilterBoostClassifier, "n_estimators", "n_estimators", 5),
     (RandomForestClassifier, "min_leaf_rows", "min_samples_leaf", 5),
     (StrongClassifier, "seed", "random_state", 5),
-    (TextBoostClassifier, "learning_rate", "shrinkage", 0.3),
+    (TextBoostClassifier, "learning_rate", "learning_rate", 0.3),
 ]
 
 
@@ -67,7 +67,7 @@ def test_other_names_set_the_parameter(kind: Any, other: str, name: str, value: 
 
 
 def test_a_grid_may_use_other_names() -> None:
-    search = GridSearchCV(BoostClassifier(n_rounds=5), {"num_leaves": [2, 8]}, cv=2).fit(X, Y)
+    search = GridSearchCV(BoostClassifier(n_estimators=5), {"num_leaves": [2, 8]}, cv=2).fit(X, Y)
     assert search.best_estimator_.max_leaves == 8
 
 

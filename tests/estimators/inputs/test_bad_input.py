@@ -360,9 +360,9 @@ def test_validation_fraction_of_less_than_a_row_takes_one_of_each_class() -> Non
 
 
 @pytest.mark.parametrize("value", [0, 2.5])
-def test_n_iter_no_change(value: float) -> None:
-    with pytest.raises(ParameterError, match=f"n_iter_no_change is {value}; .*1 or more"):
-        fit(n_iter_no_change=value, early_stopping=True)
+def test_early_stopping_after_rounds(value: float) -> None:
+    with pytest.raises(ParameterError, match=f"early_stopping is {value}; .*1 or more"):
+        fit(early_stopping=value)
 
 
 def test_unknown_class_among_validation_labels() -> None:

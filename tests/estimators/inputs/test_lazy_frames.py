@@ -27,13 +27,13 @@ KINDS: list[Any] = [
 ]
 FITS: dict[str, dict[str, Any]] = {
     "AdaBoostClassifier": {"n_estimators": 5},
-    "BoostClassifier": {"n_rounds": 5, "certify": "holdout"},
-    "BoostRegressor": {"n_rounds": 5},
+    "BoostClassifier": {"n_estimators": 5, "certify": "holdout"},
+    "BoostRegressor": {"n_estimators": 5},
     "BaggingClassifier": {"n_estimators": 3},
-    "FilterBoostClassifier": {"n_rounds": 5},
+    "FilterBoostClassifier": {"n_estimators": 5},
     "RandomForestClassifier": {"n_estimators": 5},
     "RectangleClassifier": {},
-    "StrongClassifier": {"n_rounds": 5},
+    "StrongClassifier": {"n_estimators": 5},
 }
 
 
@@ -74,7 +74,7 @@ def test_a_lazy_frame_is_as_good_as_its_rows(name: str, queries: list[int]) -> N
 
 
 def test_every_way_in_takes_them(tmp_path: Path, queries: list[int]) -> None:
-    model = BoostClassifier(n_rounds=5, random_state=0)
+    model = BoostClassifier(n_estimators=5, random_state=0)
     model.fit(FRAME[:200].lazy(), Y[:200], X_val=FRAME[200:300].lazy(), y_val=Y[200:300])
     assert len(queries) == 2
     rest, known = FRAME[300:], Y[300:]
@@ -90,13 +90,13 @@ def test_every_way_in_takes_them(tmp_path: Path, queries: list[int]) -> None:
     assert len(queries) == 9
     pacboost.diagnose("stump", FRAME.lazy(), Y)
     pacboost.compare(
-        "adaboost", "stump", FRAME[:300].lazy(), Y[:300], n_rounds=3, test=(rest.lazy(), known)
+        "adaboost", "stump", FRAME[:300].lazy(), Y[:300], n_estimators=3, test=(rest.lazy(), known)
     )
     assert len(queries) == 12
 
 
 def test_validation_sets_may_be_queries(queries: list[int]) -> None:
-    model = BoostClassifier(n_rounds=5, random_state=0)
+    model = BoostClassifier(n_estimators=5, random_state=0)
     sets = [(FRAME[200:300].lazy(), Y[200:300]), (FRAME[300:].lazy(), Y[300:])]
     model.fit(FRAME[:200], Y[:200], eval_set=sets)
     assert len(queries) == 2
@@ -104,7 +104,7 @@ def test_validation_sets_may_be_queries(queries: list[int]) -> None:
 
 def test_targets_may_be_a_query_of_one_column() -> None:
     with pytest.warns(DataConversionWarning, match="column-vector y"):
-        model = BoostRegressor(n_rounds=4).fit(FRAME.lazy(), FRAME.lazy().select("a"))
+        model = BoostRegressor(n_estimators=4).fit(FRAME.lazy(), FRAME.lazy().select("a"))
     assert model.score(FRAME.lazy(), FRAME["a"]) > 0
 
 

@@ -63,7 +63,7 @@ def test_adaboost_with_stumps(seed: int) -> None:
 @pytest.mark.parametrize("booster", ["logit", "adaboost", "gentle"])
 def test_boosters_learners_and_classes(booster: str, learner: str, classes: int) -> None:
     options: dict[str, Any] = {"min_leaf_rows": 3} if learner == "tree" else {}
-    model = BoostClassifier(booster, learner, n_rounds=5, random_state=0, **options)
+    model = BoostClassifier(booster, learner, n_estimators=5, random_state=0, **options)
     for seed in range(3):
         both(model, seed, classes)
 
@@ -83,7 +83,7 @@ def test_boosters_learners_and_classes(booster: str, learner: str, classes: int)
     ],
 )
 def test_everything_that_takes_rows_away_or_weighs_them(options: dict[str, Any]) -> None:
-    settings = {"n_rounds": 6, "random_state": 0, **options}
+    settings = {"n_estimators": 6, "random_state": 0, **options}
     if settings.get("learner") != "stump":
         settings["min_leaf_rows"] = 3
     both(BoostClassifier(**settings), 1)
@@ -93,7 +93,7 @@ def test_several_labels() -> None:
     X, matrix, _ = labelled(2)
     Y = (np.nan_to_num(X[:, :3]) > 0).astype(np.int64)
     models = [
-        BoostClassifier("adaboost", n_rounds=5, min_leaf_rows=3, random_state=0).fit(rows, Y)
+        BoostClassifier("adaboost", n_estimators=5, min_leaf_rows=3, random_state=0).fit(rows, Y)
         for rows in (X, matrix)
     ]
     assert model_bytes(models[0].model_) == model_bytes(models[1].model_)
@@ -102,7 +102,7 @@ def test_several_labels() -> None:
 
 @pytest.mark.parametrize("loss", ["square", "absolute"])
 def test_regression(loss: str) -> None:
-    both(BoostRegressor(loss, n_rounds=6, min_leaf_rows=3, random_state=0), 3)
+    both(BoostRegressor(loss, n_estimators=6, min_leaf_rows=3, random_state=0), 3)
 
 
 @pytest.mark.parametrize("kind", [AdaBoostClassifier, BoostClassifier])
@@ -134,7 +134,7 @@ def test_rows_come_back_whatever_form_they_have() -> None:
 def test_lists_of_words_read_sparse_columns() -> None:
     X, matrix, y = labelled(6)
     models = [
-        BoostClassifier("logit", Words(5, 4), n_rounds=4, random_state=0).fit(rows, y)
+        BoostClassifier("logit", Words(5, 4), n_estimators=4, random_state=0).fit(rows, y)
         for rows in (X, matrix)
     ]
     np.testing.assert_array_equal(models[0].decision_function(X), models[1]._scores(matrix))
@@ -177,8 +177,8 @@ def peak(model: Any, matrix: Any, y: Labels) -> int:
 
 MODELS = [
     AdaBoostClassifier(n_estimators=3),
-    BoostClassifier(n_rounds=3, early_stopping=False, random_state=0),
-    BoostClassifier(learner="stump", n_rounds=3, random_state=0),
+    BoostClassifier(n_estimators=3, early_stopping=False, random_state=0),
+    BoostClassifier(learner="stump", n_estimators=3, random_state=0),
 ]
 
 

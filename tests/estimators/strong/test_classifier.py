@@ -25,7 +25,7 @@ INTENTS = ["card", "card", "top-up", "top-up"] * 25
 
 
 def test_the_certificate_counts_mistakes_on_rows_set_apart() -> None:
-    model = StrongClassifier(n_rounds=10, random_state=0).fit(X, Y)
+    model = StrongClassifier(n_estimators=10, random_state=0).fit(X, Y)
     assert model.parts_ == {"learn": 432, "watch": 48, "certify": 120}
     inputs = model.certificate_.inputs
     assert inputs["n"] == 120
@@ -36,19 +36,19 @@ def test_the_certificate_counts_mistakes_on_rows_set_apart() -> None:
 
 
 def test_rows_that_watched_are_learned_from_in_the_end() -> None:
-    model = StrongClassifier(n_rounds=10, random_state=0).fit(X, Y)
+    model = StrongClassifier(n_estimators=10, random_state=0).fit(X, Y)
     assert model.ledger_.rows == 480
     assert "before boosting on all rows" in model.ledger_.stopped
 
 
 def test_columns_are_boosted_as_trees() -> None:
-    model = StrongClassifier(n_rounds=5).fit(X, Y)
+    model = StrongClassifier(n_estimators=5).fit(X, Y)
     assert isinstance(model.estimator_, BoostClassifier)
     assert "trees" in model.choice_
 
 
 def test_texts_are_boosted_as_lists_of_words() -> None:
-    model = StrongClassifier(n_rounds=20, random_state=0).fit(TEXTS, INTENTS, copies="draws")
+    model = StrongClassifier(n_estimators=20, random_state=0).fit(TEXTS, INTENTS, copies="draws")
     assert isinstance(model.estimator_, TextBoostClassifier)
     assert model.choice_ == "lists of words by LogitBoost, because rows are texts"
     assert model.predict(["they took my card", "top up please"]).tolist() == ["card", "top-up"]
@@ -57,13 +57,13 @@ def test_texts_are_boosted_as_lists_of_words() -> None:
 
 def test_several_labels_are_met_by_adaboost() -> None:
     labels = np.column_stack([Y > 0, X[:, 1] > 0, X[:, 2] > 0]).astype(int)
-    model = StrongClassifier(n_rounds=10).fit(X, labels)
+    model = StrongClassifier(n_estimators=10).fit(X, labels)
     assert model.ledger_.booster == "adaboost"
     assert model.predict(X).shape == labels.shape
 
 
 def test_a_world_is_drawn_from() -> None:
-    model = StrongClassifier(0.3, n_rounds=10, random_state=0).fit(Halfspaces((3.0, 2.0)))
+    model = StrongClassifier(0.3, n_estimators=10, random_state=0).fit(Halfspaces((3.0, 2.0)))
     assert isinstance(model.estimator_, FilterBoostClassifier)
     assert model.certificate_.size == 10_000
     assert model.verdict_.reached
@@ -85,7 +85,7 @@ def test_a_look_that_fails_is_followed_by_one_more_at_half_of_delta(
 ) -> None:
     """Watching rows that are too hopeful suggest a look after the first round."""
     monkeypatch.setattr(WatchedRounds, "worth_a_look", _hopeful)
-    model = StrongClassifier(0.05, n_rounds=30, random_state=0).fit(X, Y)
+    model = StrongClassifier(0.05, n_estimators=30, random_state=0).fit(X, Y)
     assert not model.verdict_.reached
     inputs = model.certificate_.inputs
     assert inputs["models"] == 2
@@ -99,14 +99,14 @@ def _hopeful(watched: WatchedRounds, _: object) -> bool:
 
 
 def test_without_a_sign_of_epsilon_there_is_one_look_with_all_of_delta() -> None:
-    model = StrongClassifier(0.01, n_rounds=10, random_state=0).fit(X, Y)
+    model = StrongClassifier(0.01, n_estimators=10, random_state=0).fit(X, Y)
     assert not model.verdict_.reached
     assert model.certificate_.inputs["models"] == 1
 
 
 def test_noise_is_named_where_nothing_more_can_be_learned() -> None:
     noise = np.random.default_rng(0).integers(2, size=600)
-    model = StrongClassifier(0.2, n_rounds=60, random_state=0).fit(X, noise)
+    model = StrongClassifier(0.2, n_estimators=60, random_state=0).fit(X, noise)
     assert not model.verdict_.reached
     assert "the weak learner's edge" in model.sentence_
     assert model.evidence_.edge_vanished
@@ -136,18 +136,18 @@ def test_tiny_data_is_fitted_all_the_same_and_says_what_is_missing(rows: int) ->
 
 def test_proper_where_one_rule_decides() -> None:
     concept = BooleanConcept(4, lambda bits: bits[:, 0] > 0)
-    assert StrongClassifier(n_rounds=10, random_state=0).fit(*concept.draw(200, 0)).proper_
-    assert not StrongClassifier(n_rounds=10, random_state=0).fit(X, Y).proper_
+    assert StrongClassifier(n_estimators=10, random_state=0).fit(*concept.draw(200, 0)).proper_
+    assert not StrongClassifier(n_estimators=10, random_state=0).fit(X, Y).proper_
 
 
 def test_the_same_seed_gives_the_same_bytes_for_any_threads() -> None:
-    models = [StrongClassifier(n_rounds=20, random_state=4, n_jobs=n).fit(X, Y) for n in (1, 2)]
+    models = [StrongClassifier(n_estimators=20, random_state=4, n_jobs=n).fit(X, Y) for n in (1, 2)]
     first, second = (model_bytes(model.model_) for model in models)
     assert first == second
 
 
 def test_save_and_load_give_the_estimator_and_the_certificate_back(tmp_path: Path) -> None:
-    model = StrongClassifier(0.3, n_rounds=10, random_state=0).fit(X, Y)
+    model = StrongClassifier(0.3, n_estimators=10, random_state=0).fit(X, Y)
     path = tmp_path / "m.pacb"
     model.save(path)
     back = pacboost.load(path)
@@ -158,7 +158,7 @@ def test_save_and_load_give_the_estimator_and_the_certificate_back(tmp_path: Pat
 
 
 def test_what_the_estimator_can_do_is_passed_on() -> None:
-    model = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y)
+    model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
     assert model.rules() == model.estimator_.rules()
     assert model.feature_importances_.shape == (4,)
     with pytest.raises(AttributeError, match="no_such_thing"):
@@ -170,7 +170,7 @@ def test_what_the_estimator_can_do_is_passed_on() -> None:
 
 
 def test_no_row_of_the_fit_may_certify_it_again() -> None:
-    model = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y)
+    model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
     with pytest.raises(NotCertified, match="rows the model was trained on"):
         pacboost.certify(model, X, Y)
     fresh = noisy(400, 4, seed=4, noise=0.1)
@@ -179,7 +179,7 @@ def test_no_row_of_the_fit_may_certify_it_again() -> None:
 
 def test_many_classes_are_learned() -> None:
     digits, labels = load_digits(return_X_y=True)
-    model = StrongClassifier(0.2, n_rounds=40, random_state=0).fit(digits, labels)
+    model = StrongClassifier(0.2, n_estimators=40, random_state=0).fit(digits, labels)
     assert model.verdict_.reached
     assert model.predict_proba(digits).shape == (1797, 10)
 
@@ -189,13 +189,13 @@ def test_a_label_that_only_certifying_rows_have_is_a_mistake() -> None:
     apart = int(np.random.default_rng(seed).permutation(200)[0])
     labels = np.where(X[:200, 0] > 0, "a", "b")
     labels[apart] = "rare"
-    model = StrongClassifier(n_rounds=5, random_state=0).fit(X[:200], labels)
+    model = StrongClassifier(n_estimators=5, random_state=0).fit(X[:200], labels)
     assert model.classes_.tolist() == ["a", "b"]
     assert model.certificate_.inputs["k"] >= 1
 
 
 def test_a_failed_fit_leaves_the_last_one() -> None:
-    model = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y)
+    model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
     before = model.sentence_
     with pytest.raises(ValueError, match="X has 600 rows but y has 3"):
         model.fit(X, Y[:3])
@@ -203,7 +203,7 @@ def test_a_failed_fit_leaves_the_last_one() -> None:
 
 
 def test_another_fit_forgets_the_last_one() -> None:
-    model = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y)
+    model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
     model.fit(TEXTS, INTENTS)
     assert not hasattr(model, "levels_")
     assert model.predict(["my card"]).tolist() == ["card"]
@@ -215,7 +215,7 @@ def test_another_fit_forgets_the_last_one() -> None:
         ({"epsilon": 0}, "epsilon is 0"),
         ({"epsilon": 1.5}, "epsilon is 1.5"),
         ({"delta": 1}, "delta is 1"),
-        ({"n_rounds": 0}, "n_rounds is 0"),
+        ({"n_estimators": 0}, "n_estimators is 0"),
         ({"text_columns": "said"}, "text_columns is 'said'"),
     ],
 )

@@ -28,7 +28,7 @@ def fitted(
 ) -> tuple[StrongClassifier, float]:
     """Fit on a draw, and give the true risk; ties are wrong there and in the certificate."""
     X, y = WORLD.draw(rows, seed)
-    model = StrongClassifier(epsilon, delta, n_rounds=rounds, random_state=seed, n_jobs=1)
+    model = StrongClassifier(epsilon, delta, n_estimators=rounds, random_state=seed, n_jobs=1)
     model.fit(X, y)
     return model, float(WORLD.risk(model.decision_function))
 
@@ -75,8 +75,8 @@ def test_stopping_early_on_the_certifying_rows_is_rejected() -> None:
     for seed in range(runs):
         X, y = coin(seed, 100 + apart)
         twin = BoostClassifier(
-            n_rounds=40, shrinkage=1.0, max_leaves=4, eval_metric="error",
-            n_iter_no_change=40, n_jobs=1, random_state=0,
+            n_estimators=40, learning_rate=1.0, max_leaves=4, eval_metric="error",
+            early_stopping=40, n_jobs=1, random_state=0,
         )  # fmt: skip
         twin.fit(X[:100], y[:100], X_val=X[100:], y_val=y[100:])
         wrong = int(twin.mistakes(X[100:], y[100:]).sum())
@@ -97,7 +97,7 @@ class WatchesByThem(StrongClassifier):
 def test_watching_by_the_certifying_rows_is_rejected() -> None:
     runs, delta, violations = 15, 0.2, 0
     for seed in range(runs):
-        model = WatchesByThem(delta=delta, n_rounds=30, random_state=seed, n_jobs=1)
+        model = WatchesByThem(delta=delta, n_estimators=30, random_state=seed, n_jobs=1)
         violations += model.fit(*coin(seed, 200)).certificate_.value < 0.5
     check_rejected("strong classifier, certifying rows watch", violations, runs, delta)
 
@@ -138,7 +138,7 @@ def test_certifying_rows_change_nothing_that_is_learned() -> None:
             seed = int(np.random.RandomState(7).randint(2**31))
             apart = by_chance(300, None, 0.05, seed).certify
             other_X[apart], other_y[apart] = 99.0 - X[apart], -y[apart]
-        models.append(StrongClassifier(n_rounds=6, random_state=7).fit(other_X, other_y))
+        models.append(StrongClassifier(n_estimators=6, random_state=7).fit(other_X, other_y))
     first, second = models
     domain = CLEAN.domain()
     assert np.array_equal(first.decision_function(domain), second.decision_function(domain))

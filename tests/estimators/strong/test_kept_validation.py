@@ -15,7 +15,7 @@ def test_the_validation_curve_is_kept_and_drawn(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
     y = X[:, 0] + 0.5 * rng.normal(size=500) > 0
-    model = pacboost.StrongClassifier(random_state=0, n_rounds=20).fit(X, y)
+    model = pacboost.StrongClassifier(random_state=0, n_estimators=20).fit(X, y)
     curve = model.model_.validation
     assert curve is not None
     assert curve.rows == model.parts_["watch"]

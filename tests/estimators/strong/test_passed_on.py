@@ -36,7 +36,7 @@ def rows() -> Any:
 
 @pytest.fixture(scope="module")
 def model(rows: Any) -> StrongClassifier:
-    made = StrongClassifier(n_rounds=8, random_state=0, verbose=0)
+    made = StrongClassifier(n_estimators=8, random_state=0, verbose=0)
     return made.fit(rows, "y", sample_weight="weight")
 
 
@@ -71,5 +71,5 @@ def test_what_was_learned_is_listed(model: StrongClassifier) -> None:
 def test_texts_are_explained() -> None:
     texts = ["I lost my card", "my card was stolen", "top up my phone", "how do I top up"] * 20
     said = ["card", "card", "top-up", "top-up"] * 20
-    model = StrongClassifier(n_rounds=6, random_state=0, verbose=0).fit(texts, said)
+    model = StrongClassifier(n_estimators=6, random_state=0, verbose=0).fit(texts, said)
     assert "card" in str(model.explain("they took my card"))

@@ -36,7 +36,7 @@ SAID = [
 
 
 def strong(**more: Any) -> StrongClassifier:
-    return StrongClassifier(n_rounds=8, random_state=0, **more)
+    return StrongClassifier(n_estimators=8, random_state=0, **more)
 
 
 @pytest.mark.parametrize("make", [lambda f: f, pl.from_pandas, pa.Table.from_pandas])
@@ -69,7 +69,7 @@ def test_a_large_file_is_drawn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = tmp_path / "rows.csv"
     FRAME.drop(columns="city").to_csv(path, index=False)
     monkeypatch.setattr(data_file, "LARGE_FILE", 1000)
-    model = StrongClassifier(n_rounds=3, random_state=0).fit(path, "label")
+    model = StrongClassifier(n_estimators=3, random_state=0).fit(path, "label")
     assert isinstance(model.estimator_, FilterBoostClassifier)
     assert 0 < model.certificate_.size < 100
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]

@@ -37,7 +37,7 @@ def texts() -> tuple[list[str], Any]:
 
 def boost(**parameters: Any) -> Callable[[], Any]:
     return lambda: pacboost.BoostClassifier(
-        "adaboost", "stump", n_rounds=1, random_state=0, **parameters
+        "adaboost", "stump", n_estimators=1, random_state=0, **parameters
     )
 
 
@@ -71,7 +71,7 @@ def test_the_hardest_rows_are_those_with_wrong_labels(kind: str) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_the_hardest_texts_are_those_with_wrong_labels(kind: Any) -> None:
     X, y = texts()
-    model = kind(random_state=0, n_rounds=20).fit(X, y)
+    model = kind(random_state=0, n_estimators=20).fit(X, y)
     assert {entry.row for entry in model.ledger_.hardest(3)} <= set(PLANTED)
 
 

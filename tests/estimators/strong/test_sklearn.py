@@ -17,7 +17,7 @@ from pacboost.estimators.strong.classifier import StrongClassifier
 
 CHECKS = [
     pytest.param(own, check, id=getattr(check, "func", check).__name__)
-    for own, check in estimator_checks_generator(StrongClassifier(n_rounds=10))
+    for own, check in estimator_checks_generator(StrongClassifier(n_estimators=10))
 ]
 X, Y = load_iris(return_X_y=True)
 
@@ -30,7 +30,7 @@ def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], N
 
 
 def test_clone_copies_parameters_and_nothing_learned() -> None:
-    fitted = StrongClassifier(0.2, 0.1, n_rounds=5, text_columns=None).fit(X, Y)
+    fitted = StrongClassifier(0.2, 0.1, n_estimators=5, text_columns=None).fit(X, Y)
     copy = clone(fitted)
     assert copy.get_params() == fitted.get_params()
     assert not hasattr(copy, "estimator_")
@@ -38,7 +38,7 @@ def test_clone_copies_parameters_and_nothing_learned() -> None:
 
 
 def test_pickle_keeps_predictions_and_the_verdict() -> None:
-    fitted = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y)
+    fitted = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
     back = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(back.predict_proba(X), fitted.predict_proba(X))
     assert back.verdict_ == fitted.verdict_
@@ -46,5 +46,5 @@ def test_pickle_keeps_predictions_and_the_verdict() -> None:
 
 
 def test_cross_validation_beats_guessing() -> None:
-    scores = cross_val_score(StrongClassifier(n_rounds=10, random_state=0), X, Y, cv=3)
+    scores = cross_val_score(StrongClassifier(n_estimators=10, random_state=0), X, Y, cv=3)
     assert scores.mean() > 0.9

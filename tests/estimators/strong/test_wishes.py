@@ -27,7 +27,7 @@ LATER, TRUTH = world(20_000, 1)
 
 @pytest.fixture(scope="module")
 def careful() -> StrongClassifier:
-    return StrongClassifier(recall=0.9, positive="sick", n_rounds=40, random_state=0).fit(X, Y)
+    return StrongClassifier(recall=0.9, positive="sick", n_estimators=40, random_state=0).fit(X, Y)
 
 
 def test_recall(careful: StrongClassifier) -> None:
@@ -42,7 +42,9 @@ def test_recall(careful: StrongClassifier) -> None:
 
 
 def test_precision() -> None:
-    model = StrongClassifier(precision=0.8, positive="sick", n_rounds=40, random_state=1).fit(X, Y)
+    model = StrongClassifier(precision=0.8, positive="sick", n_estimators=40, random_state=1).fit(
+        X, Y
+    )
     said = model.predict(LATER) == "sick"
     assert (TRUTH[said] == "sick").mean() >= 0.78
     assert model.certificate_.value == 0.8
@@ -63,7 +65,9 @@ def test_file_page_and_guards(careful: StrongClassifier, tmp_path: Path) -> None
 
 
 def test_a_promise_that_cannot_be_kept_is_said() -> None:
-    model = StrongClassifier(recall=0.999, positive="sick", n_rounds=5, random_state=0).fit(X, Y)
+    model = StrongClassifier(recall=0.999, positive="sick", n_estimators=5, random_state=0).fit(
+        X, Y
+    )
     assert model.verdict_.reached is False
     assert "No threshold is certified for recall 0.999" in model.sentence_
     assert "needs at least 2,995 rows of class 'sick'" in model.sentence_
@@ -87,4 +91,4 @@ def test_bad_input(parameters: dict[str, Any], fit: dict[str, Any], match: str) 
 
 def test_a_class_that_is_not_there() -> None:
     with pytest.raises(ParameterError, match="the classes are 'sick', 'well'"):
-        StrongClassifier(recall=0.9, positive="ill", n_rounds=3, random_state=0).fit(X, Y)
+        StrongClassifier(recall=0.9, positive="ill", n_estimators=3, random_state=0).fit(X, Y)

@@ -67,7 +67,7 @@ def bin_rows() -> None:
 
 def predict() -> None:
     X, y = (array[:300] for array in rows())
-    model = fitted(X, y, device="cpu", max_leaves=40, min_leaf_rows=1, n_rounds=20)
+    model = fitted(X, y, device="cpu", max_leaves=40, min_leaf_rows=1, n_estimators=20)
     names = ("decision_function", "predict_proba", "predict")
     expected = [getattr(model, name)(X) for name in names]
     model.set_params(device="cuda")

@@ -104,7 +104,7 @@ def test_files_keep_it_and_refuse_what_is_none() -> None:
 def test_models_keep_it(classes: int, tmp_path: Path) -> None:
     X, y = load_iris(return_X_y=True)
     y = np.minimum(y, classes - 1)
-    model = BoostClassifier(n_rounds=5, calibrate="temperature", random_state=0).fit(X, y)
+    model = BoostClassifier(n_estimators=5, calibrate="temperature", random_state=0).fit(X, y)
     assert model.predict(X).tolist() == model.predict_proba(X).argmax(axis=1).tolist()
     model.save(tmp_path / "model.pacb")
     back = load(tmp_path / "model.pacb")

@@ -90,7 +90,7 @@ def test_more_classes(multiclass: str) -> None:
 
 def test_confidence_rated_trees_have_weights() -> None:
     X, y = load_iris(return_X_y=True)
-    model = BoostClassifier("adaboost", n_rounds=3, min_leaf_rows=2).fit(X, y > 1)
+    model = BoostClassifier("adaboost", n_estimators=3, min_leaf_rows=2).fit(X, y > 1)
     assert model.weights(4, X, y > 1).by_row.sum() == pytest.approx(1)
 
 
@@ -112,7 +112,7 @@ def test_what_is_refused(toy: AdaBoostClassifier) -> None:
     with pytest.raises(DataError, match="not the 10 rows"):
         toy.weights(1, X[:, ::-1], y)
     with pytest.raises(ParameterError, match="weights of logit do not follow"):
-        BoostClassifier("logit", "stump", n_rounds=2).fit(X, y).weights(1, X, y)
+        BoostClassifier("logit", "stump", n_estimators=2).fit(X, y).weights(1, X, y)
     with pytest.raises(AttributeError, match="after fit"):
         AdaBoostClassifier().weights(1, X, y)
 

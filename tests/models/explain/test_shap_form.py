@@ -28,7 +28,7 @@ def rows() -> tuple[Any, Any]:
 @cache
 def fitted(kind: str) -> Any:
     X, score = rows()
-    options: Any = {"n_rounds": 6, "min_leaf_rows": 3, "random_state": 0}
+    options: Any = {"n_estimators": 6, "min_leaf_rows": 3, "random_state": 0}
     if kind == "regression":
         return BoostRegressor(**options).fit(X, score)
     if kind == "adaboost":
@@ -117,7 +117,7 @@ def test_levels_are_shown_by_name(without_shap: None) -> None:
     X, score = rows()
     frame = pd.DataFrame({"size": X[:, 2], "kind": np.where(score > 0, "a", "b")})
     frame.loc[0, "kind"] = None
-    found = BoostRegressor(n_rounds=4).fit(frame, score).shap_values(frame.iloc[:3])
+    found = BoostRegressor(n_estimators=4).fit(frame, score).shap_values(frame.iloc[:3])
     assert found.display_data[:, 1].tolist() == [None, *frame["kind"].iloc[1:3]]
     assert found[1:].display_data.shape == (2, 2)
     assert found.data.dtype == np.float64
@@ -140,15 +140,15 @@ def test_shap_itself_finds_the_same(kind: str) -> None:
 def test_what_has_no_such_form_is_refused_with_a_reason() -> None:
     X, score = rows()
     frame = pd.DataFrame({"size": X[:, 0], "kind": np.where(score > 0, "a", "b")})
-    trees = BoostRegressor(n_rounds=4).fit(frame, score)
+    trees = BoostRegressor(n_estimators=4).fit(frame, score)
     with pytest.raises(DataError, match=r"sets of levels \(kind\).*shap_values\(X\) explains"):
         trees.shap_trees()
     stumps = AdaBoostClassifier(n_estimators=3).fit(np.nan_to_num(X), score > 0)
     with pytest.raises(DataError, match="StumpRule rules, and shap's dictionary has trees"):
         stumps.shap_trees()
-    texts = TextBoostClassifier(n_rounds=3).fit(["a b", "c d"] * 20, [0, 1] * 20)
+    texts = TextBoostClassifier(n_estimators=3).fit(["a b", "c d"] * 20, [0, 1] * 20)
     with pytest.raises(DataError, match="shap's dictionary has trees on numbers only"):
         texts.shap_trees()
-    constant = BoostRegressor(n_rounds=2, min_leaf_rows=200).fit(X, score)
+    constant = BoostRegressor(n_estimators=2, min_leaf_rows=200).fit(X, score)
     with pytest.raises(DataError, match="a constant only"):
         constant.shap_trees()

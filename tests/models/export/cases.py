@@ -97,9 +97,9 @@ FITS: dict[str, tuple[Callable[[], Any], str, bool]] = {
     "temperature, many": (
         lambda: _boost("logit", "tree", 4, calibrate="temperature"), "many", False
     ),
-    "number": (lambda: pb.BoostRegressor(n_rounds=10, random_state=0), "number", False),
+    "number": (lambda: pb.BoostRegressor(n_estimators=10, random_state=0), "number", False),
     "logarithm": (
-        lambda: pb.BoostRegressor("gamma", n_rounds=10, random_state=0), "positive", False
+        lambda: pb.BoostRegressor("gamma", n_estimators=10, random_state=0), "positive", False
     ),
     "forest": (lambda: pb.RandomForestClassifier(8, random_state=0), "two", False),
     "forest, many": (lambda: pb.ExtraTreesClassifier(8, random_state=0), "many", False),
@@ -111,7 +111,7 @@ FITS: dict[str, tuple[Callable[[], Any], str, bool]] = {
 
 
 def _boost(booster: str, learner: str, rounds: int, **options: Any) -> Any:
-    return pb.BoostClassifier(booster, learner, n_rounds=rounds, random_state=0, **options)
+    return pb.BoostClassifier(booster, learner, n_estimators=rounds, random_state=0, **options)
 
 
 @cache

@@ -66,7 +66,7 @@ def test_the_certificate_comes_along(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(3000, 3))
     y = X[:, 0] + generator.normal(size=3000) > 1
-    model = pb.BoostClassifier(n_rounds=10, random_state=0).fit(X[:1000], y[:1000])
+    model = pb.BoostClassifier(n_estimators=10, random_state=0).fit(X[:1000], y[:1000])
     careful = pb.choose_threshold(model, X[1000:], y[1000:], recall=0.9)
     text = to_python(program_of(careful))
     assert "finds at least" in " ".join(text.split())
@@ -75,7 +75,7 @@ def test_the_certificate_comes_along(tmp_path: Path) -> None:
     careful.save(tmp_path / "m.pacb")
     again = to_python(program_of(pb.load(tmp_path / "m.pacb")))
     assert run(again).predict(rows.tolist()) == careful.predict(rows).tolist()
-    strong = pb.StrongClassifier(recall=0.8, random_state=0, n_rounds=20).fit(X, y)
+    strong = pb.StrongClassifier(recall=0.8, random_state=0, n_estimators=20).fit(X, y)
     assert "finds at least" in " ".join(program_of(strong).about)
     assert (
         run(to_python(program_of(strong))).predict(rows.tolist()) == strong.predict(rows).tolist()

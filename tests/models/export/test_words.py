@@ -47,14 +47,14 @@ def agrees(model: Any, rows: Any, cells: list[Any]) -> None:
         ("many", {"calibrate": "isotonic", "lowercase": False}),
         ("many", {"ngrams": None, "characters": (2, 4)}),
         ("several", {"characters": (3, 3), "abstain": False}),
-        ("many", {"booster": "adaboost", "shrinkage": 0.37}),
+        ("many", {"booster": "adaboost", "learning_rate": 0.37}),
         ("two", {"booster": pb.AdaBoost(confidence_rated=False), "length": 1, "candidates": None}),
     ],
 )
 @pytest.mark.usefixtures("isotonic_from_few_rows")
 def test_texts_are_read_as_in_training(kind: str, options: dict[str, Any]) -> None:
     train, asked = texts(300, seed=0), [*texts(1000, seed=1), "", "unknown words", "\n—"]
-    model = pb.TextBoostClassifier(**{"n_rounds": 12, "random_state": 0, **options})
+    model = pb.TextBoostClassifier(**{"n_estimators": 12, "random_state": 0, **options})
     agrees(model.fit(train, labels(train, kind)), asked, asked)
 
 
@@ -69,7 +69,7 @@ def test_rows_with_texts_in_them() -> None:
     ]
     wanted = labels(said, "many")
     wanted[(np.nan_to_num(ages) > 30) & (cities == "Rome")] = "old in Rome"
-    model = pb.TextBoostClassifier(text_columns=["said"], n_rounds=15, random_state=0)
+    model = pb.TextBoostClassifier(text_columns=["said"], n_estimators=15, random_state=0)
     model.fit(rows[:500], wanted[:500])
     reading: Any = model.features_
     cuts = [c for column in reading.columns for c in getattr(column, "thresholds", ())]
@@ -84,14 +84,14 @@ def test_rows_with_texts_in_them() -> None:
 def test_columns_may_stand_for_words() -> None:
     X = np.random.default_rng(0).integers(-1, 2, size=(400, 6)).astype(np.float64)
     X[::7, 2] = np.nan
-    model = pb.BoostClassifier(learner=pb.Words(), n_rounds=10, random_state=0)
+    model = pb.BoostClassifier(learner=pb.Words(), n_estimators=10, random_state=0)
     model.fit(X, (X[:, 0] != 0) & (X[:, 3] == 0))
     agrees(model, X, X.tolist())
 
 
 @pytest.mark.parametrize("ending", ["c", "onnx"])
 def test_texts_go_to_python_only(ending: str, tmp_path: Path) -> None:
-    model = pb.TextBoostClassifier(n_rounds=2).fit(["a", "b", "a", "b"], [0, 1, 0, 1])
+    model = pb.TextBoostClassifier(n_estimators=2).fit(["a", "b", "a", "b"], [0, 1, 0, 1])
     with pytest.raises(ParameterError, match="Python only"):
         export(model, tmp_path / f"m.{ending}")
     assert not list(tmp_path.iterdir())

@@ -58,7 +58,7 @@ def test_three_have_to_be_three(tmp_path: Path) -> None:
 
 def test_every_rule_of_a_member_has_a_vote(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
-    MajorityOfBoosters(n_rounds=4, random_state=0).fit(*noisy(600, 3, 0)).save(path)
+    MajorityOfBoosters(n_estimators=4, random_state=0).fit(*noisy(600, 3, 0)).save(path)
     damaged(path, lambda rule: rule.update(votes=rule["votes"][1:]))
-    MajorityOfBoosters(n_rounds=4, random_state=0).fit(*noisy(600, 3, 0)).save(path)
+    MajorityOfBoosters(n_estimators=4, random_state=0).fit(*noisy(600, 3, 0)).save(path)
     damaged(path, lambda rule: rule["rules"][0]["feature"].fill(3))

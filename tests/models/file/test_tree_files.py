@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import pacboost
-from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier
 from pacboost.errors import FileError
 from pacboost.models.file.format import model_bytes
 from tests.model_files import changed
@@ -43,7 +43,7 @@ def labels(kind: str) -> Any:
 
 
 def fit(kind: str = "two", *, holes: bool = False, **options: Any) -> BoostClassifier:
-    model = BoostClassifier(**{"n_rounds": 6, "random_state": 0, **options})
+    model = BoostClassifier(**{"n_estimators": 6, "random_state": 0, **options})
     return model.fit(rows(holes=holes)[0], labels(kind))
 
 
@@ -111,7 +111,7 @@ def test_stumps_of_adaboost_come_back_as_adaboost(tmp_path: Path) -> None:
 
 
 def test_samme_comes_back_without_a_certificate(tmp_path: Path) -> None:
-    model = fit("four", booster="adaboost", multiclass="samme")
+    model = fit("four", booster=AdaBoost(multiclass="samme"))
     model.save(tmp_path / "m.json")
     assert model_bytes(pacboost.load(tmp_path / "m.json").model_) == model_bytes(model.model_)
     checks = {check.name: check.holds for check in pacboost.verify(tmp_path / "m.json")}
@@ -123,8 +123,8 @@ def test_a_loaded_model_goes_on(tmp_path: Path, kind: str) -> None:
     frame, _ = rows()
     fit(kind).save(tmp_path / "m.json")
     back = pacboost.load(tmp_path / "m.json")
-    back.set_params(warm_start=True, n_rounds=9, random_state=0).fit(frame, labels(kind))
-    assert model_bytes(back.model_) == model_bytes(fit(kind, n_rounds=9).model_)
+    back.set_params(warm_start=True, n_estimators=9, random_state=0).fit(frame, labels(kind))
+    assert model_bytes(back.model_) == model_bytes(fit(kind, n_estimators=9).model_)
 
 
 def first(name: str, value: Any) -> Edit:

@@ -127,7 +127,7 @@ def distribution(sample: Sample, scores: np.ndarray) -> np.ndarray:
 @given(class_samples(), st.sampled_from([0.0, 0.5, 2.0]), st.sampled_from([1.0, 0.3]))
 @MANY
 def test_votes_of_cells(sample: Sample, smoothing: float, rate: float) -> None:
-    """c_j = ½ ln((W₊ + s)/(W₋ + s)); without s and shrinkage, Z = 2 Σ √(W₊W₋) and the cell's
+    """c_j = ½ ln((W₊ + s)/(W₋ + s)); without s and learning_rate, Z = 2 Σ √(W₊W₋) and the cell's
     correlation under D_{t+1} is 0 (where both signs occur: else the vote is capped)."""
     booster = AdaBoost(rate, confidence_rated=True, smoothing=smoothing)
     run = Run(sample, Tree(max_leaves=4, min_leaf_rows=1), booster)

@@ -115,7 +115,7 @@ def test_the_ledger_agrees_with_the_final_vote_of_every_booster(
     """Also where rounds were dropped, votes revised, or the vote made into something else."""
     X, signs = rows_and_signs(160)
     model = BoostClassifier(
-        booster, learner, 12, early_stopping=stops_early, n_iter_no_change=3, random_state=0
+        booster, learner, 12, early_stopping=3 if stops_early else False, random_state=0
     ).fit(X, signs)
     margins = model.margins(X, signs)
     hard = model.ledger_.hard
@@ -142,4 +142,4 @@ def test_rules_that_know_no_other_rows_are_not_asked() -> None:
 def test_runs_without_rounds_or_classes_have_none() -> None:
     X, signs = rows_and_signs(50)
     assert Run(make_sample(X, signs), Adversary(0.3), AdaBoost()).ledger().hard == []
-    assert BoostRegressor(n_rounds=3, min_leaf_rows=2).fit(X, X[:, 0]).ledger_.hard == []
+    assert BoostRegressor(n_estimators=3, min_leaf_rows=2).fit(X, X[:, 0]).ledger_.hard == []

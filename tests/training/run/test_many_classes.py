@@ -259,10 +259,10 @@ def test_estimators_with_several_labels() -> None:
     models = (
         AdaBoostClassifier(n_estimators=20),
         AdaBoostClassifier(n_estimators=20, confidence_rated=True),
-        BoostClassifier("adaboost", n_rounds=20),
-        BoostClassifier("adaboost", "stump", n_rounds=20),
-        BoostClassifier("gentle", n_rounds=20),
-        BoostClassifier("mada", n_rounds=20),
+        BoostClassifier("adaboost", n_estimators=20),
+        BoostClassifier("adaboost", "stump", n_estimators=20),
+        BoostClassifier("gentle", n_estimators=20),
+        BoostClassifier("mada", n_estimators=20),
     )
     for model in models:
         model.fit(X, y.astype(int))
@@ -278,7 +278,8 @@ def test_estimators_with_several_labels() -> None:
 @pytest.mark.parametrize("learner", ["stump", "tree", DecisionTreeClassifier(max_depth=2)])
 def test_the_certificate_covers_what_predict_says(way: str, learner: Any) -> None:
     X, y = iris()
-    model = BoostClassifier("adaboost", learner, n_rounds=25, multiclass=way, random_state=0)
+    model = BoostClassifier("adaboost", learner, n_estimators=25, random_state=0)
+    model.set_params(booster__multiclass=way)
     model.fit(X, y)
     assert model.mistakes(X, y).mean() <= model.certificate_.value
     assert (model.predict(X) != y).mean() <= model.ledger_.rounds[-1].training_error + 1e-12

@@ -35,11 +35,10 @@ def world(rows: int, kind: str, seed: int = 0) -> tuple[Rows, Labels]:
 
 def joined(model: Any, X: Rows, y: Labels, weights: Rows | None) -> tuple[bytes, bytes]:
     """The bytes of one run of 14 rounds, and of one of 5 that goes on to 8 and 14."""
-    rounds = "n_rounds" if isinstance(model, BoostClassifier) else "n_estimators"
-    whole = type(model)(**{**model.get_params(deep=False), rounds: 14}).fit(X, y, weights)
+    whole = type(model)(**{**model.get_params(deep=False), "n_estimators": 14}).fit(X, y, weights)
     model.set_params(warm_start=True)
     for count in (5, 8, 14):
-        model.set_params(**{rounds: count}).fit(X, y, weights)
+        model.set_params(n_estimators=count).fit(X, y, weights)
     return model_bytes(whole.model_), model_bytes(model.model_)
 
 
@@ -111,19 +110,19 @@ def test_going_on_when_nothing_is_left_to_do(kind: str, rate: float) -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = np.digitize(X[:, 0], [-0.4, 0.4] if kind == "three" else [0.0])
     tree = Tree(max_leaves=4, min_leaf_rows=1)
-    model = BoostClassifier(Logit(rate), tree, n_rounds=60, warm_start=True).fit(X, y)
+    model = BoostClassifier(Logit(rate), tree, n_estimators=60, warm_start=True).fit(X, y)
     before = model_bytes(model.model_)
     assert len(model.ledger_) < 60
-    assert model_bytes(model.set_params(n_rounds=70).fit(X, y).model_) == before
+    assert model_bytes(model.set_params(n_estimators=70).fit(X, y).model_) == before
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("kind", ["two", "three"])
 def test_other_labels_are_refused(booster: str, kind: str) -> None:
     X, y = world(120, kind)
-    model = BoostClassifier(booster, n_rounds=4, warm_start=True, random_state=0).fit(X, y)
+    model = BoostClassifier(booster, n_estimators=4, warm_start=True, random_state=0).fit(X, y)
     with pytest.raises(ParameterError, match="not trained on these rows"):
-        model.set_params(n_rounds=6).fit(X, y[::-1])
+        model.set_params(n_estimators=6).fit(X, y[::-1])
     model.set_params(booster="logit" if booster != "logit" else "mada")
     with pytest.raises(ParameterError, match="these would be of"):
         model.fit(X, y)
@@ -141,7 +140,7 @@ def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
     weights = np.random.default_rng(1).uniform(0.1, 5.0, 72_000) if learner == "tree" else None
     one, two = (
         BoostClassifier(
-            booster, learner, n_rounds=3, early_stopping=False, random_state=0, n_jobs=jobs
+            booster, learner, n_estimators=3, early_stopping=False, random_state=0, n_jobs=jobs
         ).fit(X, y, weights)
         for jobs in (1, 2)
     )
@@ -157,15 +156,15 @@ def test_an_interrupt_in_a_callback_keeps_the_rounds_done(booster: str, kind: st
             raise KeyboardInterrupt
 
     X, y = world(200, kind)
-    model = BoostClassifier(booster, n_rounds=10, callbacks=[interrupt], random_state=0)
+    model = BoostClassifier(booster, n_estimators=10, callbacks=[interrupt], random_state=0)
     with pytest.raises(KeyboardInterrupt) as caught:
         model.fit(X, y)
     assert "4 rounds" in caught.value.__notes__[0]
     assert len(model.ledger_) == 4
     assert model.ledger_.stopped == "interrupted"
-    short = BoostClassifier(booster, n_rounds=4, random_state=0).fit(X, y)
+    short = BoostClassifier(booster, n_estimators=4, random_state=0).fit(X, y)
     assert (model.decision_function(X) == short.decision_function(X)).all()
     assert model.certificate_.value == short.certificate_.value
     model.set_params(callbacks=None, warm_start=True).fit(X, y)
-    whole = BoostClassifier(booster, n_rounds=10, random_state=0).fit(X, y)
+    whole = BoostClassifier(booster, n_estimators=10, random_state=0).fit(X, y)
     assert model_bytes(model.model_) == model_bytes(whole.model_)

@@ -97,7 +97,7 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
         learner,
         examples.table,
         examples.labels,
-        n_rounds=given["rounds"],
+        n_estimators=given["rounds"],
         test=given["test"] or None,
         delta=given["delta"],
         share=given["share"],

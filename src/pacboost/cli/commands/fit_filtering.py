@@ -110,9 +110,9 @@ def filtering_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     parameters = {
         "booster": given["booster"],
         "learner": given["learner"],
-        "n_rounds": given["rounds"],
+        "n_estimators": given["rounds"],
         "max_leaves": given["leaves"],
-        "shrinkage": given["learning_rate"],
+        "learning_rate": given["learning_rate"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
         "device": given["device"],

@@ -60,14 +60,14 @@ class AdaBoostClassifier(Boosting):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
     early_stopping : bool, int, "refit" or "auto", default=False
-        Whether to stop when ``eval_metric`` on validation rows has not improved by more than
-        ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
-        ``X_val`` of ``fit``, else a share ``validation_fraction`` of the rows that is held back;
-        all of them count alike, whatever their weight. False never stops: ``X_val`` is then only
-        measured and recorded. A number stops after so many rounds without progress. "refit" then
-        boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are
-        30,000 rows, and False up to 20,000 rows; between them, in proportion more rows are held
-        back, and fewer rounds are certain to be done.
+        Whether to stop when ``eval_metric`` on validation rows has not improved for a number of
+        rounds (20), and keep the best one. The validation rows are ``X_val`` of ``fit``, else a
+        share ``validation_fraction`` of the rows that is held back; all of them count alike,
+        whatever their weight. False never stops: ``X_val`` is then only measured and recorded. A
+        number stops after so many rounds without progress. "refit" then boosts on all rows, a tenth
+        more rounds. "auto": True if ``X_val`` is given or there are 30,000 rows, and False up to
+        20,000 rows; between them, in proportion more rows are held back, and fewer rounds are
+        certain to be done.
     eval_metric : str or function, default="error"
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores) that gets
         smaller as the fit gets better.
@@ -121,11 +121,23 @@ class AdaBoostClassifier(Boosting):
     random_state: Any = None
     _: KW_ONLY
     resample: bool | int = False
-    max_bins: int = 255
     max_vote: float | None = None
     confidence_rated: bool = False
     multiclass: str = "mh"
+    max_bins: int = 255
     categorical_features: Any = "from_dtype"
+    early_stopping: Any = False
+    validation_fraction: float = 0.1
+    eval_metric: Any = "error"
+    calibrate: str | None = None
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+    warm_start: bool = False
+    callbacks: Any = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    verbose: bool | int | str = "auto"
 
     _rounds_name = "n_estimators"
     _rules = compile_helper.STUMPS

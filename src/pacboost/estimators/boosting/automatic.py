@@ -33,8 +33,8 @@ more than three classes it leaves them all."""
 MOST = 2
 """A trial may have so many times the rounds, as long as the log loss of its rows goes down."""
 GIVEN = (
-    "n_rounds", "n_estimators", "shrinkage", "learning_rate", "subsample", "max_leaves",
-    "max_depth", "min_leaf_rows", "max_features", "l2", "multiclass",
+    "n_estimators", "learning_rate", "subsample", "max_leaves",
+    "max_depth", "min_leaf_rows", "max_features", "l2",
 )  # fmt: skip
 """Whoever sets one of these has settings of their own, which nothing here changes."""
 UNCHANGED = {"early_stopping": "auto", "eval_metric": "log_loss", "warm_start": False}

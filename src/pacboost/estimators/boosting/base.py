@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
@@ -53,7 +53,6 @@ COUNTED = (
 )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class Boosting(BoostingFit, VoteClassifier):
     """A classifier that boosts; ``_recipe`` chooses booster and learner."""
 

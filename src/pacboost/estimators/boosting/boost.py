@@ -46,9 +46,9 @@ class BoostClassifier(NestedParameters, Boosting):
 
     Where nothing about trees, rounds and stopping is given, the number of rows chooses: up to
     20,000 rows each tree is grown on .8 of the rows, each split looks at half of the features,
-    leaves have 5 rows at least, and ``l2`` is 3. Up to 5,000 rows the shrinkage is .05, and a trial
-    that holds a fifth of the rows back says how many rounds are worth doing (150 to 600) and how
-    steep probabilities should be; then all rows are boosted on. Up to 12,500 rows the trial has
+    leaves have 5 rows at least, and ``l2`` is 3. Up to 5,000 rows the learning rate is .05, and a
+    trial that holds a fifth of the rows back says how many rounds are worth doing (150 to 600) and
+    how steep probabilities should be; then all rows are boosted on. Up to 12,500 rows the trial has
     fewer of the rows; from there on there are 180 rounds of .1. More than three classes have 333 to
     300 rounds of .06 on all rows and an ``l2`` of 1, and the trial chooses the steepness alone.
     With fewer than 100 rows, with weights, or if one such parameter is given, the others have the
@@ -69,14 +69,14 @@ class BoostClassifier(NestedParameters, Boosting):
     learner : str, learner, scikit-learn classifier or function, default="tree"
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
-    n_rounds : int, default=None
-        The maximum number of rounds; ``n_estimators`` means the same. The first round of "logit" is
-        a constant, the shares of the classes, which one tree at least follows. None: 180; for more
-        than three classes 100 up to 20,000 rows, and in proportion more up to 180 from 30,000 rows
-        on; for "majority" as many as the promised edge needs. More rounds with a smaller
-        ``shrinkage`` are slower and often better.
-    shrinkage : float, default=None
-        Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1 up to
+    n_estimators : int, default=None
+        The maximum number of rounds. The first round of "logit" is a constant, the shares of the
+        classes, which one tree at least follows. None: 180; for more than three classes 100 up to
+        20,000 rows, and in proportion more up to 180 from 30,000 rows on; for "majority" as many as
+        the promised edge needs. More rounds with a smaller ``learning_rate`` are slower and often
+        better.
+    learning_rate : float, default=None
+        Scales what every round adds. None: for trees 0.1 up to
         20,000 rows, 0.2 from 30,000 rows on, and in proportion between them; 1 for other learners,
         or what the booster object says.
     subsample : float, default=None
@@ -103,18 +103,16 @@ class BoostClassifier(NestedParameters, Boosting):
         For "logit": the L2 regularisation of leaf values, in units of rows. None: 1, or what the
         booster object says. Where the number of rows chooses (see above), it is 3 for two or three
         classes.
-    multiclass : "mh", "m1", "samme" or None, default=None
-        For "adaboost": how more than two classes are reduced to two; several labels need "mh".
     early_stopping : bool, int, "refit" or "auto", default="auto"
-        Whether to stop when ``eval_metric`` on validation rows has not improved by more than
-        ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
-        ``X_val`` of ``fit``, else a share ``validation_fraction`` of the rows that is held back
-        (class by class); all of them count alike, whatever their weight. False never stops:
-        ``X_val`` is then only measured and recorded. A number stops after so many rounds without
-        progress. "refit" then boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is
-        given or there are 30,000 rows, and False up to 20,000 rows. Between them the share that is
-        held back grows in proportion, and as the number of rows grows, fewer of the rounds are done
-        and kept whatever the validation rows say: all at 20,000, half at 25,000, none at 30,000.
+        Whether to stop when ``eval_metric`` on validation rows has not improved for a number of
+        rounds (20), and keep the best one. The validation rows are ``X_val`` of ``fit``, else a
+        share ``validation_fraction`` of the rows that is held back (class by class); all of them
+        count alike, whatever their weight. False never stops: ``X_val`` is then only measured and
+        recorded. A number stops after so many rounds without progress. "refit" then boosts on all
+        rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are 30,000 rows, and
+        False up to 20,000 rows. Between them the share that is held back grows in proportion, and
+        as the number of rows grows, fewer of the rounds are done and kept whatever the validation
+        rows say: all at 20,000, half at 25,000, none at 30,000.
     eval_metric : str or function, default="log_loss"
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
         classes of (labels, scores), that gets smaller as the fit gets better.
@@ -146,33 +144,39 @@ class BoostClassifier(NestedParameters, Boosting):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = BoostClassifier(n_rounds=20, random_state=0).fit(X, y)
+    >>> model = BoostClassifier(n_estimators=20, random_state=0).fit(X, y)
     >>> model.score(X, y) > 0.95, model.certificate_.value >= 1 - model.score(X, y)
     (True, True)
     """
 
     booster: Any = "logit"
     learner: Any = "tree"
-    n_rounds: int | None = None
-    shrinkage: float | None = None
-    subsample: float | None = None
-    _: KW_ONLY
     n_estimators: int | None = None
     learning_rate: float | None = None
+    _: KW_ONLY
     max_leaves: int | None = None
     max_depth: int | None = None
     min_leaf_rows: float | None = None
     max_features: float | None = None
+    subsample: float | None = None
+    l2: float | None = None
+    max_bins: int = 255
     monotone_constraints: Any = None
     interaction_constraints: Any = None
     categorical_features: Any = "from_dtype"
-    l2: float | None = None
-    multiclass: str | None = None
-    max_bins: int = 255
-    early_stopping: bool | int | str = "auto"
-    eval_metric: Any = "log_loss"
     class_weight: Any = None
+    early_stopping: bool | int | str = "auto"
+    validation_fraction: float = 0.1
+    eval_metric: Any = "log_loss"
     calibrate: str | None = "auto"
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+    warm_start: bool = False
+    callbacks: Any = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    verbose: bool | int | str = "auto"
     random_state: Any = None
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
@@ -218,7 +222,6 @@ class BoostClassifier(NestedParameters, Boosting):
         if choice == "logit" and self.several_labels_:
             choice = "adaboost"
         booster = as_booster(choice).for_classes(self.classes_.size)
-        multiclass = own.get("multiclass", self.multiclass)
         changes: dict[str, Any] = {}
         if isinstance(choice, str) or isinstance(booster, CustomObjective):
             if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
@@ -226,14 +229,12 @@ class BoostClassifier(NestedParameters, Boosting):
             if isinstance(booster, Logit | CustomObjective):
                 changes |= {"prior": True, "l2": usual_l2}
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
-                changes["confidence_rated"] = multiclass in (None, "mh")
+                changes["confidence_rated"] = own.get("multiclass", "mh") == "mh"
         rate = step_size(self)
         if rate is not None:
             changes["learning_rate"] = rate
         if self.l2 is not None:
             changes["l2"] = real_number("l2", self.l2)
-        if self.multiclass is not None:
-            changes["multiclass"] = self.multiclass
         return with_fields(booster, changes | own, "booster")  # type: ignore[no-any-return]
 
     def _inner_estimator(self) -> Any:

@@ -79,14 +79,15 @@ class PreparedFit:
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class BoostingFit(VoteBase):
     """How classifiers and regressors fit; ``_prepare`` and ``_keep`` differ between them."""
 
     early_stopping: Any = False
     validation_fraction: float = 0.1
-    n_iter_no_change: int = 20
-    tol: float = 0.0
+    _patience = 20
+    """How many rounds without progress end a run, where ``early_stopping`` is no number."""
+    _tolerance = 0.0
+    """The least improvement that counts as progress."""
     eval_metric: Any = "error"
     warm_start: bool = False
     callbacks: Sequence[Callback] | None = None
@@ -96,7 +97,7 @@ class BoostingFit(VoteBase):
 
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
-    _rounds_name = "n_rounds"
+    _rounds_name = "n_estimators"
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
     _rules = compile_helper.TREES
@@ -248,9 +249,7 @@ class BoostingFit(VoteBase):
     ) -> EarlyStopping | None:
         measure = self._metric(recipe.booster)
         patience = parameters.patience(self)
-        tolerance = real_number("tol", self.tol)
-        if not tolerance >= 0:
-            raise ParameterError(f"tol is {tolerance}; it must be 0 or more")
+        tolerance = self._tolerance
         if held is None:
             return None
         if held.weights is not None and not held.weights.any():

@@ -141,7 +141,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         ``alpha``). "quantile" predicts the quantile that ``quantile`` names. "poisson" (targets of
         0 or more, such as counts) and "gamma" (targets above 0, such as amounts) predict means by
         their logarithm, so that predictions are positive. Leaves hold the exact minimum of the
-        loss, times ``shrinkage``: the mean, the weighted median or quantile of the residuals, the
+        loss, times ``learning_rate``: the mean, the weighted median or quantile of residuals, the
         logarithm of a ratio of means; for "huber" the median and one step from it. "square" and
         "absolute" are other names of the first two. A function ``f(y, score)`` returns the gradient
         and the curvature of a loss of your own, an array with a number for each row each;
@@ -154,13 +154,13 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     alpha : float, default=0.9
         For "huber": the share of rows that are no outliers. Residuals are cut off at this quantile
         of their absolute values, found anew in every round.
-    n_rounds : int, default=None
-        The maximum number of rounds; ``n_estimators`` means the same. None: 300 with early
+    n_estimators : int, default=None
+        The maximum number of rounds. None: 300 with early
         stopping, else 100. The first round is a constant, such as the mean or the median of y,
-        which one tree at least follows. More rounds with a smaller ``shrinkage`` are slower and
+        which one tree at least follows. More rounds with a smaller ``learning_rate`` are slower and
         often better.
-    shrinkage : float, default=None
-        Scales what every tree adds, at most 1; ``learning_rate`` means the same. None: 0.1.
+    learning_rate : float, default=None
+        Scales what every tree adds, at most 1. None: 0.1.
     subsample : float, default=None
         The share of rows, drawn anew each round, that a tree is grown on; its values are those of
         all rows. None: all rows.
@@ -171,14 +171,14 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         For "squared_error", "gamma" and "poisson": the L2 regularisation of leaf values, added to
         the number of rows of a leaf (for "poisson", to the sum of their predictions).
     early_stopping : bool, int, "refit" or "auto", default="auto"
-        Whether to stop when ``eval_metric`` on validation rows has not improved by more than
-        ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
-        ``X_val`` of ``fit``, else a share ``validation_fraction`` of the rows that is held back;
-        all of them count alike, whatever their weight. False never stops: ``X_val`` is then only
-        measured and recorded. A number stops after so many rounds without progress. "refit" then
-        boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are
-        30,000 rows, "refit" from 2,000 rows on, else False. From 20,000 to 30,000 rows the second
-        run begins with a growing share of the first one's rounds.
+        Whether to stop when ``eval_metric`` on validation rows has not improved for a number of
+        rounds (20), and keep the best one. The validation rows are ``X_val`` of ``fit``, else a
+        share ``validation_fraction`` of the rows that is held back; all of them count alike,
+        whatever their weight. False never stops: ``X_val`` is then only measured and recorded. A
+        number stops after so many rounds without progress. "refit" then boosts on all rows, a tenth
+        more rounds. "auto": True if ``X_val`` is given or there are 30,000 rows, "refit" from 2,000
+        rows on, else False. From 20,000 to 30,000 rows the second run begins with a growing share
+        of the first one's rounds.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early. More of them measure better, and leave
         fewer to learn from.
@@ -203,7 +203,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     --------
     >>> X = np.arange(100.0)[:, None]
     >>> y = X[:, 0] ** 2
-    >>> model = BoostRegressor(n_rounds=100, min_leaf_rows=1).fit(X, y)
+    >>> model = BoostRegressor(n_estimators=100, min_leaf_rows=1).fit(X, y)
     >>> model.score(X, y) > 0.999
     True
     >>> [round(entry.training_error) for entry in model.ledger_.rounds[:3]]   # variance first
@@ -211,25 +211,29 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     """
 
     loss: Any = "squared_error"
-    n_rounds: int | None = None
-    shrinkage: float | None = None
-    subsample: float | None = None
-    _: KW_ONLY
     n_estimators: int | None = None
     learning_rate: float | None = None
+    _: KW_ONLY
     quantile: float | None = None
     alpha: float = 0.9
     max_leaves: int | None = None
     max_depth: int | None = None
     min_leaf_rows: float | None = None
     max_features: float | None = None
+    subsample: float | None = None
+    l2: float | None = None
+    max_bins: int = 255
     monotone_constraints: Any = None
     interaction_constraints: Any = None
     categorical_features: Any = "from_dtype"
-    l2: float | None = None
-    max_bins: int = 255
     early_stopping: bool | int | str = "auto"
+    validation_fraction: float = 0.1
     eval_metric: Any = "loss"
+    warm_start: bool = False
+    callbacks: Any = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    verbose: bool | int | str = "auto"
     random_state: Any = None
 
     certify_intervals = calibrated.certify_intervals

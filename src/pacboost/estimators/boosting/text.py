@@ -49,22 +49,20 @@ MOST_WORDS = 32
 """Pairs of so many words, with which a text begins, tell whether texts are similar."""
 
 
-@dataclass(eq=False, repr=False)
 class TextReading(Boosting):
     """A boosting classifier whose rows are texts, or rows of a table with texts in it."""
 
-    ngrams: tuple[int, int] | None = (1, 2)
-    skips: int = 0
-    characters: tuple[int, int] | None = None
-    min_count: int = 1
-    _: KW_ONLY
-    max_features: int = MOST_FEATURES
-    lowercase: bool = True
-    text_columns: Sequence[str] | None = None
-    times: Sequence[int] | None = (2, 3, 5, 8)
-    beginning: Sequence[int] | None = (1, 3, 10)
-    shares: Sequence[int] | None = (5, 10, 20, 35)
-    prefixes: tuple[int, int] | None = (3, 6)
+    ngrams: tuple[int, int] | None
+    skips: int
+    characters: tuple[int, int] | None
+    min_count: int
+    max_features: int
+    lowercase: bool
+    text_columns: Sequence[str] | None
+    times: Sequence[int] | None
+    beginning: Sequence[int] | None
+    shares: Sequence[int] | None
+    prefixes: tuple[int, int] | None
 
     @property
     def features_(self) -> Features:
@@ -228,10 +226,10 @@ class TextBoostClassifier(TextReading):
         For data frames: the columns that hold texts. Columns of numbers are asked whether they are
         above some thresholds, all others which category they hold, and either if they are missing;
         a missing text is an empty one. None for a list of texts.
-    n_rounds : int, default=1000
+    n_estimators : int, default=1000
         The maximum number of rounds, each of which adds a list. Fewer are faster; with
         ``early_stopping``, more do no harm.
-    shrinkage : float, default=0.1
+    learning_rate : float, default=0.1
         Scales what every round adds. Smaller values need more rounds and are often better.
     length : int, default=100
         The maximum number of words in a list.
@@ -264,7 +262,7 @@ class TextBoostClassifier(TextReading):
     Examples
     --------
     >>> texts = ["I lost my card", "my card was stolen", "top up my phone", "how do I top up"] * 5
-    >>> model = TextBoostClassifier(n_rounds=20, random_state=0)
+    >>> model = TextBoostClassifier(n_estimators=20, random_state=0)
     >>> model = model.fit(texts, ["lost card", "lost card", "top-up", "top-up"] * 5)
     >>> model.predict(["Help, they took my card", "top up please"]).tolist()
     ['lost card', 'top-up']
@@ -274,20 +272,42 @@ class TextBoostClassifier(TextReading):
        +0.0000  score of top-up
     """
 
+    ngrams: tuple[int, int] | None = (1, 2)
+    skips: int = 0
+    characters: tuple[int, int] | None = None
+    min_count: int = 1
     _: KW_ONLY
-    n_rounds: int = 1000
-    shrinkage: float = 0.1
+    max_features: int = MOST_FEATURES
+    lowercase: bool = True
+    text_columns: Sequence[str] | None = None
+    times: Sequence[int] | None = (2, 3, 5, 8)
+    beginning: Sequence[int] | None = (1, 3, 10)
+    shares: Sequence[int] | None = (5, 10, 20, 35)
+    prefixes: tuple[int, int] | None = (3, 6)
+    booster: Any = "logit"
+    n_estimators: int = 1000
+    learning_rate: float = 0.1
+    l2: float = 0.2
     length: int = 100
     candidates: int | None = 20
     abstain: bool = True
-    booster: Any = "logit"
-    l2: float = 0.2
-    n_iter_no_change: int = 50
-    eval_metric: Any = "log_loss"
     class_weight: Any = None
     target_error: float | None = None
     abstain_below: float | None = None
+    early_stopping: Any = False
+    validation_fraction: float = 0.1
+    eval_metric: Any = "log_loss"
+    calibrate: str | None = None
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+    warm_start: bool = False
+    callbacks: Any = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    verbose: bool | int | str = "auto"
     random_state: Any = None
+    _patience = 50
 
     _other_meaning = ("max_features",)
     """Parameters that mean something else than in other classes: here the size of the vocabulary,
@@ -335,7 +355,7 @@ class TextBoostClassifier(TextReading):
         drawn = self.candidates
         drawn = None if drawn is None else positive_integer("candidates", drawn)
         learner = Words(length, drawn, bool(self.abstain))
-        rounds = positive_integer("n_rounds", self.n_rounds)
+        rounds = positive_integer("n_estimators", self.n_estimators)
         booster = self._booster(examples.signs.shape[1])
         return Recipe(learner, booster, with_a_rule(rounds, booster))
 
@@ -346,7 +366,7 @@ class TextBoostClassifier(TextReading):
         booster = as_booster(choice)
         changes: dict[str, Any] = {}
         if isinstance(choice, str):
-            rate = real_number("shrinkage", self.shrinkage)
+            rate = real_number("learning_rate", self.learning_rate)
             changes = {"learning_rate": rate} if hasattr(booster, "learning_rate") else {}
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, outputs)

@@ -77,7 +77,7 @@ def intervals(
     >>> generator = np.random.default_rng(0)
     >>> X = generator.random((600, 1))
     >>> y = X[:, 0] + generator.normal(size=600) / 10
-    >>> model = BoostRegressor(n_rounds=20).fit(X[:300], y[:300])
+    >>> model = BoostRegressor(n_estimators=20).fit(X[:300], y[:300])
     >>> found = intervals(model, X[300:], y[300:], coverage=0.9)
     >>> round(found.certificate_.value, 3)
     0.901

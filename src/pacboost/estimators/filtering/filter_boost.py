@@ -88,9 +88,9 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         drawn; "measure", "smooth", "projection" and "majority" then assume 0.1.
     epsilon : float, default=None
         Stop once the error is surely at most this. None: stop by rounds and time alone.
-    n_rounds : int, default=300
+    n_estimators : int, default=300
         The maximum number of rounds. With ``partial_fit``, later batches add one each.
-    shrinkage : float, default=None
+    learning_rate : float, default=None
         Scales what every round adds. None: 0.2 for trees, else 1.
     sample_rows : int, default=None
         The maximum number of rows that are kept at a time. None: 100,000, for stumps 50,000, or
@@ -122,7 +122,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     Examples
     --------
     >>> from pacboost.theory.worlds import Halfspaces
-    >>> model = FilterBoostClassifier(n_rounds=20, sample_rows=2000, n_certify=1000, random_state=0)
+    >>> model = FilterBoostClassifier(n_estimators=20, sample_rows=2000, random_state=0)
     >>> model = model.fit_source(Halfspaces((3.0, 2.0, 1.0)))
     >>> model.certificate_.value < 0.5, len(model.ledger_) <= 20
     (True, True)
@@ -133,10 +133,9 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     edge: float | None = None
     epsilon: float | None = None
     delta: float = 0.05
-    n_rounds: int = 300
-    shrinkage: float | None = None
-    _: KW_ONLY
+    n_estimators: int = 300
     learning_rate: float | None = None
+    _: KW_ONLY
     sample_rows: int | None = None
     memory: str | int | None = None
     time_limit: str | float | None = None

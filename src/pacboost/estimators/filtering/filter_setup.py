@@ -208,7 +208,7 @@ def _plan(
         rows = positive_integer("sample_rows", estimator.sample_rows)
     rows = min(rows, _room(estimator, oracle, learner, _outputs(classes), held))
     return FilteringPlan(
-        rounds=positive_integer("n_rounds", estimator.n_rounds),
+        rounds=positive_integer("n_estimators", estimator.n_estimators),
         rows=rows,
         first_rows=max(1, min(rows, rows // 2 if rows >= 4000 else rows)),
         epsilon=None if estimator.epsilon is None else real_number("epsilon", estimator.epsilon),

@@ -68,7 +68,7 @@ def all_or_nothing(estimator: Any) -> Iterator[Attempt]:
 # on a single look.
 
 MAY_CHANGE = (
-    "n_estimators", "n_rounds", "warm_start", "callbacks", "n_jobs", "verbose", "random_state",
+    "n_estimators", "warm_start", "callbacks", "n_jobs", "verbose", "random_state",
 )  # fmt: skip
 """Parameters that a fit may go on with changed; that the seed is the same is checked elsewhere."""
 

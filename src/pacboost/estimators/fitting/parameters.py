@@ -101,8 +101,10 @@ LIMITS: dict[str, Callable[[str, Any], Any]] = {
 
 def most_rounds(estimator: Any, default: int, booster: Booster[Any]) -> int:
     """Read how many rounds to run at most."""
-    rounds = alias(estimator, "n_rounds", "n_estimators", positive_integer)
-    return default if rounds is None else with_a_rule(rounds, booster)
+    rounds = estimator.n_estimators
+    if rounds is None:
+        return default
+    return with_a_rule(positive_integer("n_estimators", rounds), booster)
 
 
 def with_a_rule(rounds: int, booster: Booster[Any]) -> int:
@@ -139,18 +141,8 @@ def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
 
 def step_size(estimator: Any) -> Any:
     """Read the factor of what every round adds, None if it is not set."""
-    return alias(estimator, "shrinkage", "learning_rate", real_number)
-
-
-def alias(estimator: Any, name: str, other: str, read: Callable[[str, Any], Any]) -> Any:
-    """Read the parameter, or the one that means the same; None if neither is set."""
-    value, same = getattr(estimator, name), getattr(estimator, other)
-    if value is not None and same is not None and value != same:
-        raise ParameterError(
-            f"{name} is {value} and {other} is {same}; they mean the same, so give one of them"
-        )
-    given, found = (name, value) if value is not None else (other, same)
-    return None if found is None else read(given, found)
+    rate = estimator.learning_rate
+    return None if rate is None else real_number("learning_rate", rate)
 
 
 def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
@@ -230,10 +222,9 @@ def stops_early(early_stopping: Any, spared: float) -> bool:
 
 def patience(estimator: Any) -> int | None:
     """Return the number of rounds without progress after which a run stops, None for never."""
-    rounds = positive_integer("n_iter_no_change", estimator.n_iter_no_change)
     asked = estimator.early_stopping
     if is_truth(asked) or isinstance(asked, str):
-        return rounds if asked else None
+        return estimator._patience if asked else None
     return positive_integer("early_stopping", asked)
 
 

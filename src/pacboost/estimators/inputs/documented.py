@@ -16,10 +16,6 @@ SECTION = "Parameters\n----------\n"
 ENTRY = re.compile(r"^(\w+) : .*(?:\n    .*)*", re.MULTILINE)
 
 SHARED = """\
-learning_rate : float, default=None
-    Another name of ``shrinkage``; give one of them.
-n_estimators : int, default=None
-    Another name of ``n_rounds``; give one of them.
 max_leaves : int, default=None
     The largest number of leaves of a tree, from 2 on. None means 31. Fewer leaves
     overfit less; 2 make stumps.
@@ -45,10 +41,6 @@ max_bins : int, default=255
 validation_fraction : float, default=0.1
     The share of rows that is held back to stop early, and as many again to calibrate. More of
     them measure better, and leave fewer to learn from.
-n_iter_no_change : int, default=20
-    How many rounds without progress end the run. Raise it if the metric is noisy.
-tol : float, default=0.0
-    The least improvement that counts as progress.
 holdout : float, default=0.2
     The share of rows that ``certify`` holds out. More of them give a tighter bound, and leave
     fewer to learn from.
@@ -146,15 +138,15 @@ def _with_default(entry: str, default: Any) -> str:
 # that are parameters themselves are taken as they are. ``get_params`` gives pacboost's names only.
 
 SAME_MEANING = (
-    ("n_rounds", "n_estimators", "max_iter", "num_iterations", "num_boost_round", "iterations"),
-    ("shrinkage", "learning_rate", "eta"),
+    ("n_estimators", "max_iter", "num_iterations", "num_boost_round", "iterations"),
+    ("learning_rate", "shrinkage", "eta"),
     ("max_leaves", "num_leaves", "max_leaf_nodes"),
     ("max_depth", "depth"),
     ("min_leaf_rows", "min_samples_leaf", "min_child_samples", "min_data_in_leaf"),
     ("max_features", "colsample_bytree", "colsample_bynode", "feature_fraction", "rsm"),
     ("l2", "reg_lambda", "lambda_l2", "l2_regularization", "l2_leaf_reg"),
     ("subsample", "bagging_fraction"),
-    ("early_stopping", "early_stopping_rounds", "od_wait"),
+    ("early_stopping", "early_stopping_rounds", "n_iter_no_change", "od_wait"),
     ("eval_metric", "metric"),
     ("max_bins", "max_bin", "border_count"),
     ("monotone_constraints", "monotonic_cst"),
@@ -178,6 +170,8 @@ INSTEAD = {
     "loss": dict.fromkeys(("objective", "loss_function"), "its name here is loss"),
     "booster": dict.fromkeys(("objective", "loss", "loss_function", "criterion"), LOSS)
     | dict.fromkeys(("boosting", "boosting_type"), "booster names the algorithm"),
+    "learner": {"multiclass": "booster=AdaBoost(multiclass='m1') sets it"},
+    "early_stopping": {"tol": "every improvement counts as progress"},
     "verbose": dict.fromkeys(
         ("verbosity", "silent", "logging_level"), "verbose=0 shows nothing, and verbose=1 progress"
     ),

@@ -86,7 +86,7 @@ def choose(
     settings = Settings.of(rows, many_classes=many_classes)
     patience, least = PATIENCE, (1 - many(rows)) * (100 if many_classes else 180)
     if sampled:
-        make = partial(make, shrinkage=settings.rate, subsample=settings.subsample)
+        make = partial(make, learning_rate=settings.rate, subsample=settings.subsample)
         make = partial(make, l2=settings.l2, **settings.of_trees)
         patience = round(max(1.0, 0.1 / settings.rate) * PATIENCE)
         least = (1 - many(rows)) * settings.rounds * (1 if many_classes else LEAST)

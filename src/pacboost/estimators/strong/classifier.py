@@ -73,7 +73,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         ``recall`` and ``precision`` may be given.
     positive : label, default=None
         The class that ``recall`` and ``precision`` speak of; None: the second of two.
-    n_rounds : int, default=None
+    n_estimators : int, default=None
         The maximum number of rounds; None: 1000, or 600 with more than three classes. Validation
         rows usually stop it earlier.
     text_columns : "auto", list of str or None, default="auto"
@@ -118,7 +118,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     recall: float | None = None
     precision: float | None = None
     positive: Any = None
-    n_rounds: int | None = None
+    n_estimators: int | None = None
     text_columns: Any = "auto"
     dates: str = "auto"
     categorical_features: Any = "from_dtype"

@@ -54,7 +54,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
     recall: float | None
     precision: float | None
     positive: Any
-    n_rounds: int | None
+    n_estimators: int | None
     text_columns: Any
     dates: str
     class_weight: Any
@@ -142,7 +142,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             epsilon=self.epsilon,
             delta=self.delta,
             n_certify=row_roles.certifying_draws(oracle.about_rows, self.epsilon, self.delta),
-            n_rounds=self.n_rounds or ROUNDS_OF_FILTERING,
+            n_estimators=self.n_estimators or ROUNDS_OF_FILTERING,
             random_state=seed,
             n_jobs=self.n_jobs,
             device=self.device,
@@ -152,7 +152,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         self.choice_ = "trees by boosting by filtering, because rows are drawn from a source"
         rounds = model.ledger_.rounds
         own = rounds[-1].training_error if rounds else 1.0
-        evidence = FitMeasurements(len(rounds), own, improving=len(rounds) >= model.n_rounds)
+        evidence = FitMeasurements(len(rounds), own, improving=len(rounds) >= model.n_estimators)
         self._keep(model, model.model_.certificate, evidence, "no rows were set apart")
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
@@ -164,8 +164,8 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         probability("delta", self.delta)
         if self.epsilon is not None:
             probability("epsilon", self.epsilon)
-        if self.n_rounds is not None:
-            positive_integer("n_rounds", self.n_rounds)
+        if self.n_estimators is not None:
+            positive_integer("n_estimators", self.n_estimators)
         if isinstance(self.text_columns, str) and self.text_columns != "auto":
             raise ParameterError(
                 f"text_columns is {self.text_columns!r}; it may be 'auto', None, or a list of the "
@@ -198,7 +198,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             rows=number,
             classes=labels.shape[1] if labels.ndim > 1 else np.unique(labels[parts.known]).size,
             several_labels=labels.ndim > 1,
-            rounds=self.n_rounds,
+            rounds=self.n_estimators,
             weighted=weights is not None,
             common=common | ({"text_columns": columns} if columns else {}),
         )

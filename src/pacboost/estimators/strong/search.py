@@ -148,12 +148,12 @@ class EpsilonSearch:
             None if self._weights is None else self._weights[self._watch],
         )
         estimator = self._choice.candidate.make(
-            n_rounds=self._choice.rounds,
-            n_iter_no_change=self._choice.patience,
-            tol=self._tolerance,
+            n_estimators=self._choice.rounds,
+            early_stopping=self._choice.patience,
             eval_metric=watched,
             callbacks=[watched.worth_a_look] if self._early else None,
         )
+        estimator._tolerance = self._tolerance
         if not self._early:  # so that it can say how steep the final rounds are
             estimator._least_rounds = self._choice.least
         return WatchedFit(self._fit(estimator, self._parts.learn, self._watch), watched)
@@ -203,7 +203,7 @@ class EpsilonSearch:
             best = scout.watched.best_round(self._tolerance)
         least = min(choice.least, TIMES * best)
         rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * best)))
-        estimator = choice.candidate.make(early_stopping=False, n_rounds=rounds)
+        estimator = choice.candidate.make(early_stopping=False, n_estimators=rounds)
         self._fit(estimator, parts.known, None)
         why = scout.estimator.ledger_.stopped.partition(";")[0]
         said = f"{why}; {best} rounds were best on the validation rows, before boosting on all rows"
@@ -233,7 +233,7 @@ class EpsilonSearch:
 
     def _rounds(self) -> dict[str, Any]:
         least = self._choice.least
-        return {"early_stopping": False} | ({"n_rounds": least} if least else {})
+        return {"early_stopping": False} | ({"n_estimators": least} if least else {})
 
     def _fit(self, estimator: Any, rows: Rows, watch: Rows | None) -> Any:
         more: dict[str, Any] = {}
