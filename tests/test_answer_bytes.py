@@ -30,6 +30,7 @@ from pacboost import BoostClassifier, BoostRegressor
 from pacboost.errors import PacboostError
 from tests.faults.test_other_machines import features
 from tests.models.kinds import KINDS, frame, numbers
+from tests.public import estimators
 from tests.test_model_bytes import ANSWERS, MODELS, SCORE, SEEDED, TEXTS, X, committee, on_linux
 
 HASHES = Path(__file__).with_name("answer_bytes.json")
@@ -74,7 +75,7 @@ def sparse() -> Any:
 
 
 def of_all(name: str, target: Any) -> Any:
-    return getattr(pacboost, name)(n_estimators=20, **SEEDED).fit(X, target)
+    return estimators()[name](n_estimators=20, **SEEDED).fit(X, target)
 
 
 MADE: dict[str, Callable[[], Any]] = {
@@ -234,7 +235,7 @@ def recorded() -> dict[str, dict[str, str]]:
 
 
 def test_every_public_estimator_is_asked() -> None:
-    public = {name for name in pacboost.__all__ if hasattr(getattr(pacboost, name), "predict")}
+    public = {name for name, kind in estimators().items() if hasattr(kind, "predict")}
     assert public == {type(model_of(kind)).__name__ for kind in MADE} & public
 
 
@@ -274,6 +275,7 @@ def by_row(found: Any) -> Any:
 SCRIPT = """
 import json
 from tests.test_answer_bytes import MADE, digests
+from tests.public import estimators
 print(json.dumps({kind: digests(kind) for kind in MADE}))
 """
 

@@ -31,6 +31,7 @@ from pacboost.errors import FileError, PacboostError
 from pacboost.models.file import container
 from tests.model_files import opened
 from tests.models.kinds import KINDS, SAID, frame, numbers
+from tests.public import estimators
 
 HASHES = Path(__file__).parent / "model_bytes.json"
 Fit = Callable[[], Any]
@@ -80,16 +81,16 @@ def filtered(booster: str, learner: str = "tree", **parameters: Any) -> Any:
 
 def committee(name: str, *given: Any, rows: int = 300, **parameters: Any) -> Any:
     many, score = numbers(rows)
-    return getattr(pacboost, name)(*given, **SEEDED | parameters).fit(many, score > 0)
+    return estimators()[name](*given, **SEEDED | parameters).fit(many, score > 0)
 
 
 def members(name: str, target: Any, **parameters: Any) -> Any:
-    return getattr(pacboost, name)(n_estimators=4, **SEEDED | parameters).fit(X, target)
+    return estimators()[name](n_estimators=4, **SEEDED | parameters).fit(X, target)
 
 
 def rectangle() -> Any:
     inside = (np.abs(X) < 1).all(axis=1)
-    return pacboost.RectangleClassifier().fit(X, inside)
+    return pacboost.theory.RectangleClassifier().fit(X, inside)
 
 
 def by_boosters() -> dict[str, Fit]:
@@ -225,7 +226,7 @@ def by_estimators() -> dict[str, Fit]:
             filtered, "smooth", "stump", edge=0.1, epsilon=0.4
         ),
         "RectangleClassifier": rectangle,
-        "VersionSpaceClassifier": lambda: pacboost.VersionSpaceClassifier(feature=0).fit(
+        "VersionSpaceClassifier": lambda: pacboost.theory.VersionSpaceClassifier(feature=0).fit(
             X, X[:, 0] > 0.3
         ),
     }

@@ -12,27 +12,6 @@ import pytest
 import pacboost
 from tests.oldest import constraints, requirements
 
-NAMES = {
-    "AdaBoostClassifier",
-    "Adversary",
-    "BoostClassifier",
-    "BoostRegressor",
-    "Certificate",
-    "ConfidenceBoost",
-    "Ledger",
-    "PacboostError",
-    "RectangleClassifier",
-    "SklearnLearner",
-    "StrongClassifier",
-    "Stump",
-    "VersionSpaceClassifier",
-    "certify_answers",
-    "export",
-    "inspect",
-    "load",
-    "save",
-}
-
 
 def loaded_after(statement: str) -> set[str]:
     """The top-level modules a fresh interpreter holds after a statement."""
@@ -68,8 +47,9 @@ def test_use_of_a_name_loads_its_home() -> None:
 
 
 def test_every_public_name_is_listed_and_there() -> None:
-    assert set(pacboost.__all__) >= {*NAMES, "__version__"}
-    assert all(hasattr(pacboost, name) for name in pacboost.__all__)
+    assert len(pacboost.__all__) <= 33
+    for room in (pacboost, pacboost.boosters, pacboost.learners, pacboost.theory):
+        assert all(hasattr(room, name) for name in room.__all__)
 
 
 def test_dir_lists_every_public_name() -> None:
@@ -87,13 +67,9 @@ def test_star_import_gives_every_public_name() -> None:
     assert "pacboost" in loaded_after(statement)
 
 
-def test_public_names_say_where_they_come_from() -> None:
-    assert all(pacboost.__getattr__(name).__module__.startswith("pacboost.") for name in NAMES)
-
-
 def test_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="module 'pacboost' has no attribute 'AdaBoast'"):
-        _ = pacboost.AdaBoast
+    with pytest.raises(AttributeError, match=r"pacboost.*AdaBoast"):
+        _ = pacboost.AdaBoast  # type: ignore[attr-defined]
 
 
 def test_unknown_name_cannot_be_imported() -> None:

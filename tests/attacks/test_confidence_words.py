@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost import plan
 from pacboost.bounds import holdout, wording
 from pacboost.bounds.rounding import confidence, confidence_number
 from pacboost.questions import verdict
+from pacboost.theory import plan
 
 TINY = [1e-4, 1e-7, 3e-9, 1e-12, 1e-30, 5e-324]
 

@@ -30,6 +30,7 @@ from pacboost.sources.arrays import ArrayTable
 from tests.attacks.worlds import make, public_classifiers
 from tests.bounds.coverage import allowed_violations, check_rejected
 from tests.data import HOME
+from tests.public import estimators
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 RUNS, DELTA = 12, 0.05
@@ -266,7 +267,7 @@ CERTIFYING = [name for name in public_classifiers() if "Regressor" not in name]
 
 @pytest.mark.parametrize("name", CERTIFYING)
 def test_every_fit_takes_the_word(name: str) -> None:
-    own = inspect.signature(getattr(pacboost, name).fit).parameters
+    own = inspect.signature(estimators()[name].fit).parameters
     assert own["copies"].kind is inspect.Parameter.KEYWORD_ONLY
     assert own["copies"].default == "auto"
     X, y = visits(0, 20)

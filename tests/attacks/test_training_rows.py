@@ -33,6 +33,7 @@ from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.worlds import Boxes
 from tests.bounds.coverage import check_coverage
+from tests.public import estimators
 
 WORLD = Boxes((0.2, 0.3), (0.7, 0.9))
 ROWS = 600
@@ -56,11 +57,10 @@ QUICK: dict[str, dict[str, Any]] = {
 
 def classifiers() -> dict[str, type]:
     """All public classifiers."""
-    known = {name: getattr(pacboost, name) for name in pacboost.__all__}
     return {
         name: kind
-        for name, kind in known.items()
-        if inspect.isclass(kind) and hasattr(kind, "predict") and is_classifier(kind())
+        for name, kind in estimators().items()
+        if hasattr(kind, "predict") and is_classifier(kind())
     }
 
 

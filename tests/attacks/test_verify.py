@@ -50,13 +50,13 @@ def answered() -> Any:
 
 def certified_three() -> Any:
     X, score = numbers(500)
-    model = pacboost.ThreeLearnerBoost("stump", certify="holdout", random_state=0)
+    model = pacboost.theory.ThreeLearnerBoost("stump", certify="holdout", random_state=0)
     return model.fit(X, score > 0)
 
 
 def certified_majority() -> Any:
     X, score = numbers(500)
-    model = pacboost.MajorityOfBoosters(n_estimators=3, certify="holdout", random_state=0)
+    model = pacboost.theory.MajorityOfBoosters(n_estimators=3, certify="holdout", random_state=0)
     return model.fit(X, score > 0)
 
 

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import pacboost
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.inputs.division import CERTIFY, divide
 from pacboost.samples.equal_rows import SEPARATE
 from tests.attacks.worlds import coins, make, public_classifiers
 from tests.bounds.coverage import allowed_violations
+from tests.public import estimators
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 WATCHING = [
     name
     for name in public_classifiers("certify")
-    if "X_val" in inspect.signature(getattr(pacboost, name).fit).parameters
+    if "X_val" in inspect.signature(estimators()[name].fit).parameters
 ]
 
 

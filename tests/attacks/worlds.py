@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-import pacboost
+from tests.public import estimators
 
 SMALL = {
     "n_estimators": 5, "n_bags": 3, "max_members": 3, "min_count": 1, "n_jobs": 1,
@@ -27,17 +25,15 @@ def coins(seed: int, rows: int, features: int = 3) -> tuple[NDArray[Any], NDArra
 def public_classifiers(*parameters: str) -> list[str]:
     """Name all public classifiers that have some parameters: a new one is attacked by default."""
     found = []
-    for name in pacboost.__all__:
-        made = getattr(pacboost, name)
-        if inspect.isclass(made) and issubclass(made, BaseEstimator):
-            own = inspect.signature(made).parameters
-            if hasattr(made, "predict") and all(parameter in own for parameter in parameters):
-                found.append(name)
+    for name, kind in estimators().items():
+        own = inspect.signature(kind).parameters
+        if hasattr(kind, "predict") and all(parameter in own for parameter in parameters):
+            found.append(name)
     return found
 
 
 def make(name: str, **parameters: Any) -> Any:
     """Make a small estimator; parameters that it does not have are left out."""
-    kind: Callable[..., Any] = getattr(pacboost, name)
+    kind = estimators()[name]
     known = set(inspect.signature(kind).parameters)
     return kind(**{key: own for key, own in (SMALL | parameters).items() if key in known})

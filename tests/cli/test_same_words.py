@@ -93,7 +93,7 @@ def test_forests_and_filtering_count_their_held_out_rows_too(tmp_path: Path) -> 
     for model in (
         pacboost.RandomForestClassifier(10, certify="holdout", random_state=0),
         pacboost.FilterBoostClassifier(n_estimators=3, n_certify=200, random_state=0),
-        pacboost.MajorityOfBoosters(3, certify="holdout", random_state=0),
+        pacboost.theory.MajorityOfBoosters(3, certify="holdout", random_state=0),
     ):
         model.fit(X, y).save(tmp_path / "m.pacb")
         again = pacboost.load(tmp_path / "m.pacb").model_.held_out

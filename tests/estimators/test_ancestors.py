@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 
 import pacboost
+from tests.public import estimators
 
 MOST = 6
 """A public estimator has at most so many ancestors within the package."""
 
-ESTIMATORS = [
-    found
-    for name in sorted(pacboost.__all__)
-    if isinstance(found := getattr(pacboost, name), type) and hasattr(found, "get_params")
-]
+ESTIMATORS = list(estimators().values())
 
 
 def ancestors(kind: type) -> list[type]:

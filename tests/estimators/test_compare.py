@@ -18,7 +18,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier, BoostRegressor
+from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
+from pacboost.boosters import AdaBoost
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import DataError, PacboostError, ParameterError
 from pacboost.estimators.compare import Contest, compare

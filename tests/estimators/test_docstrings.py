@@ -8,13 +8,9 @@ from typing import Any
 
 import pytest
 
-import pacboost
+from tests.public import estimators
 
-KINDS: list[Any] = [
-    kind
-    for kind in (getattr(pacboost, name) for name in pacboost.__all__)
-    if inspect.isclass(kind) and hasattr(kind, "get_params")
-]
+KINDS: list[Any] = list(estimators().values())
 
 
 def entries(kind: Any) -> dict[str, tuple[str, str]]:

@@ -24,7 +24,7 @@ y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
     "model.certificate_",
     "model.explain(X[0])",
     "model.answer(X, abstain_below=0.9)",
-    "pacboost.plan.holdout(epsilon=0.05, delta=0.05)",
+    "pacboost.theory.plan.holdout(epsilon=0.05, delta=0.05)",
     "pacboost.compare(['adaboost', 'logit'], 'stump', X, y, n_estimators=3, n_jobs=1)",
 )
 PLOTS = ("model.plot_rounds(X, y)", "model.plot_margins(X, y)", "model.plot_importances()")

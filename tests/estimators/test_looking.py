@@ -10,22 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer
 
 import pacboost
 from pacboost.errors import NotCertified
+from tests.public import estimators
 
-ESTIMATORS = [
-    name
-    for name in pacboost.__all__
-    if inspect.isclass(getattr(pacboost, name))
-    and issubclass(getattr(pacboost, name), BaseEstimator)
-]
+ESTIMATORS = list(estimators())
 
 
 def made(name: str) -> Any:
-    return getattr(pacboost, name)()
+    return estimators()[name]()
 
 
 def fitted(name: str) -> Any:

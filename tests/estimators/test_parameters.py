@@ -11,15 +11,16 @@ import pytest
 import pacboost
 from pacboost import (
     AdaBoostClassifier,
-    BoostByMajority,
     BoostClassifier,
     BoostRegressor,
     FilterBoostClassifier,
     RandomForestClassifier,
     TextBoostClassifier,
-    Tree,
 )
 from pacboost.errors import ParameterError
+from pacboost.learners import Tree
+from pacboost.theory import BoostByMajority
+from tests.public import estimators
 
 X = np.random.default_rng(0).normal(size=(400, 6))
 NOISE = np.random.default_rng(1).random(400) < 0.2
@@ -130,8 +131,7 @@ def test_one_round_of_words_gives_a_rule() -> None:
 
 def public_classes() -> list[Any]:
     """All public estimators."""
-    found = [getattr(pacboost, name) for name in pacboost.__all__]
-    return [kind for kind in found if inspect.isclass(kind) and hasattr(kind, "get_params")]
+    return list(estimators().values())
 
 
 NUMBERS = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.inputs import parameters
 from pacboost.numerics import interactive
 from pacboost.reports import progress
+from tests.public import estimators
 
 X = np.random.default_rng(0).normal(size=(300, 3))
 Y = X[:, 0] + X[:, 1] * X[:, 2] > 0
@@ -22,7 +22,7 @@ FITS: dict[str, Callable[[], object]] = {
     "boosting": lambda: pacboost.AdaBoostClassifier(n_estimators=30).fit(X, Y),
     "mean loss": lambda: pacboost.BoostRegressor(n_estimators=8).fit(X, X[:, 0]),
     "bagging": lambda: pacboost.RandomForestClassifier(8).fit(X, Y),
-    "boosters": lambda: pacboost.BaggedBoost(n_bags=3, n_estimators=2).fit(X, Y),
+    "boosters": lambda: pacboost.theory.BaggedBoost(n_bags=3, n_estimators=2).fit(X, Y),
     "rounds": lambda: pacboost.FilterBoostClassifier(n_estimators=3).fit(X, Y),
 }
 
@@ -85,8 +85,6 @@ def test_words_that_are_not_known_are_refused() -> None:
 
 
 def test_every_estimator_shows_progress_by_default() -> None:
-    for name in pacboost.__all__:
-        made: Any = getattr(pacboost, name)
-        if inspect.isclass(made) and hasattr(made, "fit"):
-            known = inspect.signature(made).parameters
-            assert "verbose" not in known or known["verbose"].default == "auto", name
+    for name, kind in estimators().items():
+        known = inspect.signature(kind).parameters
+        assert "verbose" not in known or known["verbose"].default == "auto", name

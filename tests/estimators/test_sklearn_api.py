@@ -22,7 +22,8 @@ from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_sparse_data,
 )
 
-from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier
+from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost.boosters import AdaBoost
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.models.file.format import model_bytes
 from tests.estimators.checks import LABELS_CHANGE, checks_of

@@ -30,19 +30,19 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "held out": lambda: pacboost.AdaBoostClassifier(
         n_estimators=2, certify="holdout", random_state=0
     ),
-    "by majority": lambda: pacboost.BoostByMajority(edge=0.4, epsilon=0.4, n_estimators=2),
+    "by majority": lambda: pacboost.theory.BoostByMajority(edge=0.4, epsilon=0.4, n_estimators=2),
     "regressor": lambda: pacboost.BoostRegressor(n_estimators=2),
     "forest": lambda: pacboost.RandomForestClassifier(2, random_state=0),
     "out of bag": lambda: pacboost.RandomForestClassifier(2, certify="oob", random_state=0),
     "numbers": lambda: pacboost.ExtraTreesRegressor(2, random_state=0),
     "bagging": lambda: pacboost.BaggingClassifier(n_estimators=2, random_state=0),
     "filter": lambda: pacboost.FilterBoostClassifier(n_estimators=2, random_state=0),
-    "rectangle": pacboost.RectangleClassifier,
-    "version space": pacboost.VersionSpaceClassifier,
+    "rectangle": pacboost.theory.RectangleClassifier,
+    "version space": pacboost.theory.VersionSpaceClassifier,
     "text": lambda: pacboost.TextBoostClassifier(n_estimators=2),
-    "majority": lambda: pacboost.MajorityOfBoosters(n_estimators=2, random_state=0),
-    "bagged": lambda: pacboost.BaggedBoost(n_estimators=2, n_bags=3, random_state=0),
-    "three": lambda: pacboost.ThreeLearnerBoost("stump", random_state=0),
+    "majority": lambda: pacboost.theory.MajorityOfBoosters(n_estimators=2, random_state=0),
+    "bagged": lambda: pacboost.theory.BaggedBoost(n_estimators=2, n_bags=3, random_state=0),
+    "three": lambda: pacboost.theory.ThreeLearnerBoost("stump", random_state=0),
     "strong": lambda: pacboost.StrongClassifier(n_estimators=2, random_state=0),
 }
 
@@ -215,9 +215,9 @@ def test_errors_name_column_row_and_cell(X: Any, said: str) -> None:
 def test_an_unknown_argument_is_named() -> None:
     unknown: dict[str, Any] = {"weights": 1}
     with pytest.raises(DataError, match=r"RectangleClassifier\.fit has no argument 'weights'"):
-        pacboost.RectangleClassifier().fit(GOOD, LABELS, **unknown)
+        pacboost.theory.RectangleClassifier().fit(GOOD, LABELS, **unknown)
     with pytest.raises(TypeError, match=r"it takes X, y"):
-        pacboost.RectangleClassifier().fit(GOOD, LABELS, **unknown)
+        pacboost.theory.RectangleClassifier().fit(GOOD, LABELS, **unknown)
 
 
 def test_an_argument_of_the_constructor_is_sent_there() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacboost import BoostClassifier, BoostRegressor, MajorityOfBoosters
+from pacboost import BoostClassifier, BoostRegressor
 from pacboost.errors import DataError
 from pacboost.hypotheses.shapes import partial_dependence, shapes
 from pacboost.hypotheses.tree import TreeRule
+from pacboost.theory import MajorityOfBoosters
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4))

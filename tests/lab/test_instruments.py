@@ -137,11 +137,11 @@ def test_plans_without_an_answer_are_gaps_in_the_curve() -> None:
 def test_the_game_and_the_hard_core_are_those_of_the_library() -> None:
     session = LabSession()
     X, y = lecture_points()
-    game = pacboost.game("stump", X, y, tolerance=1e-4, max_rounds=300)
+    game = pacboost.theory.game("stump", X, y, tolerance=1e-4, max_rounds=300)
     found = instruments.game(session, LECTURE)
     assert (found["lower"], found["upper"]) == (game.lower, game.upper)
     np.testing.assert_allclose(floats(found["weights"]), game.weights, atol=1e-6)
-    core = pacboost.hard_core("stump", X, y, 0.5, 0.3)
+    core = pacboost.theory.hard_core("stump", X, y, 0.5, 0.3)
     found = instruments.hard_core(session, {**LECTURE, "edge": 0.5, "density": 0.3})
     assert found["sentence"] == core.sentence
     assert core.measure is not None
@@ -150,7 +150,7 @@ def test_the_game_and_the_hard_core_are_those_of_the_library() -> None:
 
 def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
     session = LabSession()
-    pac = pacboost.pac(Rectangle(), RECTANGLE, 40, trials=60, seed=2)
+    pac = pacboost.theory.pac(Rectangle(), RECTANGLE, 40, trials=60, seed=2)
     found = instruments.pac(session, {"m": 40, "trials": 60, "seed": 2})
     assert found["sentence"] == pac.sentence
     assert found["risk"] == pac.risks[0]
@@ -158,7 +158,7 @@ def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
     assert RECTANGLE.box_risk((left, low), (right, high)) == pytest.approx(found["risk"])
     points = [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
     found = instruments.shatters(session, {"points": points})
-    assert found["sentence"] == str(pacboost.shatters("stump", points))
+    assert found["sentence"] == str(pacboost.theory.shatters("stump", points))
     assert len(found["labelings"]) == 8
     box = instruments.shatters(session, {"points": points, "learner": {"name": "rectangle"}})
     assert not box["shattered"]

@@ -86,12 +86,12 @@ def patterns() -> Any:
 
 def three() -> Any:
     X, score = numbers(500)
-    return pacboost.ThreeLearnerBoost("stump", random_state=0).fit(X, score > 0)
+    return pacboost.theory.ThreeLearnerBoost("stump", random_state=0).fit(X, score > 0)
 
 
 def majority() -> Any:
     X, score = numbers(500)
-    return pacboost.MajorityOfBoosters(n_estimators=3, random_state=0).fit(X, score > 0)
+    return pacboost.theory.MajorityOfBoosters(n_estimators=3, random_state=0).fit(X, score > 0)
 
 
 def filtered() -> Any:

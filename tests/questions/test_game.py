@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import pacboost
+from pacboost import learners
 from pacboost.errors import DataError, ParameterError
 from pacboost.hypotheses.function import Recorded
 from pacboost.questions.two_classes import whole_sample
@@ -53,7 +54,7 @@ def noisy(rows: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]
 
 @pytest.mark.parametrize("wrong", [1, 3, 5])
 def test_adversary_of_known_value(wrong: int) -> None:
-    found = pacboost.game(adversary(wrong), np.zeros((ROWS, 1)), LABELS)
+    found = pacboost.theory.game(adversary(wrong), np.zeros((ROWS, 1)), LABELS)
     value = (ROWS - 2 * wrong) / ROWS
     assert found.lower <= value <= found.upper + 1e-9
     assert found.upper - found.lower < 1e-6
@@ -64,9 +65,9 @@ def test_adversary_of_known_value(wrong: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_stumps_against_a_program_over_all_of_them(seed: int) -> None:
     X, y = noisy(40, seed)
-    found = pacboost.game("stump", X, y)
+    found = pacboost.theory.game("stump", X, y)
     signs = np.where(y, np.int8(1), np.int8(-1))[:, None]
-    sample = Sample(whole_sample(pacboost.Stump(), X, y).table, signs)
+    sample = Sample(whole_sample(learners.Stump(), X, y).table, signs)
     value = best_of_stumps(sample, 0.0)
     assert found.certified
     assert found.lower <= value + 1e-9
@@ -76,35 +77,35 @@ def test_stumps_against_a_program_over_all_of_them(seed: int) -> None:
 
 def test_both_strategies_prove_their_end() -> None:
     X, y = lecture_points()
-    found = pacboost.game(None, X, y)
-    sample = whole_sample(pacboost.Stump(), X, y)
+    found = pacboost.theory.game(None, X, y)
+    sample = whole_sample(learners.Stump(), X, y)
     margins = found.vote.scores(sample.table) * y
     assert margins.min() == pytest.approx(found.lower, abs=1e-9)
-    match = CappedGame(sample, pacboost.Stump(), 0.0)
+    match = CappedGame(sample, learners.Stump(), 0.0)
     assert match.ask(found.weights) <= found.upper
     assert found.weights.sum() == pytest.approx(1)
 
 
 def test_the_matrix_on_which_adaboost_may_cycle_has_value_three_eighths() -> None:
-    found = pacboost.game(columns(cycling_matrix()), np.zeros((8, 1)), np.arange(8) % 2)
+    found = pacboost.theory.game(columns(cycling_matrix()), np.zeros((8, 1)), np.arange(8) % 2)
     assert found.lower <= 3 / 8 + 1e-12
     assert found.upper == pytest.approx(3 / 8, abs=1e-6)
 
 
 def test_contradicting_rows_have_value_zero() -> None:
-    found = pacboost.game("stump", [[0.0], [0.0], [1.0]], [0, 1, 1])
+    found = pacboost.theory.game("stump", [[0.0], [0.0], [1.0]], [0, 1, 1])
     assert found.lower <= 0 <= found.upper < 1e-6
     assert "cannot be boosted" in found.sentence
 
 
 def test_a_rule_without_mistakes_has_value_one() -> None:
-    found = pacboost.game("stump", [[0.0], [1.0], [2.0]], [0, 1, 1])
+    found = pacboost.theory.game("stump", [[0.0], [1.0], [2.0]], [0, 1, 1])
     assert (found.lower, found.upper) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("rounds", [10, 100, 400])
 def test_hedge_keeps_its_promise(rounds: int) -> None:
-    path = pacboost.game("stump", *noisy(60, 1), hedge_rounds=rounds).path
+    path = pacboost.theory.game("stump", *noisy(60, 1), hedge_rounds=rounds).path
     assert path.bound == math.sqrt(2 * math.log(60) / rounds)
     assert path.upper[-1] - path.lower[-1] <= path.bound
     assert (np.diff(path.upper) <= 0).all()
@@ -120,13 +121,13 @@ def test_a_broken_hedge_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
         return edge
 
     monkeypatch.setattr(CappedGame, "ask", turned)
-    match = CappedGame(whole_sample(pacboost.Stump(), *noisy(60, 1)), pacboost.Stump(), 0.0)
+    match = CappedGame(whole_sample(learners.Stump(), *noisy(60, 1)), learners.Stump(), 0.0)
     path = module._hedge(match, 400)
     assert path.upper[-1] - path.lower[-1] > path.bound
 
 
 def test_the_sentence_says_what_boosting_can_do() -> None:
-    found = pacboost.game("stump", *lecture_points())
+    found = pacboost.theory.game("stump", *lecture_points())
     assert "can be boosted on these 10 rows" in found.sentence
     assert "The rows that decide" in str(found)
 
@@ -138,10 +139,10 @@ def test_worst_mean_takes_part_of_a_row() -> None:
 def test_what_is_refused() -> None:
     X, y = lecture_points()
     with pytest.raises(DataError, match="two classes"):
-        pacboost.game("stump", X, np.arange(10))
+        pacboost.theory.game("stump", X, np.arange(10))
     with pytest.raises(ParameterError, match="tolerance"):
-        pacboost.game("stump", X, y, tolerance=0)
+        pacboost.theory.game("stump", X, y, tolerance=0)
     with pytest.raises(ParameterError, match="does not answer"):
-        pacboost.game("tree", X, y)
+        pacboost.theory.game("tree", X, y)
     with pytest.raises(ParameterError, match="learner is 'stamp'"):
-        pacboost.game("stamp", X, y)
+        pacboost.theory.game("stamp", X, y)

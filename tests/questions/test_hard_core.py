@@ -22,7 +22,7 @@ def noisy(seed: int, rows: int = 60) -> tuple[NDArray[np.float64], NDArray[np.bo
 
 
 def plain(X: NDArray[np.float64], y: NDArray[np.bool_]) -> Sample:
-    return whole_sample(pacboost.Stump(), X, y)
+    return whole_sample(pacboost.learners.Stump(), X, y)
 
 
 def holds(found: HardCore, X: NDArray[np.float64], y: NDArray[np.bool_]) -> bool:
@@ -42,7 +42,7 @@ def holds(found: HardCore, X: NDArray[np.float64], y: NDArray[np.bool_]) -> bool
 @pytest.mark.parametrize("edge", [0.05, 0.2, 0.5])
 def test_measure_or_vote(edge: float, density: float) -> None:
     X, y = noisy(0)
-    found = pacboost.hard_core("stump", X, y, edge, density)
+    found = pacboost.theory.hard_core("stump", X, y, edge, density)
     value = best_of_stumps(plain(X, y), density)
     assert (found.measure is None) == (value >= edge)
     assert found.lower <= value + 1e-7
@@ -54,7 +54,7 @@ def test_measure_or_vote(edge: float, density: float) -> None:
 def test_a_measure_of_another_sample_is_rejected() -> None:
     """The broken twin: the check above fails for a uniform measure that claims the same."""
     X, y = noisy(0)
-    found = pacboost.hard_core("stump", X, y, 0.2, 0.3)
+    found = pacboost.theory.hard_core("stump", X, y, 0.2, 0.3)
     assert found.measure is not None
     twin = HardCore(0.2, 0.3, np.ones(len(X)), None, 0.0, 0.19, 1.0, True)
     assert not holds(twin, X, y)
@@ -62,7 +62,7 @@ def test_a_measure_of_another_sample_is_rejected() -> None:
 
 def test_weights_above_the_cap_do_not_lower_the_end() -> None:
     X, y = noisy(0)
-    match = CappedGame(plain(X, y), pacboost.Stump(), 0.5)
+    match = CappedGame(plain(X, y), pacboost.learners.Stump(), 0.5)
     single = np.zeros(60)
     single[:2] = 0.5
     match.ask(single)
@@ -72,9 +72,9 @@ def test_weights_above_the_cap_do_not_lower_the_end() -> None:
 
 def test_sentences() -> None:
     X, y = noisy(0)
-    assert str(pacboost.hard_core(None, X, y, 0.5, 0.3)).startswith("There is a hard core")
+    assert str(pacboost.theory.hard_core(None, X, y, 0.5, 0.3)).startswith("There is a hard core")
     clean = X[:, 0] > 0
-    none = pacboost.hard_core(None, X, clean, 0.5, 0.3)
+    none = pacboost.theory.hard_core(None, X, clean, 0.5, 0.3)
     assert "no hard core of density 0.3" in none.sentence
     assert none.rows.size == 0
     assert none.error == 0
@@ -84,6 +84,6 @@ def test_what_is_refused() -> None:
     X, y = noisy(0)
     for edge, density in ((0, 0.5), (0.5, 1.5), (0.5, 0.0001), (0.5, 0.9999)):
         with pytest.raises(ParameterError, match=r"edge|density"):
-            pacboost.hard_core("stump", X, y, edge, density)
+            pacboost.theory.hard_core("stump", X, y, edge, density)
     with pytest.raises(PacboostError, match="undecided after 2 rules"):
-        pacboost.hard_core("stump", X, y, 0.25, 0.3, max_rounds=1)
+        pacboost.theory.hard_core("stump", X, y, 0.25, 0.3, max_rounds=1)

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pacboost import plan
-from pacboost.theory import needs
+from pacboost.theory import needs, plan
 
 
 def test_half_of_the_samples_of_a_perfect_classifier_are_all_of_them() -> None:

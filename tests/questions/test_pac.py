@@ -10,9 +10,10 @@ import pytest
 from scipy.stats import binom
 from sklearn.tree import DecisionTreeClassifier
 
-import pacboost
-from pacboost import RectangleClassifier, Stump
+from pacboost import theory
 from pacboost.errors import ParameterError
+from pacboost.learners import Stump
+from pacboost.theory import RectangleClassifier
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.rectangle import Rectangle
 from pacboost.theory.worlds import Boxes, Intervals, LabelNoise
@@ -23,7 +24,7 @@ SEGMENT = Boxes((0.0,), (0.5,))
 
 def test_the_exact_probability_is_in_the_interval() -> None:
     """What is missed at one end alone has (1 - e)^m, what is missed at both at most the bound."""
-    found = pacboost.pac(Rectangle(), SEGMENT, 20, epsilon=0.1, trials=600, seed=1)
+    found = theory.pac(Rectangle(), SEGMENT, 20, epsilon=0.1, trials=600, seed=1)
     ends = (1 - 0.1) ** 20, float(binom.cdf(1, 20, 0.1))
     assert found.lower <= ends[1]
     assert found.upper >= ends[0]
@@ -32,7 +33,7 @@ def test_the_exact_probability_is_in_the_interval() -> None:
 
 
 def test_peeling_bound_holds_and_a_broken_learner_exceeds_it() -> None:
-    good = pacboost.pac(RectangleClassifier(), SQUARE, 60, epsilon=0.1, trials=200)
+    good = theory.pac(RectangleClassifier(), SQUARE, 60, epsilon=0.1, trials=200)
     assert [bound.name.split()[0] for bound in good.bounds] == ["peeling", "strips"]
     assert good.lower <= good.bounds[0].value <= good.bounds[1].value
 
@@ -41,14 +42,14 @@ def test_peeling_bound_holds_and_a_broken_learner_exceeds_it() -> None:
         middle, half = (box.lower_ + box.upper_) / 2, 0.45 * (box.upper_ - box.lower_)
         return lambda rows: np.where((np.abs(rows - middle) <= half).all(axis=1), 1, -1)
 
-    twin = pacboost.pac(shrunk, SQUARE, 60, epsilon=0.1, trials=100)
+    twin = theory.pac(shrunk, SQUARE, 60, epsilon=0.1, trials=100)
     assert twin.lower > good.bounds[0].value
     assert twin.bounds == ()
 
 
 def test_finite_worlds_are_exact_and_classes_may_be_stated() -> None:
     world = BooleanConcept(4, lambda X: X[:, 0] > 0)
-    found = pacboost.pac(Stump(), world, 90, epsilon=0.1, trials=50, log_size=2.0, vc_dimension=3)
+    found = theory.pac(Stump(), world, 90, epsilon=0.1, trials=50, log_size=2.0, vc_dimension=3)
     assert found.failures == 0
     assert [bound.name.split()[0] for bound in found.bounds] == ["finite", "VC"]
     assert found.bounds[0].value == pytest.approx(np.exp(2.0) * 0.9**90, rel=1e-6)
@@ -57,7 +58,7 @@ def test_finite_worlds_are_exact_and_classes_may_be_stated() -> None:
 
 def test_fresh_examples_measure_where_the_world_cannot() -> None:
     world = Intervals(((0.25, 0.75),))
-    found = pacboost.pac(DecisionTreeClassifier(), world, 30, epsilon=0.05, trials=40)
+    found = theory.pac(DecisionTreeClassifier(), world, 30, epsilon=0.05, trials=40)
     assert found.undecided > 0
     assert found.lower < found.failures / 40 < found.upper
     assert "lies between" in found.sentence
@@ -65,26 +66,26 @@ def test_fresh_examples_measure_where_the_world_cannot() -> None:
 
 def test_noise_and_training_mistakes_exclude_bounds() -> None:
     noisy = LabelNoise(BooleanConcept(3, lambda X: X[:, 0] > 0), 0.1)
-    assert pacboost.pac(Stump(), noisy, 50, trials=20, log_size=2.0).bounds == ()
+    assert theory.pac(Stump(), noisy, 50, trials=20, log_size=2.0).bounds == ()
     parity = BooleanConcept(3, lambda X: X.sum(axis=1) % 2 == 1)
-    assert pacboost.pac(Stump(), parity, 50, trials=20, log_size=2.0).bounds == ()
+    assert theory.pac(Stump(), parity, 50, trials=20, log_size=2.0).bounds == ()
 
 
 def test_samples_of_one_class() -> None:
     tiny = Boxes((0.4, 0.4), (0.5, 0.5))
-    found = pacboost.pac(RectangleClassifier(), tiny, 20, epsilon=0.02, trials=60)
+    found = theory.pac(RectangleClassifier(), tiny, 20, epsilon=0.02, trials=60)
     assert found.failures == 0
     assert found.bounds[0].name.startswith("peeling")
-    every = pacboost.pac(RectangleClassifier(), Boxes((0.0,), (1.0,)), 5, trials=10)
+    every = theory.pac(RectangleClassifier(), Boxes((0.0,), (1.0,)), 5, trials=10)
     assert every.bounds == ()
 
 
 def test_what_is_refused() -> None:
     with pytest.raises(ParameterError, match="world is int"):
-        pacboost.pac(Stump(), 3, 10)  # type: ignore[arg-type]
+        theory.pac(Stump(), 3, 10)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="not a class"):
-        pacboost.pac(RectangleClassifier, SQUARE, 10)
+        theory.pac(RectangleClassifier, SQUARE, 10)
     with pytest.raises(ParameterError, match="m is"):
-        pacboost.pac(Stump(), SQUARE, 0)
+        theory.pac(Stump(), SQUARE, 0)
     with pytest.raises(ParameterError, match="trials is"):
-        pacboost.pac(Stump(), SQUARE, 5, trials=10**6)
+        theory.pac(Stump(), SQUARE, 5, trials=10**6)

@@ -55,7 +55,7 @@ def ask(name: str, **changes: Any) -> Plan:
 
 def test_every_question_is_tried_here() -> None:
     assert set(plan.QUESTIONS) == set(ASKED)
-    assert pacboost.plan is plan
+    assert pacboost.theory.plan is plan
 
 
 @pytest.mark.parametrize("name", ASKED)

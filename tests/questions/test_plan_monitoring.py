@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from pacboost import Monitor, plan
+from pacboost import Monitor
 from pacboost.bounds import monitoring
 from pacboost.errors import ParameterError
+from pacboost.theory import plan
 from tests.bounds.coverage import check_coverage
 from tests.cli.running import answer
 

@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import pacboost
 from pacboost.bounds.order import halves_p, runs_of, runs_p
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
-from pacboost.questions.row_order import above_median
+from pacboost.questions.row_order import above_median, check_order
 from tests.bounds.coverage import check_coverage, check_rejected
 
 
@@ -50,7 +50,7 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
     generator, alarms = np.random.default_rng(0), 0
     model = LogisticRegression().fit(*coin_rows(generator))
     for _ in range(400):
-        alarms += not pacboost.check_order(*coin_rows(generator), model, delta=0.2).by_chance
+        alarms += not check_order(*coin_rows(generator), model, delta=0.2).by_chance
     check_coverage("order by chance, 14 tests", alarms, 400, 0.2)
     assert alarms > 0
 
@@ -90,20 +90,20 @@ def test_what_is_sorted_is_named() -> None:
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(500, 3)), generator.integers(2, size=500)
     by_class = np.argsort(y, kind="stable")
-    found = pacboost.check_order(X[by_class], y[by_class])
+    found = check_order(X[by_class], y[by_class])
     assert {own.what for own in found.findings} == {"labels"}
     assert "class '1': 0.80 % of the first half" in found.sentence
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).sort_values("b")
-    found = pacboost.check_order(frame, y)
+    found = check_order(frame, y)
     assert [own.name for own in found.findings] == ["column 'b' above its median"]
     assert not found.mistakes_change
     times = frame.assign(when=pd.date_range("2020", periods=500, freq="h")).sample(
         frac=1, random_state=0
     )
-    assert pacboost.check_order(times, y).by_chance
-    assert not pacboost.check_order(times.sort_values("when"), y).by_chance
+    assert check_order(times, y).by_chance
+    assert not check_order(times.sort_values("when"), y).by_chance
     weeks = np.sin(np.arange(500) / 10)  # equal halves, and neighbours that are alike
-    found = pacboost.check_order(np.column_stack([X, weeks]), y)
+    found = check_order(np.column_stack([X, weeks]), y)
     assert [own.name for own in found.findings] == ["column 'x3' above its median"]
 
 
@@ -114,7 +114,7 @@ def test_mistakes_that_change_along_the_rows() -> None:
     model = LogisticRegression().fit(X[:500], y[:500])
     later = np.arange(1000) > 600
     labels = np.where(later & (generator.random(1000) < 0.3), 1 - y[500:], y[500:])
-    found = pacboost.check_order(X[500:], labels, model)
+    found = check_order(X[500:], labels, model)
     assert found.mistakes_change
     assert found.findings[0].what == "mistakes"
     assert found.to_dict()["findings"][0]["p_value"] < 1e-6
@@ -136,10 +136,10 @@ def test_numbers_texts_and_bad_input() -> None:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(400, 1))
     y = X[:, 0] + generator.normal(size=400) * np.arange(400) / 100
-    found = pacboost.check_order(X, y, LinearRegression().fit(X, y))
+    found = check_order(X, y, LinearRegression().fit(X, y))
     assert found.findings[0].name == "errors above their median"
     texts = [f"text {k}" for k in range(200)]
-    assert pacboost.check_order(texts, generator.integers(2, size=200)).tests == 2
-    assert pacboost.check_order(X[:1], y[:1]).by_chance
+    assert check_order(texts, generator.integers(2, size=200)).tests == 2
+    assert check_order(X[:1], y[:1]).by_chance
     with pytest.raises(DataError, match="one label a row"):
-        pacboost.check_order(X, y[:, None])
+        check_order(X, y[:, None])

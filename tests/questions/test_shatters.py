@@ -20,7 +20,7 @@ from pacboost.theory.rectangle import Rectangle
 @pytest.mark.parametrize(("rows", "features"), [(3, 1), (5, 1), (4, 2), (5, 2), (6, 2)])
 def test_stumps_give_no_more_labelings_than_their_growth(rows: int, features: int) -> None:
     X = np.random.default_rng(rows).normal(size=(rows, features))
-    found = pacboost.shatters("stump", X)
+    found = pacboost.theory.shatters("stump", X)
     most = round(math.exp(log_stump_growth(rows, features)))
     assert len(found.found) <= most
     assert len(found.found) + len(found.missed) == 2**rows
@@ -30,8 +30,8 @@ def test_stumps_give_no_more_labelings_than_their_growth(rows: int, features: in
 
 def test_four_points_are_shattered_by_boxes_and_five_are_not() -> None:
     cross = [[0.0, 1.0], [0.0, -1.0], [1.0, 0.0], [-1.0, 0.0]]
-    assert pacboost.shatters(Rectangle(), cross)
-    missed = pacboost.shatters(Rectangle(), [*cross, [0.0, 0.0]])
+    assert pacboost.theory.shatters(Rectangle(), cross)
+    missed = pacboost.theory.shatters(Rectangle(), [*cross, [0.0, 0.0]])
     assert not missed
     assert missed.certified
     assert [1, 1, 1, 1, -1] in missed.missed.tolist()
@@ -52,7 +52,7 @@ def agrees_with_all_stumps(found: Shattering, X: NDArray[np.float64]) -> bool:
 def test_labelings_are_those_of_all_stumps_and_a_twin_that_claims_one_more_is_rejected() -> None:
     for seed in range(6):
         X = np.random.default_rng(seed).normal(size=(5, 2)).round(1)
-        found = pacboost.shatters("stump", X)
+        found = pacboost.theory.shatters("stump", X)
         assert agrees_with_all_stumps(found, X)
         one, rest = found.missed[:1], found.missed[1:]
         twin = replace(found, found=np.concatenate([found.found, one]), missed=rest)
@@ -64,8 +64,8 @@ def test_labelings_are_those_of_all_stumps_and_a_twin_that_claims_one_more_is_re
 
 
 def test_black_boxes_are_asked_and_not_certified() -> None:
-    tree = pacboost.SklearnLearner(DecisionTreeClassifier(max_depth=1))
-    found = pacboost.shatters(tree, [[0.0], [1.0], [2.0]])
+    tree = pacboost.learners.SklearnLearner(DecisionTreeClassifier(max_depth=1))
+    found = pacboost.theory.shatters(tree, [[0.0], [1.0], [2.0]])
     assert len(found.found) == 6
     assert not found.certified
     assert "no rule was found for" in str(found)
@@ -73,6 +73,6 @@ def test_black_boxes_are_asked_and_not_certified() -> None:
 
 def test_what_is_refused() -> None:
     with pytest.raises(DataError, match="2\\^15 labelings"):
-        pacboost.shatters("stump", np.zeros((15, 1)))
+        pacboost.theory.shatters("stump", np.zeros((15, 1)))
     with pytest.raises(ParameterError, match="do not answer"):
-        pacboost.shatters("tree", [[0.0], [1.0]])
+        pacboost.theory.shatters("tree", [[0.0], [1.0]])

@@ -23,7 +23,7 @@ FITS: dict[str, Any] = {
     "many classes": lambda: pacboost.BoostClassifier(n_estimators=5, **SEEDED).fit(X, MANY),
     "several labels": lambda: pacboost.AdaBoostClassifier(n_estimators=5, **SEEDED).fit(X, SEVERAL),
     "forest": lambda: pacboost.RandomForestClassifier(5, **SEEDED).fit(X, MANY),
-    "committee": lambda: pacboost.ThreeLearnerBoost("stump", **SEEDED).fit(X, TWO),
+    "committee": lambda: pacboost.theory.ThreeLearnerBoost("stump", **SEEDED).fit(X, TWO),
     "strong": lambda: pacboost.StrongClassifier(n_estimators=5, random_state=0).fit(X, TWO),
     "filtering": lambda: pacboost.FilterBoostClassifier(n_estimators=4, random_state=0).fit(
         LARGER, np.digitize(LARGER[:, 0] + LARGER[:, 1], [-1, 0, 1])

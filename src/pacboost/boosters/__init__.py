@@ -1,5 +1,8 @@
-"""Boosters, one file each: how rows are weighted and rules get votes.
+"""Boosters: how rows are weighted and rules get votes.
 
-A booster never sees features, a learner or a clock. What several boosters share is in ``base``; the
-boosters of regression are in ``regression``. The name of a file is the name of its booster.
+A booster never sees features, a learner or a clock. Names are loaded when first used.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

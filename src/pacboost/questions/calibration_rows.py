@@ -92,13 +92,13 @@ def too_few(n: int, coverage: float, delta: float, what: str) -> str:
 
     >>> print(too_few(20, 0.9, 0.05, "rows"))
     coverage=0.9 with delta=0.05 needs at least 29 rows to calibrate by; there are 20. Collect 9 \
-more, or ask for less; pacboost.plan.coverage says how many keep sets small
+more, or ask for less; pacboost.theory.plan.coverage says how many keep sets small
     """
     needed = fewest_rows(1 - coverage, delta)
     return (
         f"coverage={coverage:g} with delta={delta:g} needs at least {needed:,} {what} to calibrate "
         f"by; there are {n:,}. Collect {needed - n:,} more, or ask for less; "
-        "pacboost.plan.coverage says how many keep sets small"
+        "pacboost.theory.plan.coverage says how many keep sets small"
     )
 
 

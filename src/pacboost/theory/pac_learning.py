@@ -113,7 +113,7 @@ def pac(
     hypotheses, ``vc_dimension`` that of its class. Give what you know: the bounds for learners
     without training mistakes are then listed, unless a run had one.
 
-    >>> from pacboost import RectangleClassifier
+    >>> from pacboost.theory import RectangleClassifier
     >>> from pacboost.theory.worlds import Boxes
     >>> found = pac(RectangleClassifier(), Boxes((0.2, 0.3), (0.7, 0.9)), 76, trials=100)
     >>> found.upper < 0.15, [bound.name for bound in found.bounds][:2]

@@ -14,11 +14,13 @@ from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import AdaBoostClassifier, Adversary, SklearnLearner, Stump
+from pacboost import AdaBoostClassifier
 from pacboost.errors import DataError, NoEdgeWarning, OneClassWarning
+from pacboost.learners import SklearnLearner, Stump
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.toy import ten_points
+from pacboost.theory import Adversary
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]

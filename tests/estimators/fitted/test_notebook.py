@@ -82,7 +82,7 @@ def test_answers_are_a_list_and_a_frame() -> None:
 
 
 def test_a_plan_and_a_verdict() -> None:
-    plan = pacboost.plan.holdout(epsilon=0.05, delta=0.05)
+    plan = pacboost.theory.plan.holdout(epsilon=0.05, delta=0.05)
     shown = plan._repr_html_()
     assert html.escape(plan.question) in shown
     assert f'<td style="text-align:left">{plan.examples:,}</td>' in shown

@@ -15,7 +15,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
-from pacboost import AdaBoost
+from pacboost import theory
+from pacboost.boosters import AdaBoost
 from pacboost.errors import DataError, FileError, NoEdgeWarning, OneClassWarning
 from pacboost.estimators.forests.fitted import FittedForest
 from pacboost.estimators.strong.classifier import StrongClassifier
@@ -57,11 +58,11 @@ KINDS: dict[str, Make] = {
     "filtered": lambda: (
         pacboost.FilterBoostClassifier(n_estimators=10, random_state=0), X, TWO,
     ),
-    "bagged": lambda: (pacboost.BaggedBoost(3, n_estimators=9, random_state=0), X, TWO),
-    "subsampled": lambda: (pacboost.SubsampledBoost(3, n_estimators=9, random_state=0), X, TWO),
-    "majority": lambda: (pacboost.MajorityOfBoosters(3, n_estimators=9, random_state=0), X, TWO),
-    "three oracles": lambda: (pacboost.ThreeWayBoost(max_draws=9_000, random_state=0), X, TWO),
-    "three learners": lambda: (pacboost.ThreeLearnerBoost(random_state=0), X, TWO),
+    "bagged": lambda: (theory.BaggedBoost(3, n_estimators=9, random_state=0), X, TWO),
+    "subsampled": lambda: (theory.SubsampledBoost(3, n_estimators=9, random_state=0), X, TWO),
+    "majority": lambda: (theory.MajorityOfBoosters(3, n_estimators=9, random_state=0), X, TWO),
+    "three oracles": lambda: (theory.ThreeWayBoost(max_draws=9_000, random_state=0), X, TWO),
+    "three learners": lambda: (theory.ThreeLearnerBoost(random_state=0), X, TWO),
     "forest": lambda: (pacboost.RandomForestClassifier(12, random_state=0), X, THREE),
     "certified forest": lambda: (
         pacboost.RandomForestClassifier(12, certify="holdout", random_state=0), X, TWO,

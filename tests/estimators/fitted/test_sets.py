@@ -107,7 +107,7 @@ def test_every_class(model: Any) -> None:
         lambda: BoostClassifier(n_estimators=20, random_state=0),
         lambda: RandomForestClassifier(20, random_state=0),
         lambda: BaggingClassifier(n_estimators=10, random_state=0),
-        lambda: pacboost.SubsampledBoost(max_members=3, random_state=0),
+        lambda: pacboost.theory.SubsampledBoost(max_members=3, random_state=0),
     ],
 )
 def test_our_classifiers(make: Any) -> None:

@@ -11,7 +11,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-import pacboost
 from pacboost import (
     AdaBoostClassifier,
     BoostClassifier,
@@ -24,14 +23,11 @@ from pacboost import (
 from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.documented import SAME_MEANING
 from tests.markdown import DOCS, tables
+from tests.public import estimators
 
 X = np.random.default_rng(0).normal(size=(300, 4))
 Y = X[:, 0] * X[:, 1] > 0
-KINDS: list[Any] = [
-    kind
-    for kind in (getattr(pacboost, name) for name in pacboost.__all__)
-    if inspect.isclass(kind) and hasattr(kind, "get_params")
-]
+KINDS: list[Any] = list(estimators().values())
 PAIRS: list[tuple[Any, str, str, Any]] = [
     (BoostClassifier, "num_leaves", "max_leaves", 7),
     (BoostClassifier, "min_child_samples", "min_leaf_rows", 5),

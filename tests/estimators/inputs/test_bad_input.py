@@ -15,9 +15,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import AdaBoostClassifier, Adversary, BoostClassifier
+from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import DataError, DenseWarning, ParameterError
 from pacboost.sources.arrays import ArrayTable
+from pacboost.theory import Adversary
 
 FRAMES = pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 Make = Callable[[dict[str, Any]], Any]

@@ -14,17 +14,14 @@ from sklearn.exceptions import DataConversionWarning
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.sources.optional import collected
+from tests.public import estimators
 
 generator = np.random.default_rng(0)
 FRAME = pl.DataFrame(
     {"a": generator.normal(size=400), "b": generator.normal(size=400), "c": np.arange(400) % 7}
 )
 Y = (FRAME["a"] + 0.3 * FRAME["b"] > 0).to_numpy().astype(int)
-KINDS: list[Any] = [
-    kind
-    for kind in (getattr(pacboost, name) for name in pacboost.__all__)
-    if inspect.isclass(kind) and hasattr(kind, "get_params")
-]
+KINDS: list[Any] = list(estimators().values())
 FITS: dict[str, dict[str, Any]] = {
     "AdaBoostClassifier": {"n_estimators": 5},
     "BoostClassifier": {"n_estimators": 5, "certify": "holdout"},
@@ -61,7 +58,7 @@ def test_every_estimator_collects(kind: Any) -> None:
 
 @pytest.mark.parametrize("name", FITS)
 def test_a_lazy_frame_is_as_good_as_its_rows(name: str, queries: list[int]) -> None:
-    kind = getattr(pacboost, name)
+    kind = estimators()[name]
     options = FITS[name]
     if "random_state" in inspect.signature(kind).parameters:
         options = {**options, "random_state": 0}

@@ -53,7 +53,7 @@ TABLES: dict[str, Callable[[], Any]] = {
     ),
     "boost": boost(),
     "boost, held out": boost(certify="holdout", early_stopping=True, calibrate="sigmoid"),
-    "by majority": lambda: pacboost.BoostByMajority(certify="holdout", random_state=0),
+    "by majority": lambda: pacboost.theory.BoostByMajority(certify="holdout", random_state=0),
 }
 
 

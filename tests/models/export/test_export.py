@@ -55,8 +55,11 @@ def boxes() -> Any:
         (pb.BoostClassifier, "holds no vote of rules and no forest"),
         (lambda: pb.BaggingClassifier(n_estimators=3).fit(X, Y), "BaggingClassifier cannot be"),
         (boxes, "Function rules"),
-        (lambda: pb.BaggedBoost(3, random_state=0).fit(X, Y), "Decision rules"),
-        (lambda: pb.ThreeLearnerBoost(random_state=0).fit(X, Y), "Three rules|one vote each"),
+        (lambda: pb.theory.BaggedBoost(3, random_state=0).fit(X, Y), "Decision rules"),
+        (
+            lambda: pb.theory.ThreeLearnerBoost(random_state=0).fit(X, Y),
+            "Three rules|one vote each",
+        ),
     ],
 )
 def test_what_cannot_be_exported_says_what_can(make: Callable[[], Any], said: str) -> None:

@@ -48,7 +48,14 @@ def agrees(model: Any, rows: Any, cells: list[Any]) -> None:
         ("many", {"ngrams": None, "characters": (2, 4)}),
         ("several", {"characters": (3, 3), "abstain": False}),
         ("many", {"booster": "adaboost", "learning_rate": 0.37}),
-        ("two", {"booster": pb.AdaBoost(confidence_rated=False), "length": 1, "candidates": None}),
+        (
+            "two",
+            {
+                "booster": pb.boosters.AdaBoost(confidence_rated=False),
+                "length": 1,
+                "candidates": None,
+            },
+        ),
     ],
 )
 @pytest.mark.usefixtures("isotonic_from_few_rows")
@@ -84,7 +91,7 @@ def test_rows_with_texts_in_them() -> None:
 def test_columns_may_stand_for_words() -> None:
     X = np.random.default_rng(0).integers(-1, 2, size=(400, 6)).astype(np.float64)
     X[::7, 2] = np.nan
-    model = pb.BoostClassifier(learner=pb.Words(), n_estimators=10, random_state=0)
+    model = pb.BoostClassifier(learner=pb.learners.Words(), n_estimators=10, random_state=0)
     model.fit(X, (X[:, 0] != 0) & (X[:, 3] == 0))
     agrees(model, X, X.tolist())
 

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import pacboost
-from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier
+from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost.boosters import AdaBoost
 from pacboost.errors import FileError
 from pacboost.models.file.format import model_bytes
 from tests.model_files import changed

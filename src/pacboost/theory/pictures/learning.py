@@ -349,7 +349,7 @@ def cycling(rounds: int = 1000, ax: Any = None) -> Any:
     """Draw the least margin of AdaBoost on eight rows where it stops at 1/3 instead of 3/8.
 
     The matrix is Rudin, Daubechies and Schapire's (2004). ArcGV comes to the largest margin there
-    is, the value of the game (``pacboost.game``).
+    is, the value of the game (``pacboost.theory.game``).
 
     >>> len(cycling(rounds=20).get_lines())
     3

@@ -1,0 +1,18 @@
+from . import pictures as pictures
+from . import plan as plan
+from .by_majority import BoostByMajority as BoostByMajority
+from .confidence import ConfidenceBoost as ConfidenceBoost
+from .games import game as game
+from .hardness import hard_core as hard_core
+from .learners import Adversary as Adversary
+from .majorities import BaggedBoost as BaggedBoost
+from .majorities import MajorityOfBoosters as MajorityOfBoosters
+from .majorities import SubsampledBoost as SubsampledBoost
+from .majorities import ThreeLearnerBoost as ThreeLearnerBoost
+from .pac_learning import pac as pac
+from .pac_learning import shatters as shatters
+from .single_rules import RectangleClassifier as RectangleClassifier
+from .single_rules import VersionSpaceClassifier as VersionSpaceClassifier
+from .three_way import ThreeWayBoost as ThreeWayBoost
+
+__all__: list[str]
