@@ -11,6 +11,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost as pb
+from pacboost import theory
 from pacboost.errors import FileError, ParameterError
 from pacboost.models.export.export import export
 from pacboost.models.export.program import program_of
@@ -55,9 +56,9 @@ def boxes() -> Any:
         (pb.BoostClassifier, "holds no vote of rules and no forest"),
         (lambda: pb.BaggingClassifier(n_estimators=3).fit(X, Y), "BaggingClassifier cannot be"),
         (boxes, "Function rules"),
-        (lambda: pb.theory.BaggedBoost(3, random_state=0).fit(X, Y), "Decision rules"),
+        (lambda: theory.BaggedBoost(3, random_state=0).fit(X, Y), "Decision rules"),
         (
-            lambda: pb.theory.ThreeLearnerBoost(random_state=0).fit(X, Y),
+            lambda: theory.ThreeLearnerBoost(random_state=0).fit(X, Y),
             "Three rules|one vote each",
         ),
     ],

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pacboost as pb
+from pacboost.boosters import AdaBoost
 from pacboost.errors import ParameterError
 from pacboost.models.export.export import export
 from tests.models.export.test_python import exported
@@ -51,7 +52,7 @@ def agrees(model: Any, rows: Any, cells: list[Any]) -> None:
         (
             "two",
             {
-                "booster": pb.boosters.AdaBoost(confidence_rated=False),
+                "booster": AdaBoost(confidence_rated=False),
                 "length": 1,
                 "candidates": None,
             },
