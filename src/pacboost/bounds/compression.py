@@ -24,6 +24,7 @@ import math
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.occam import occam_bound
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import examples_at_rate
 from pacboost.errors import NotCertified, ParameterError
@@ -32,7 +33,11 @@ from pacboost.numerics.checks import counts, plain_numbers, positive_whole, prob
 from pacboost.numerics.growth import log_binomial
 
 
-@plain_numbers
+@bound(
+    "compression.compression_bound",
+    theorem="R ≤ BinInv(k, n - d, delta/(n·C(n, d)·2^bits))",
+    reference="Littlestone and Warmuth 1986; Langford 2005",
+)
 def compression_bound(
     k: int, n: int, delta: float, points: int, bits: float = 0.0, ordered: bool = False
 ) -> float:
@@ -116,17 +121,8 @@ def certificate(
     996
     """
     return Certificate.by(
-        compression_bound,
-        {
-            "k": k,
-            "n": n,
-            "delta": delta,
-            "points": points,
-            "bits": bits,
-            "ordered": int(ordered),
-        },
-        theorem="R ≤ BinInv(k, n - d, delta/(n·C(n, d)·2^bits))",
-        reference="Littlestone and Warmuth 1986; Langford 2005",
+        "compression.compression_bound",
+        {"k": k, "n": n, "delta": delta, "points": points, "bits": bits, "ordered": int(ordered)},
         sample=f"the training rows but the {points} that determine the classifier",
         size=n - points,
         independent_of="nothing but the way from kept rows and message to the classifier",
@@ -138,7 +134,14 @@ def certificate(
     )
 
 
-@plain_numbers
+@bound(
+    "compression.vote_bound",
+    theorem="R ≤ BinInv(k, n - d, delta·P), P the prior of kept rows, features and whole votes",
+    reference="Littlestone and Warmuth 1986; Langford 2005; docs/proofs/compression.md",
+    subject="the compressed vote",
+    rounded=True,
+    again=lambda given, _: vote_certificate(**given.inputs),
+)
 def vote_bound(
     mistakes: int, rest: int, n: int, features: int, rules: int, bits: int, delta: float
 ) -> float:
@@ -169,7 +172,7 @@ def vote_certificate(
     The compressed vote is wrong on at most 10.14 % of new examples.
     """
     return Certificate.by(
-        vote_bound,
+        "compression.vote_bound",
         {
             "mistakes": mistakes,
             "rest": rest,
@@ -179,8 +182,6 @@ def vote_certificate(
             "bits": bits,
             "delta": delta,
         },
-        theorem="R ≤ BinInv(k, n - d, delta·P), P the prior of kept rows, features and whole votes",
-        reference="Littlestone and Warmuth 1986; Langford 2005; docs/proofs/compression.md",
         sample=f"the rows but the {n - rest} that give thresholds, ties counted as errors",
         size=rest,
         independent_of="nothing but the way from kept rows and message to the vote",

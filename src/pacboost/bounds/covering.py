@@ -19,6 +19,7 @@ import math
 
 from pacboost.bounds.deciding import rank_for
 from pacboost.bounds.holdout import clopper_pearson_lower
+from pacboost.bounds.measured import measure_bound
 from pacboost.bounds.passing import rows_from_tooth_on
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl
@@ -65,7 +66,11 @@ def average_rank(n: int, coverage: float) -> int:
     return math.ceil((n + 1) * probability("coverage", coverage) * (1 - 1e-12))
 
 
-@plain_numbers
+@measure_bound(
+    "covering.covered_lower",
+    "P[score ≤ s₍ₖ₎] ≥ p where P[Bin(n, p) ≥ k] = delta/claims",
+    "Vovk 2012; Park, Bastani, Matni and Lee 2020; docs/proofs/sets.md",
+)
 def covered_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound from below the share of new scores that are no larger than the one at a rank of n.
 

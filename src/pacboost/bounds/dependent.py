@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.wording import NEW_GROUPS, PERIOD
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
@@ -43,7 +45,12 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     return kl_upper(mean, _nats(delta) / groups)
 
 
-@plain_numbers
+@bound(
+    "dependent.group_bets",
+    theorem="R ≤ the least m at which bets on the groups' shares of mistakes reach 1/δ",
+    reference="Waudby-Smith and Ramdas 2024; Hoeffding 1963; docs/proofs/dependent.md",
+    again=lambda given, _: certificate_of_shares(**given.inputs),
+)
 def group_bets(shares: str, delta: float) -> float:
     """Bound the risk by the shares of mistakes of all groups, in the form that ``counted`` gives.
 
@@ -53,7 +60,14 @@ def group_bets(shares: str, delta: float) -> float:
     return mean_share_upper([read_shares(shares)], delta)
 
 
-@plain_numbers
+@bound(
+    "dependent.ordered_mixture",
+    theorem="Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n < 1/δ for the mean risk r̄ of rows that may depend "
+    "on the past",
+    reference="Ville 1939; Howard, Ramdas, McAuliffe and Sekhon 2021; docs/proofs/dependent.md",
+    held_out=True,
+    again=lambda given, _: replace(ordered_certificate(**given.inputs), sample=given.sample),
+)
 def ordered_mixture(k: int, n: int, delta: float) -> float:
     """Bound the mean risk over a period by the mistakes made in it, whatever rows depend on.
 
@@ -104,10 +118,8 @@ def certificate_of_shares(shares: str, delta: float) -> Certificate:
     """
     groups = int(read_shares(shares)[0].sum())
     return Certificate.by(
-        group_bets,
+        "dependent.group_bets",
         {"shares": shares, "delta": delta},
-        theorem="R ≤ the least m at which bets on the groups' shares of mistakes reach 1/δ",
-        reference="Waudby-Smith and Ramdas 2024; Hoeffding 1963; docs/proofs/dependent.md",
         sample=f"{groups:,} held-out groups, each counted once",
         size=groups,
         independent_of="every choice made in training the classifier",
@@ -121,11 +133,8 @@ def certificate_of_shares(shares: str, delta: float) -> Certificate:
 def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
     """Certify by rows in the order of time."""
     return Certificate.by(
-        ordered_mixture,
+        "dependent.ordered_mixture",
         {"k": k, "n": n, "delta": delta},
-        theorem="Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n < 1/δ for the mean risk r̄ of rows that may depend "
-        "on the past",
-        reference="Ville 1939; Howard, Ramdas, McAuliffe and Sekhon 2021; docs/proofs/dependent.md",
         sample="held-out rows in the order of time",
         size=n,
         independent_of="every choice made in training; all of them precede the first of these rows",

@@ -13,11 +13,14 @@ docs/proofs/filtering.md.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.ledgers.ledger import Refill
+from pacboost.ledgers.ledger import Ledger, Refill
 from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.sequences import kt_upper
 
@@ -44,7 +47,29 @@ def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> flo
     return min(1.0, factor * kt_upper(total, draws, delta) * ROUNDING)
 
 
-@plain_numbers
+def _again(given: Certificate, ledger: Ledger) -> Certificate:
+    """Certify the last refill again; all tests of the run share the failure probability."""
+    last = ledger.refills[-1]
+    if last.rounds != len(ledger):
+        raise ValueError("rounds came after the draws that were tested")
+    if math.fsum(refill.delta for refill in ledger.refills) > given.delta:
+        raise ValueError(f"the tests together may fail with more than {given.delta}")
+    booster = BOOSTERS.get(ledger.booster)
+    if booster is not None:
+        factor = booster.error_factor
+    else:  # a booster of the user's own is believed
+        factor = 0.0 if ledger.potential == "projected" else float(given.inputs["factor"])
+    of = "" if given.of_what == NEW_EXAMPLES else given.of_what
+    made = certificate(last, given.delta, factor, given.assumptions[0], of=of)
+    return replace(made, sample=given.sample)
+
+
+@bound(
+    "filtering.error_by_draws",
+    reference="Bradley and Schapire 2007; Krichevsky and Trofimov 1981; Ville 1939",
+    subject="the vote",
+    again=_again,
+)
 def error_by_draws(mean: float, mistakes: int, draws: int, delta: float, factor: float) -> float:
     """Bound the error by mean weight and mistakes of so many fresh draws, half of delta for each.
 
@@ -91,11 +116,10 @@ def certificate(
     if factor:
         theorem += f", and ≤ factor {factor:g} times that for their mean weight, at delta/2"
     return Certificate.by(
-        error_by_draws,
+        "filtering.error_by_draws",
         inputs,
         delta=delta,
         theorem=theorem,
-        reference="Bradley and Schapire 2007; Krichevsky and Trofimov 1981; Ville 1939",
         sample=f"rows of {of} drawn after the last of these rounds, which had come before"
         if of
         else "examples never looked at before, scored after the last of these rounds",

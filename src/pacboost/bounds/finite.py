@@ -18,6 +18,7 @@ import math
 from fractions import Fraction
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import examples_at_rate
 from pacboost.errors import ParameterError
@@ -51,7 +52,12 @@ def agnostic(k: int, n: int, delta: float, log_size: float) -> float:
     return binomial_upper(k, n, _nats(delta, log_size))
 
 
-@plain_numbers
+@bound(
+    "finite.occam",
+    theorem="R ≤ BinInv(k, n, delta·P(h)) for all h at once",
+    reference="Langford 2005",
+    subject="the hypothesis",
+)
 def occam(k: int, n: int, delta: float, log_inverse_prior: float) -> float:
     """Bound the risk of every hypothesis by its mistakes and its prior, ln(1/P(h)).
 
@@ -153,10 +159,8 @@ def certificate(k: int, n: int, delta: float, log_inverse_prior: float) -> Certi
     'finite.occam'
     """
     return Certificate.by(
-        occam,
+        "finite.occam",
         {"k": k, "n": n, "delta": delta, "log_inverse_prior": log_inverse_prior},
-        theorem="R ≤ BinInv(k, n, delta·P(h)) for all h at once",
-        reference="Langford 2005",
         sample="the training rows",
         size=n,
         independent_of="nothing but the class and its prior, which were fixed before",

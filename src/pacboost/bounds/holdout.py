@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import examples_at_rate
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
@@ -40,7 +42,13 @@ PLANNED = (
 )
 
 
-@plain_numbers
+@bound(
+    "holdout.clopper_pearson",
+    reference="Clopper and Pearson 1934; Langford 2005",
+    held_out=True,
+    again=lambda given, _: replace(certificate(**given.inputs), sample=given.sample),
+    of=("model", "forest"),
+)
 def clopper_pearson(k: int, n: int, delta: float, models: int = 1, look: int = 0) -> float:
     """Bound the risk after k mistakes on n held-out rows, exactly.
 
@@ -155,10 +163,9 @@ def certificate(
     spent = "delta/(look·(look+1))" if look else "delta/models"
     more = {"look": look} if look else {}
     return Certificate.by(
-        clopper_pearson,
+        "holdout.clopper_pearson",
         {"k": k, "n": n, "delta": delta, "models": models, **more},
         theorem=f"R ≤ BinInv(k, n, {spent}), exact binomial inversion",
-        reference="Clopper and Pearson 1934; Langford 2005",
         sample=(sample or "held-out rows, ties counted as errors") + _also(look),
         size=n,
         independent_of=f"every choice made in training the classifier{several}",

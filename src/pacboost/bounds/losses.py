@@ -24,17 +24,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.dependent import counted, read_shares
+from pacboost.bounds.measured import measure_bound
 from pacboost.bounds.rounding import SLACK
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.kl import kl_lower, kl_upper
 from pacboost.numerics.mean_bounds import block_ends, mean_share_upper
 
+HOEFFDING = "Hoeffding 1963; Maurer 2004; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
+MASSART = "Massart 1990; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
 MANY_TIMES = 40
 """From so many rows of one side for each of the other, the AUC is bounded by ranks."""
 
 
-@plain_numbers
+@measure_bound("losses.mean_upper", "bet on independent numbers in [0, 1]", HOEFFDING)
 def mean_upper(losses: str, scale: float, delta: float, claims: int = 1) -> float:
     """Bound a mean loss from above; ``losses`` counts 4096ths of ``scale``, the largest loss.
 
@@ -44,7 +47,7 @@ def mean_upper(losses: str, scale: float, delta: float, claims: int = 1) -> floa
     return _scale(scale) * _share(losses, delta, claims) * (1 + SLACK)
 
 
-@plain_numbers
+@measure_bound("losses.mean_lower", "bet on independent numbers in [0, 1]", HOEFFDING)
 def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> float:
     """Bound a mean loss from below; ``savings`` counts what each loss is below the largest.
 
@@ -54,7 +57,9 @@ def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> flo
     return max(0.0, _scale(scale) * (1 - _share(savings, delta, claims)) * (1 - SLACK))
 
 
-@plain_numbers
+@measure_bound(
+    "losses.auc_lower", "AUC ≥ kl⁻(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5"
+)
 def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from below; a pair in the right order gives 2 ``halves``, a tie 1.
 
@@ -64,7 +69,9 @@ def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims:
     return kl_lower(*_auc(halves, positives, negatives, delta, claims))
 
 
-@plain_numbers
+@measure_bound(
+    "losses.auc_upper", "AUC ≤ kl⁺(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5"
+)
 def auc_upper(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from above.
 
@@ -74,7 +81,7 @@ def auc_upper(halves: int, positives: int, negatives: int, delta: float, claims:
     return kl_upper(*_auc(halves, positives, negatives, delta, claims))
 
 
-@plain_numbers
+@measure_bound("losses.ranks_lower", "bet on ranks among many rows", MASSART)
 def ranks_lower(losses: str, others: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from below by the rows of the smaller side and ``others``, those of the larger.
 
@@ -87,7 +94,7 @@ def ranks_lower(losses: str, others: int, delta: float, claims: int = 1) -> floa
     return max(0.0, 1 - _ranked(losses, others, delta, claims))
 
 
-@plain_numbers
+@measure_bound("losses.ranks_upper", "bet on ranks among many rows", MASSART)
 def ranks_upper(savings: str, others: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from above; ``savings`` counts the shares of others on the right side.
 

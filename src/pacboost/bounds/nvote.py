@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
@@ -72,7 +73,13 @@ def vote_loss(shares: ArrayLike, voters: int, wrong: int) -> float:
     return _losses(cells, weights, voters, np.array([wrong]))[0]
 
 
-@plain_numbers
+@bound(
+    "nvote.nvote_bound",
+    theorem="N-vote PAC-Bayes: R ≤ kl⁺(loss of N drawn voters)/P[Bin(N, ½) ≥ k₀]",
+    reference="after Langford and Seeger 2001; proof in the documentation of this bound",
+    subject="the weighted vote",
+    loose=True,
+)
 def nvote_bound(
     loss: float, voters: int, wrong: int, n: int, divergence: float, delta: float, pairs: int = 1
 ) -> float:
@@ -162,7 +169,7 @@ def certificate(
     0.133526
     """
     return Certificate.by(
-        nvote_bound,
+        "nvote.nvote_bound",
         {
             "loss": loss,
             "voters": voters,
@@ -172,8 +179,6 @@ def certificate(
             "delta": delta,
             "pairs": pairs,
         },
-        theorem="N-vote PAC-Bayes: R ≤ kl⁺(loss of N drawn voters)/P[Bin(N, ½) ≥ k₀]",
-        reference="after Langford and Seeger 2001; proof in the documentation of this bound",
         sample="the counted rows, which may be the training rows",
         size=n,
         independent_of="the rules and the prior, fixed before these rows; the votes may depend",

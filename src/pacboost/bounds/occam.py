@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.search import examples_at_rate
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
@@ -70,7 +71,15 @@ def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
     )
 
 
-@plain_numbers
+@bound(
+    "occam.occam_bound",
+    theorem="Occam: R ≤ BinInv(k, n, δP), prior P of a vote with whole-number weights",
+    reference="Langford 2005, with the prior of the quantised vote",
+    subject="the quantised vote",
+    loose=True,
+    rounded=True,
+    again=lambda given, _: certificate(**given.inputs),
+)
 def occam_bound(
     mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
 ) -> float:
@@ -166,7 +175,7 @@ def certificate(
     The quantised vote is wrong on at most 15.98 % of new examples.
     """
     return Certificate.by(
-        occam_bound,
+        "occam.occam_bound",
         {
             "mistakes": mistakes,
             "n": n,
@@ -175,8 +184,6 @@ def certificate(
             "bits": bits,
             "delta": delta,
         },
-        theorem="Occam: R ≤ BinInv(k, n, δP), prior P of a vote with whole-number weights",
-        reference="Langford 2005, with the prior of the quantised vote",
         sample="all training rows, ties counted as errors",
         size=n,
         independent_of="the base rules: bin edges, levels, kinds of columns and classes come from "

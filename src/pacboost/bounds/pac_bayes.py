@@ -18,18 +18,27 @@ voter, and for pairs the fewest rows outside both bags; docs/proofs/out_of_bag.m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability, share
 from pacboost.numerics.kl import kl_lower, kl_upper
 from pacboost.numerics.same_bits import log
+
+FUNCTIONS = ("first_order_bound", "tandem_bound", "c_bound", "cantelli_bound")
+SUBJECT = "the weighted vote"
+OF_MEMBERS: Any = {
+    "subject": SUBJECT, "loose": True, "of": ("forest",), "again": lambda given, _: _again(given),
+}  # fmt: skip
+"""What is known of the bounds by which bagged votes are certified."""
 
 
 def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:
@@ -75,7 +84,12 @@ def pac_bayes_kl_bound(gibbs: float, n: int, divergence: float, delta: float) ->
     return kl_upper(share("gibbs", gibbs), _budget(n, divergence, delta))
 
 
-@plain_numbers
+@bound(
+    "pac_bayes.first_order_bound",
+    theorem="R ≤ 2L, PAC-Bayes-kl",
+    reference="Seeger 2002; Maurer 2004",
+    **OF_MEMBERS,
+)
 def first_order_bound(gibbs: float, n: int, divergence: float, delta: float) -> float:
     """Bound the error of the vote by R ≤ 2L (Markov), with L from PAC-Bayes-kl.
 
@@ -85,7 +99,12 @@ def first_order_bound(gibbs: float, n: int, divergence: float, delta: float) -> 
     return min(1.0, 2 * pac_bayes_kl_bound(gibbs, n, divergence, delta))
 
 
-@plain_numbers
+@bound(
+    "pac_bayes.tandem_bound",
+    theorem="R ≤ 4L₂, tandem loss",
+    reference="Masegosa et al. 2020",
+    **OF_MEMBERS,
+)
 def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> float:
     """Bound the error of the vote by R ≤ 4L₂, kl(L̂₂‖L₂) ≤ (2KL + ln(2√n/δ))/n.
 
@@ -97,7 +116,13 @@ def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> floa
     return min(1.0, 4 * kl_upper(share("tandem", tandem), _budget(n, 2 * divergence, delta)))
 
 
-@plain_numbers
+@bound(
+    "pac_bayes.c_bound",
+    theorem="R ≤ 1 - (1-2L)²/(1-2Dis)",
+    reference="Germain et al. 2015, PAC-Bound 1",
+    subject=SUBJECT,
+    loose=True,
+)
 def c_bound(
     gibbs: float, disagreement: float, n: int, pairs: int, divergence: float, delta: float
 ) -> float:
@@ -118,7 +143,12 @@ def c_bound(
     return outward(1 - (1 - 2 * upper) ** 2 / (1 - 2 * lower) + 1e-15)
 
 
-@plain_numbers
+@bound(
+    "pac_bayes.cantelli_bound",
+    theorem="Chebyshev-Cantelli",
+    reference="Wu et al. 2021",
+    **OF_MEMBERS,
+)
 def cantelli_bound(
     gibbs: float, tandem: float, n: int, pairs: int, divergence: float, delta: float
 ) -> float:
@@ -175,14 +205,6 @@ def examples_for_tandem(epsilon: float, tandem: float, divergence: float, delta:
     )
 
 
-_BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
-    "first_order_bound": (first_order_bound, "R ≤ 2L, PAC-Bayes-kl", "Seeger 2002; Maurer 2004"),
-    "tandem_bound": (tandem_bound, "R ≤ 4L₂, tandem loss", "Masegosa et al. 2020"),
-    "c_bound": (c_bound, "R ≤ 1 - (1-2L)²/(1-2Dis)", "Germain et al. 2015, PAC-Bound 1"),
-    "cantelli_bound": (cantelli_bound, "Chebyshev-Cantelli", "Wu et al. 2021"),
-}
-
-
 @plain_numbers
 def certificate(bound: str, **inputs: float) -> Certificate:
     """Certify a vote by one of the four bounds, named as its function.
@@ -190,19 +212,28 @@ def certificate(bound: str, **inputs: float) -> Certificate:
     >>> certificate("tandem_bound", tandem=0.08, n=13_000, divergence=0.0, delta=0.05).claim
     'The weighted vote is wrong on at most 36.06 % of new examples.'
     """
-    if bound not in _BOUNDS:
-        raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")
-    function, theorem, reference = _BOUNDS[bound]
+    if bound not in FUNCTIONS:
+        raise ParameterError(f"bound is {bound!r}; there are {', '.join(FUNCTIONS)}")
     return Certificate.by(
-        function,
+        f"pac_bayes.{bound}",
         inputs,
-        theorem=theorem,
-        reference=reference,
         sample="rows no voter was trained on; out of bag, the fewest rows of a voter",
         size=int(inputs["n"]),
         independent_of="the voters and the prior; the votes may depend on these rows",
         assumptions=("rows are drawn independently", "bags are drawn by chance alone"),
         valid_after_looking=True,
+    )
+
+
+def _again(given: Certificate) -> Certificate:
+    """Certify a bagged vote again; what is said of its bags in words is bound by the digest."""
+    made = certificate(given.bound.removeprefix("pac_bayes."), **given.inputs)
+    return replace(
+        made,
+        sample=given.sample,
+        independent_of=given.independent_of,
+        assumptions=made.assumptions[:1],
+        details=given.details,
     )
 
 

@@ -19,18 +19,20 @@ from __future__ import annotations
 from itertools import permutations
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.measured import CLOPPER, measure_bound
 from pacboost.bounds.rounding import SLACK, downward, outward
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.mean_bounds import mean_risk_upper
 from pacboost.numerics.two_chances import mean_of_two_upper
 
+BUEHLER = "Buehler 1957; Clopper and Pearson 1934; docs/proofs/rates.md"
 MOST_PARTS = 100_000
 MOST_ROWS_OF_TWO = 5_000
 """With more rows in the smaller of two classes, each has a bound of its own, as is faster."""
 
 
-@plain_numbers
+@measure_bound("rates.rate_upper", "P[B | A] ≤ BinInv(k, n, delta/claims), n rows in A", CLOPPER)
 def rate_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound a rate from above, after k of n rows in the event.
 
@@ -40,7 +42,9 @@ def rate_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     return clopper_pearson(k, n, delta, claims)
 
 
-@plain_numbers
+@measure_bound(
+    "rates.rate_lower", "P[B | A] ≥ 1 - BinInv(n - k, n, delta/claims), n rows in A", CLOPPER
+)
 def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound a rate from below, after k of n rows in the event.
 
@@ -50,7 +54,7 @@ def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     return clopper_pearson_lower(k, n, delta, claims)
 
 
-@plain_numbers
+@measure_bound("rates.f1_lower", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER)
 def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound F1 from below; k rows of n are of the class and said to be, n are one or the other.
 
@@ -60,7 +64,7 @@ def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     return downward(_f1(rate_lower(k, n, delta, claims)))
 
 
-@plain_numbers
+@measure_bound("rates.f1_upper", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER)
 def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound F1 from above.
 
@@ -70,7 +74,9 @@ def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     return outward(_f1(rate_upper(k, n, delta, claims)))
 
 
-@plain_numbers
+@measure_bound(
+    "rates.balanced_upper", "largest mean of rates not ruled out by the mean that was seen", BUEHLER
+)
 def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     """Bound the mean over classes of their error rates; ``parts`` counts mistakes and rows of each.
 
@@ -89,7 +95,11 @@ def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     return outward(sum(uppers) / len(known))
 
 
-@plain_numbers
+@measure_bound(
+    "rates.balanced_lower",
+    "smallest mean of rates not ruled out by the mean that was seen",
+    BUEHLER,
+)
 def balanced_lower(parts: str, delta: float, claims: int = 1) -> float:
     """Bound the mean over classes of their error rates from below.
 
@@ -100,7 +110,9 @@ def balanced_lower(parts: str, delta: float, claims: int = 1) -> float:
     return downward(max(0.0, 1 - balanced_upper(right, delta, claims)))
 
 
-@plain_numbers
+@measure_bound(
+    "rates.gap_upper", "largest upper end less smallest lower end of two groups", CLOPPER
+)
 def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
     """Bound the largest difference of a rate between groups; ``parts`` counts the rows of each.
 
@@ -118,7 +130,9 @@ def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
     return min(1.0, max(widest, 0.0) + SLACK)
 
 
-@plain_numbers
+@measure_bound(
+    "rates.ordered_upper", "mixture of conditional moment bounds", "docs/proofs/dependent.md"
+)
 def ordered_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound the mean chance of an event over a period whose rows may depend on the past.
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified
@@ -50,7 +51,12 @@ def strip_exact(n: int, delta: float, features: int) -> float:
     return outward(sides * -math.expm1(-nats / positive_whole("n", n)))
 
 
-@plain_numbers
+@bound(
+    "rectangle.sharp",
+    theorem="P[R > epsilon] ≤ P[Bin(n, epsilon) ≤ 2d - 1] for the tightest box",
+    reference="docs/proofs/rectangle.md; Campi and Garatti 2008",
+    subject="the tightest box",
+)
 def sharp(n: int, delta: float, features: int) -> float:
     """Bound the risk of the tightest box by peeling its sides.
 
@@ -108,10 +114,8 @@ def certificate(n: int, delta: float, features: int, mistakes: int = 0) -> Certi
             f"a box; hold out rows and certify by them instead"
         )
     return Certificate.by(
-        sharp,
+        "rectangle.sharp",
         {"n": n, "delta": delta, "features": features},
-        theorem="P[R > epsilon] ≤ P[Bin(n, epsilon) ≤ 2d - 1] for the tightest box",
-        reference="docs/proofs/rectangle.md; Campi and Garatti 2008",
         sample="the training rows",
         size=n,
         independent_of="nothing: it speaks of the box these rows give",

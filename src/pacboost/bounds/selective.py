@@ -16,11 +16,17 @@ from __future__ import annotations
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.registry import bound
 from pacboost.bounds.wording import ANSWERED
 from pacboost.numerics.checks import plain_numbers, probability
 
 
-@plain_numbers
+@bound(
+    "selective.answered_error",
+    theorem="P[wrong | answered] ≤ BinInv(k, n, delta/thresholds), for all thresholds at once",
+    reference="Clopper and Pearson 1934; Geifman and El-Yaniv 2017",
+    held_out=True,
+)
 def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     """Bound the error among the answered, after k mistakes on n answered rows; 1 if there are none.
 
@@ -32,7 +38,13 @@ def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     return clopper_pearson(k, n, delta, thresholds) if n else 1.0
 
 
-@plain_numbers
+@bound(
+    "selective.passed_error",
+    theorem="BinInv(k, n, delta) ≤ target at this threshold and all before it, tested in the "
+    "order of their ranks",
+    reference="Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
+    held_out=True,
+)
 def passed_error(k: int, n: int, delta: float, target: float) -> float:
     """Return the target error where k mistakes on n answered rows pass its test, else 1.
 
@@ -73,10 +85,8 @@ def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float)
     """
     several = f"; the threshold is one of {thresholds}, all of them paid for"
     return Certificate.by(
-        answered_error,
+        "selective.answered_error",
         {"k": k, "n": n, "delta": delta, "thresholds": thresholds},
-        theorem="P[wrong | answered] ≤ BinInv(k, n, delta/thresholds), for all thresholds at once",
-        reference="Clopper and Pearson 1934; Geifman and El-Yaniv 2017",
         sample="held-out rows that are answered, ties counted as errors",
         size=n,
         independent_of="every choice made in training the classifier and its confidence"
@@ -100,12 +110,9 @@ def passed_certificate(
     'classifier is wrong on at most 2.00 %.'
     """
     return Certificate.by(
-        passed_error,
+        "selective.passed_error",
         {"k": k, "n": n, "delta": delta, "target": target},
         delta=of,
-        theorem="BinInv(k, n, delta) ≤ target at this threshold and all before it, tested in the "
-        "order of their ranks",
-        reference="Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
         sample="held-out rows that are answered, ties counted as errors",
         size=n,
         independent_of="every choice made in training the classifier and its confidence; the "

@@ -19,20 +19,27 @@ versions, and rows drawn again from one file bound the error on that file only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
 from pacboost.numerics.sequences import Betting, EmpiricalBernstein, kt_kl_upper, kt_upper
 
+FUNCTIONS = ("mixture_bound", "anytime_kl_bound", "bernstein_bound", "betting_bound")
+STOPPED = ", whenever watching stopped"
 MOST_STEPS = 10_000_000
 """The longest sequence of answers that is gone through one by one."""
 
 
-@plain_numbers
+@bound(
+    "sequence.mixture_bound",
+    theorem="confidence sequence of the Beta(½, ½) mixture",
+    reference="Ville 1939; Robbins 1970; Krichevsky and Trofimov 1981",
+    end=STOPPED,
+)
 def mixture_bound(total: float, t: int, delta: float) -> float:
     """Upper end of the Beta(½, ½) mixture sequence after t numbers that sum to ``total``.
 
@@ -42,7 +49,12 @@ def mixture_bound(total: float, t: int, delta: float) -> float:
     return kt_upper(total, t, delta)
 
 
-@plain_numbers
+@bound(
+    "sequence.anytime_kl_bound",
+    theorem="kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once",
+    reference="Ville 1939; Krichevsky and Trofimov 1981",
+    end=STOPPED,
+)
 def anytime_kl_bound(total: float, t: int, delta: float) -> float:
     """Upper end in closed form: kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once.
 
@@ -52,7 +64,12 @@ def anytime_kl_bound(total: float, t: int, delta: float) -> float:
     return kt_kl_upper(total, t, delta)
 
 
-@plain_numbers
+@bound(
+    "sequence.bernstein_bound",
+    theorem="empirical Bernstein confidence sequence",
+    reference="Waudby-Smith and Ramdas 2024",
+    end=STOPPED,
+)
 def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
     """Upper end of the empirical Bernstein sequence for t answers, wrong at the listed places.
 
@@ -67,7 +84,12 @@ def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
     return min(1.0, max(0.0, sequence.interval()[1]))
 
 
-@plain_numbers
+@bound(
+    "sequence.betting_bound",
+    theorem="confidence sequence by betting",
+    reference="Waudby-Smith and Ramdas 2024",
+    end=STOPPED,
+)
 def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
     """Upper end from betting against each mean, for t answers, wrong at the listed places.
 
@@ -96,30 +118,6 @@ def examples_for_anytime(epsilon: float, delta: float, rate: float = 0.0) -> int
     )
 
 
-_BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
-    "mixture_bound": (
-        mixture_bound,
-        "confidence sequence of the Beta(½, ½) mixture",
-        "Ville 1939; Robbins 1970; Krichevsky and Trofimov 1981",
-    ),
-    "anytime_kl_bound": (
-        anytime_kl_bound,
-        "kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once",
-        "Ville 1939; Krichevsky and Trofimov 1981",
-    ),
-    "bernstein_bound": (
-        bernstein_bound,
-        "empirical Bernstein confidence sequence",
-        "Waudby-Smith and Ramdas 2024",
-    ),
-    "betting_bound": (
-        betting_bound,
-        "confidence sequence by betting",
-        "Waudby-Smith and Ramdas 2024",
-    ),
-}
-
-
 @plain_numbers
 def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certificate:
     """Certify a classifier watched on fresh rows by one of the four bounds, named as its function.
@@ -127,14 +125,11 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
     >>> print(certificate(total=0, t=1000, delta=0.05).claim)
     The classifier is wrong on at most 0.70 % of new examples, whenever watching stopped.
     """
-    if bound not in _BOUNDS:
-        raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")
-    function, theorem, reference = _BOUNDS[bound]
+    if bound not in FUNCTIONS:
+        raise ParameterError(f"bound is {bound!r}; there are {', '.join(FUNCTIONS)}")
     return Certificate.by(
-        function,
+        f"sequence.{bound}",
         inputs,
-        theorem=theorem,
-        reference=reference,
         sample="fresh rows in the order they came",
         size=int(inputs["t"]),
         independent_of="the classifier, which stayed the same all the time",

@@ -9,6 +9,7 @@ docs/proofs/three_way.md). All tests of the run share delta; none trusts the lea
 from __future__ import annotations
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import plain_numbers, whole
@@ -18,7 +19,15 @@ MOST_LEVELS = 2000
 """Further levels change nothing that a float can hold, and without them the error is no smaller."""
 
 
-@plain_numbers
+@bound(
+    "three_way.recursive_error",
+    theorem="error ≤ g(g(… g(α) …)) once a level, α of tested weak rules, g(x) = 3x² - 2x³",
+    reference="Schapire 1990; Krichevsky and Trofimov 1981; Ville 1939",
+    subject="the majority",
+    again=lambda given, _: certificate(
+        **given.inputs, delta=given.delta, draws=given.size, assumes=given.assumptions[0]
+    ),
+)
 def recursive_error(part: float, levels: int) -> float:
     """Apply g so many times to what the weak rules may err on.
 
@@ -43,11 +52,9 @@ def certificate(part: float, levels: int, delta: float, draws: int, assumes: str
     'The majority is wrong on at most 28.45 % of new examples.'
     """
     return Certificate.by(
-        recursive_error,
+        "three_way.recursive_error",
         {"part": part, "levels": levels},
         delta=delta,
-        theorem="error ≤ g(g(… g(α) …)) once a level, α of tested weak rules, g(x) = 3x² - 2x³",
-        reference="Schapire 1990; Krichevsky and Trofimov 1981; Ville 1939",
         sample="examples drawn for the tests, each of them once; rules that say nothing are wrong",
         size=draws,
         independent_of="the rule that is tested: every test has draws of its own",

@@ -40,6 +40,7 @@ import math
 from collections.abc import Sequence
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.wording import TRAINING_LABELS, TRAINING_ROWS
 from pacboost.errors import NotCertified
@@ -48,6 +49,11 @@ from pacboost.ledgers.ledger import Ledger
 THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
+@bound(
+    "training.product_bound",
+    subject="the vote",
+    again=lambda given, ledger: training_error(ledger),
+)
 def product_bound(ledger: Ledger) -> float:
     """∏ Z_t rounded outward: no less than the training error, whatever the run did.
 

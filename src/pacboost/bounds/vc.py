@@ -23,6 +23,7 @@ import math
 from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import examples_at_rate, smallest
 from pacboost.errors import ParameterError
@@ -79,7 +80,12 @@ def realizable(n: int, delta: float, log_growth: Growth | float) -> float:
     return outward(2 / n * _nats(delta, 2, log_growth, 2 * n) / math.log(2))
 
 
-@plain_numbers
+@bound(
+    "vc.hypergeometric",
+    theorem="hypergeometric tail inversion over all labelings of n + ghost points",
+    reference="Leboeuf, LeBlanc and Marchand 2021",
+    subject="the hypothesis",
+)
 def hypergeometric(
     k: int, n: int, delta: float, log_growth: Growth | float, ghost: int | None = None
 ) -> float:
@@ -221,10 +227,8 @@ def certificate(
     g = 4 * n if ghost is None else positive_whole("ghost", ghost)
     nats = log_growth(n + g) if callable(log_growth) else log_growth
     return Certificate.by(
-        hypergeometric,
+        "vc.hypergeometric",
         {"k": k, "n": n, "delta": delta, "log_growth": nats, "ghost": g},
-        theorem="hypergeometric tail inversion over all labelings of n + ghost points",
-        reference="Leboeuf, LeBlanc and Marchand 2021",
         sample="the training rows",
         size=n,
         independent_of="nothing but the class and the ghost size, which were fixed before",

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from pacboost.bounds import measures
+from pacboost.bounds.registry import bound_of
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent_above
 
@@ -41,23 +42,7 @@ DISTINCT = "distinct "
 IF_NEW = "If these rows are new: "
 """How a claim begins if it could not be checked that the rows had no part in the fit."""
 
-LOOSE = ("occam", "nvote", "pac_bayes")
-"""Files of bounds by training rows or by rows outside of bags."""
 TIGHTER = 'usually larger than a bound by rows held out (certify="holdout")'
-
-_SUBJECTS = {
-    "compression.vote_bound": "the compressed vote",
-    "finite": "the hypothesis",
-    "filtering": "the vote",
-    "margins": "the vote",
-    "nvote": "the weighted vote",
-    "occam": "the quantised vote",
-    "pac_bayes": "the weighted vote",
-    "rectangle": "the tightest box",
-    "three_way": "the majority",
-    "training": "the vote",
-    "vc": "the hypothesis",
-}
 
 
 class Statement(NamedTuple):
@@ -125,8 +110,8 @@ def _counted(certificate: Certificate) -> str:
     if certificate.of_what in measures.OF_WHAT:
         groups = certificate.details.get("unit") == "groups"
         return f"; {certificate.size:,} {'held-out groups' if groups else rows}{how}"
-    known = ("holdout", "dependent", "selective")
-    if not {"k", "n"} <= set(counts) or not certificate.bound.startswith(known):
+    bound = bound_of(certificate.bound)
+    if bound is None or not bound.held_out or not {"k", "n"} <= set(counts):
         return how
     answered = "answered " if certificate.of_what == ANSWERED else ""
     return f"; {int(counts['n']):,} {answered}{rows}, {int(counts['k']):,} wrong{how}"
@@ -150,8 +135,9 @@ def _claim(certificate: Certificate, number: str) -> Statement:
     if of_what in SOURCES:
         after = f" of the rows of {of_what}: this is the error on {of_what}."
         return Statement(f"{who} is wrong on at most ", number, after)
-    end = ", whenever watching stopped." if certificate.bound.startswith("sequence.") else "."
-    return Statement(f"{who} is wrong on at most ", number, f" of new examples{end}")
+    bound = bound_of(certificate.bound)
+    end = "" if bound is None else bound.end
+    return Statement(f"{who} is wrong on at most ", number, f" of new examples{end}.")
 
 
 def _plain(certificate: Certificate, number: str) -> Statement:
@@ -196,9 +182,8 @@ def _answered(certificate: Certificate) -> str:
 
 
 def _subject(certificate: Certificate) -> str:
-    bound, details = certificate.bound, certificate.details
+    details, bound = certificate.details, bound_of(certificate.bound)
     if "members" in details:
         return f"the plurality vote of {details['members']} members"
-    file = bound.partition(".")[0]
-    who = _SUBJECTS.get(bound) or _SUBJECTS.get(file, "the classifier")
+    who = "the classifier" if bound is None else bound.subject
     return f"{who} of the first {details['rounds']} rounds" if "rounds" in details else who
