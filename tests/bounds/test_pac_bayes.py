@@ -13,19 +13,8 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import pac_bayes
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.pac_bayes import (
-    c_bound,
-    cantelli_bound,
-    cantelli_mu,
-    certificate,
-    divergence,
-    examples_for_first_order,
-    examples_for_tandem,
-    first_order_bound,
-    out_of_bag_sizes,
-    pac_bayes_kl_bound,
-    tandem_bound,
-)
+from pacboost.bounds.pac_bayes import c_bound, cantelli_bound, cantelli_mu, certificate, first_order_bound, pac_bayes_kl_bound, tandem_bound
+from pacboost.bounds.voters import divergence, examples_for_first_order, examples_for_tandem, out_of_bag_sizes
 from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 

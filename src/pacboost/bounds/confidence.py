@@ -12,10 +12,8 @@ and is unsafe when δ₀ is read as the probability of failure.)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-from scipy.optimize import brentq
-
+from pacboost.bounds.cross import crossing
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl
@@ -61,15 +59,6 @@ def selection_threshold(epsilon: float, gap: float) -> float:
         raise ParameterError(f"gap is {gap}; it must lie strictly between 0 and {1 - epsilon:g}")
     worse = epsilon + gap
     return crossing(lambda t: kl(t, epsilon) - kl(t, worse), epsilon, worse)
-
-
-def crossing(difference: Callable[[float], float], low: float, high: float) -> float:
-    """Return the t between ``low`` and ``high`` at which a rising difference is 0.
-
-    >>> round(crossing(lambda t: t * t - 2, 0.0, 2.0), 9)
-    1.414213562
-    """
-    return float(brentq(difference, low, high, xtol=1e-15, rtol=1e-14))
 
 
 @plain_numbers

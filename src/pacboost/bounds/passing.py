@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 from scipy.stats import binom, nbinom
 
-from pacboost.bounds.confidence import crossing
+from pacboost.bounds.cross import crossing
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.search import check_rate, from_here_on, smallest
 from pacboost.errors import NotCertified

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds import deciding, measured
+from pacboost.bounds.borders import Borders
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import WISHES, ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.thresholds import Borders
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 
