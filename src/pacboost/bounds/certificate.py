@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from pacboost.bounds import measures, wording
+from pacboost.bounds import wording
 from pacboost.bounds.registry import BOUNDS, bound_of
 from pacboost.errors import ParameterError
 from pacboost.numerics.markup import bold, facts
@@ -47,7 +47,7 @@ class Certificate:
         if self.of_what not in wording.OF_WHAT:
             allowed = ", ".join(map(repr, wording.OF_WHAT))
             raise ParameterError(f"of_what is {self.of_what!r}; it may be {allowed}")
-        allowed_kinds = int | float | str if self.of_what in measures.OF_WHAT else int | float
+        allowed_kinds = int | float | str if self.of_what in wording.OF_MEASURES else int | float
         if not all(isinstance(value, allowed_kinds) for value in self.details.values()):
             raise ParameterError(f"details are {dict(self.details)!r}; they have to be numbers")
 
@@ -125,8 +125,8 @@ class Certificate:
     @property
     def vacuous(self) -> bool:
         """Whether the number says nothing, because no error exceeds it anyway."""
-        if self.of_what in measures.OF_WHAT:
-            return measures.says_nothing(self)
+        if self.of_what in wording.OF_MEASURES:
+            return wording.says_nothing(self)
         return self.value >= 1
 
     def __str__(self) -> str:

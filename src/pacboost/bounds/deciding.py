@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
-from pacboost.bounds.measured import CLOPPER, measure_bound
+from pacboost.bounds.measures import CLOPPER, measure_bound
 from pacboost.bounds.passing import allowed_mistakes, rows_to_pass
 from pacboost.bounds.rounding import SLACK, downward
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability

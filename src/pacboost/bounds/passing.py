@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 from scipy.stats import binom, nbinom
 
-from pacboost.bounds.cross import crossing
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.search import check_rate, from_here_on, smallest
+from pacboost.bounds.search import check_rate, crossing, from_here_on, smallest
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.kl import kl

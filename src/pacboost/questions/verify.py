@@ -19,10 +19,9 @@ from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.interval_rule import IntervalRule
-from pacboost.bounds.label_sets import SetRule, coverage_words
 from pacboost.bounds.registry import bound_of, makers
 from pacboost.bounds.wording import DISTINCT, WITHOUT_WEIGHTS
 from pacboost.hypotheses.digest import vote_digest
