@@ -1,4 +1,8 @@
-"""What held-out rows say about answering only where confident: counts, and bounds made of them."""
+"""What held-out rows say about answering only where confident: counts, and bounds made of them.
+
+No threshold stands on a score: a row that is scored alone, or among others, may differ in the last
+bits of its score (docs/proofs/thresholds.md, "Where thresholds stand").
+"""
 
 from __future__ import annotations
 
@@ -284,12 +288,6 @@ def _whole(value: object) -> int:
         raise ValueError(f"{value!r} is no count")
     return value
 
-
-# From the scores of held-out rows to thresholds, and counts at each of them.
-#
-# No threshold stands on a score: a row that is scored alone, or among other rows, may differ in the
-# last bits of its score. Thresholds are taken from borders that were fixed beforehand, and lie
-# where the last bits of short numbers do not (docs/proofs/thresholds.md, "Where thresholds stand").
 
 RANKS = 20
 """The default number of thresholds: at each, a twentieth more of the rows is answered."""

@@ -1,16 +1,8 @@
-"""Coverage of prediction sets and intervals, by one order statistic of calibration rows.
+"""Prediction sets and intervals: their scores, and the share of new examples that they cover.
 
 A score s(x, y) says how badly y fits the prediction for x; it is fixed before the calibration rows
 are looked at. The set of x holds every y with s(x, y) ≤ s₍ₖ₎, the k-th smallest score of n rows.
-
-* **With confidence** (Vovk 2012; Park, Bastani, Matni and Lee 2020): the coverage P[s ≤ s₍ₖ₎] is at
-  least p, except with probability P[Bin(n, p) ≥ k]. ``covering_rank`` is the smallest k at which
-  that is at most delta.
-* **On average only**: k = ⌈(n + 1)·p⌉ covers with probability p on average over calibration rows
-  and a new row together. For about half of all calibration samples the coverage is then below p.
-  ``average_rank`` gives this weaker k for comparison; nothing is certified by it.
-
-Proofs: docs/proofs/sets.md.
+Its coverage is at least p, except with probability P[Bin(n, p) ≥ k] (docs/proofs/sets.md).
 """
 
 from __future__ import annotations
@@ -90,18 +82,9 @@ def covered_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     return clopper_pearson_lower(positive_whole("rank", rank), n, delta, claims)
 
 
-# How badly a label fits the probabilities of a row: scores of prediction sets.
-#
-# * ``lac``: 1 - p(y): labels of at least some probability; sets are small on average.
-# * ``aps`` (Romano, Sesia and Candès 2020): the probability of all labels before y, the most
-#   probable first, and a share u of p(y). Sets grow where a model is unsure.
-# * ``raps`` (Angelopoulos, Bates, Malik and Jordan 2021): the same, and a penalty for every label
-#   beyond the first few, which keeps sets small where there are many classes.
-#
-# u in [0, 1) is made from the values of the row, so that a score is a function of row and label,
-# and equal rows get equal sets. The most probable label has the score 0: it is in every set, so
-# that none is empty, and as calibration rows are scored in the same way, that makes no set larger
-# than needed.
+# Scores of labels: ``lac`` is 1 - p(y); ``aps`` the probability of all labels before y, the most
+# probable first, and a share u of p(y), made from the values of the row; ``raps`` adds a penalty
+# for every label beyond the first few. The most probable label has the score 0, so no set is empty.
 
 Doubles = NDArray[np.float64]
 SET_METHODS = ("lac", "aps", "raps")
@@ -238,13 +221,8 @@ def coverage_words(found: Certificate | Family) -> str:
     return " ".join([*found.claims, found.note])
 
 
-# How far a number is from its prediction, and the interval of all numbers that are no farther.
-#
-# * ``residual``: |y - f(x)|. All intervals have the same width.
-# * ``scaled``: |y - f(x)|/s(x), with s a second model of how large errors are, or the spread of the
-#   members of a forest. Intervals are wide where errors are large.
-# * ``quantiles`` (Romano, Patterson and Candès 2019): max(l(x) - y, y - h(x)) for two models of
-#   quantiles. Intervals have the shape of the data, and need not be symmetric.
+# Scores of numbers: ``residual`` is |y - f(x)|; ``scaled`` divides it by a model of how large
+# errors are; ``quantiles`` is max(l(x) - y, y - h(x)) for two models of quantiles.
 
 INTERVAL_METHODS = ("residual", "scaled", "quantiles")
 

@@ -1,19 +1,9 @@
 """Thresholds chosen on the rows that certify them, without paying for every threshold.
 
-A row is said to be positive if its score is at least t.
-
-* **Recall or false alarms** (order statistics; Tong, Feng and Li 2018). With t the score of the
-  positive at rank k of n, counted from the smallest, P[positive scores below t] is at most
-  BinInv(k - 1, n, δ): which rank is taken depends on n, δ and the wish alone, so there is no union
-  over thresholds. False alarms are the same with the negatives, counted from the largest.
-* **Precision** does not rise with t everywhere. Ranks are tested in a fixed order, from few rows
-  on, until the first fails (docs/proofs/selective.md, "A target that was fixed beforehand").
-* **For all thresholds at once**: of n positives j score below t. Then P[score < t] is at most
-  BinInv(k - 1, n, δ/N), for every t: k is the next of some ranks, which together count as N claims
-  (numerics/equal_levels.py), far fewer than n.
-* **Cost** of misses and of false alarms: both of these, and the share of positives.
-
-Proofs: docs/proofs/thresholds.md.
+A row is said to be positive if its score is at least t. Recall and false alarms are kept by an
+order statistic of the scores of one class, whose rank depends on no score; precision by tests of
+ranks in a fixed order, until the first fails; costs by bounds that hold for all thresholds at once
+(docs/proofs/thresholds.md).
 """
 
 from __future__ import annotations

@@ -151,9 +151,6 @@ def _whole(value: object) -> int:
     return value
 
 
-# Where thresholds may stand.
-
-
 @dataclass(frozen=True)
 class Borders:
     """Numbers between which scores are taken to be equal: every 2^bits-th float, and 0.

@@ -1,7 +1,8 @@
 """What is said beside a claim: how wrong a constant answer would be, rare classes, what to do next.
 
 The number in a claim is proved. What stands here was counted on the certifying rows and is called
-an estimate, unless it says its confidence; it says whether the proved number is of any use.
+an estimate, unless it says its confidence: the share that is missed of rare classes is bounded by
+itself, with classes that the labels alone have chosen (docs/proofs/rates.md).
 """
 
 from __future__ import annotations
@@ -18,14 +19,6 @@ from pacboost.bounds.search import expected_mistakes
 from pacboost.bounds.wording import Statement
 from pacboost.numerics.percent import percent, percent_above
 
-# How much of its rare classes a model misses at most: a statement beside the bound on its error.
-#
-# Fix the labels of the certifying rows. They decide which classes are rare and how many rows each
-# has, and what the model says of these rows is still random: of m rows of a class, the number
-# missed is binomial, so Clopper and Pearson's bound holds (docs/proofs/rates.md). The classes that
-# are named share delta. The bound on the error keeps the whole of its own delta: these statements
-# have their confidence by themselves, and say so.
-#
 # Only the number of mistakes in the certificate is sure to count ties. Mistakes that the table of
 # classes does not show could be rows of any class, so they count as missed in each.
 

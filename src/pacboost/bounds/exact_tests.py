@@ -1,10 +1,9 @@
-"""Which of two fixed classifiers is better, on the same rows: an exact test, and how much better.
+"""Exact tests: which of two classifiers is better, and whether rows are in an order by chance.
 
-Of n rows b are wrong for the first only and c for the second only. If the two were equally good,
-each of these b + c rows would be a fair coin (McNemar 1947). The difference of their risks is
-P[only the first errs] - P[only the second errs]. Each end has half of delta: a tenth of that bounds
-the sum of the two chances (Clopper and Pearson), and the rest is for Buehler's limit, ordered by
-b - c, under all pairs of chances with no larger a sum (Berger and Boos 1994). docs/proofs/rates.md.
+Of n rows b are wrong for the first classifier only and c for the second only. If both were equally
+good, each of these b + c rows would be a fair coin (McNemar 1947); the difference of their risks
+has Buehler's limits (docs/proofs/rates.md). Of rows in an order by chance, those that meet a
+condition have places of which all choices are equally likely (docs/proofs/order.md).
 """
 
 from __future__ import annotations
@@ -140,18 +139,6 @@ def _percentage_points(low: float, high: float) -> str:
     ends = math.floor(1e4 * low) / 100, math.ceil(1e4 * high) / 100
     return f"{ends[0]:.2f} to {ends[1]:.2f} percentage points"
 
-
-# Is the order of rows by chance? Two exact tests of a sequence of noughts and ones.
-#
-# Rows that are independent draws from one distribution are exchangeable: given which rows there
-# are, every order of them is equally likely. A condition that each row meets or not (a mistake, a
-# class, a value above the median) is then a sequence in which k of n places are ones, all choices
-# of the places equally likely. So
-#
-# * the number of ones in the first half is hypergeometric, and
-# * the number of runs (stretches of equal neighbours) has the law of Wald and Wolfowitz 1940.
-#
-# Both p-values are two-sided and exact. docs/proofs/order.md proves it, and what the median may be.
 
 SUMS_SLACK = 1e-7
 """Rounding errors of sums of logarithms, for up to MOST_ROWS rows, with room to spare."""

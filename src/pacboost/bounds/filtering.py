@@ -1,13 +1,8 @@
 """The certified stop of boosting by filtering: mean weight and mistakes of fresh draws.
 
-Rows that are drawn after a vote was fixed are fresh draws. Their weights lie in [0, 1] with mean μ,
-and rows on which the vote is wrong or tied weigh at least 1/factor; so error ≤ factor·μ, whatever
-the learner did. The mistakes on the same rows bound the error directly. Each of the two gets half
-of the delta of the test, and the smaller bound counts. A confidence sequence bounds either mean for
-any number of draws, and the tests of a run share delta/2: test k = 0, 1, … has
-delta/2/((k+1)(k+2)). Which of them is the last depends on what they found, so the bound that a run
-ends with may fail if any of them does: its failure probability is what all of them share. See
-docs/proofs/filtering.md.
+Rows that are drawn after a vote was fixed have weights in [0, 1] with mean μ, and error ≤ factor·μ;
+their mistakes bound the error directly. Each has half of the delta of the test, the smaller bound
+counts, and all tests of a run share delta (docs/proofs/filtering.md).
 """
 
 from __future__ import annotations
@@ -134,12 +129,8 @@ def certificate(
     )
 
 
-# The certificate of Schapire's recursion: error ≤ g(g(… g(α) …)), g(x) = 3x² - 2x³.
-#
-# Weak rules were tested, each under its own filtered distribution, to have an error of at most α.
-# If the parts of a majority of three have an error of at most x, the majority has one of at most
-# g(x), level by level, and a rule that is returned early has no larger one (Schapire 1990;
-# docs/proofs/three_way.md). All tests of the run share delta; none trusts the learner.
+# Schapire's recursion: error ≤ g(g(… g(α) …)), g(x) = 3x² - 2x³, for weak rules that were tested to
+# have an error of at most α, each under its own distribution (docs/proofs/three_way.md).
 
 MOST_LEVELS = 2000
 """Further levels change nothing that a float can hold, and without them the error is no smaller."""

@@ -1,9 +1,7 @@
-"""What the certifying rows show besides the number of mistakes, counted.
+"""What the certifying rows show besides the number of mistakes, counted and kept with the model.
 
-A certificate needs only how many of its rows were wrong. Whoever reads it also wants to know how
-wrong a constant answer would have been, which classes are missed, and how well the scores rank the
-rows. All are counted on the same rows and kept with the model. They are estimates; what follows
-from them about rare classes is proved in bounds/estimates.py.
+How wrong a constant answer would have been, which classes are missed, and how well the scores rank
+the rows (the points of ROC curves). All are estimates.
 """
 
 from __future__ import annotations
@@ -16,13 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.numerics.same_bits import total
-
-# How well scores separate a class from the others, counted on rows: the points of ROC curves.
-#
-# Rows are sorted by the score of a class, the largest first, and counted between some places: by
-# these counts, the curves of true and false positives and of precision and recall can be drawn
-# without the rows. The areas below the curves are computed from all rows. Everything here is an
-# estimate, never a bound.
 
 Counts = NDArray[np.int64]
 Doubles = NDArray[np.float64]

@@ -1,20 +1,15 @@
 """Hold-out bounds: rows that had no part in choosing the classifier, and k mistakes on them.
 
-Then k is binomial with the true risk R, and with probability at least 1 - delta
+The classifier must be fixed in every respect before the rows are looked at, and the split a plain
+random one. Then with probability at least 1 - delta
 
-    R ≤ BinInv(k, n, delta)                exact (Clopper and Pearson 1934)
+    R ≤ BinInv(k, n, delta)                exact (Clopper and Pearson 1934; docs/proofs/holdout.md)
       ≤ kl⁺(k/n, ln(1/delta)/n)            Chernoff
       ≤ k/n + √(ln(1/delta)/(2n))          Hoeffding 1963
 
-BinInv(k, n, delta) = sup{p : P[Bin(n, p) ≤ k] ≥ delta} is the smallest number a bound that knows
-only k and n can give. Where ``models`` classifiers are scored on the same rows and any of them may
-be kept, each gets delta/models. Where it is not known beforehand how many there will be, because a
-fit goes on after every look at the rows, the look with number ``look`` gets delta/(look·(look+1)):
-1/2 + 1/6 + 1/12 + … = 1, so all of the claims hold together with probability at least 1 - delta.
-
-The classifier must be fixed in every respect before the rows are looked at: votes, rounds,
-threshold, scaling. The split must be a plain random one; a stratified split fixes the number of
-rows per class, and k is then no longer binomial. A refit on all rows is another classifier.
+Where ``models`` classifiers are scored on the same rows each gets delta/models, and the look with
+number ``look`` gets delta/(look·(look+1)). Groups of rows that depend on each other, and rows in
+the order of time, have bounds of their own (docs/proofs/dependent.md).
 """
 
 from __future__ import annotations
@@ -204,19 +199,10 @@ def _examples(
     return examples_at_rate(lambda k, n: bound(k, n, delta, models), epsilon, rate)
 
 
-# Hold-outs whose rows are not independent: groups, and rows in the order of time.
-#
-# * **Groups** (several rows a patient): groups are independent, their rows need not be. Let e_g be
-#   the share of mistakes in group g. The e_g are independent with values in [0, 1] and mean R, the
-#   risk on a row of a new group. ``group_bets`` bounds R by the e_g themselves, and is never above
-#   kl⁺(mean e_g, ln(1/δ)/G), Chernoff's bound (``groups_bound``, Hoeffding 1963, theorem 1).
-# * **Time**: rows come one after the other, and each may depend on those before. Let r_t be the
-#   chance, given the past, that the classifier errs on row t. ``ordered_mixture`` bounds the mean
-#   of the r_t by a mixture of conditional moment bounds; for few mistakes it is far below k/n +
-#   √(ln(1/δ)/(2n)), Azuma's bound of 1967. This speaks of the period that was watched, not of a
-#   future that may differ.
-#
-# Proofs: docs/proofs/dependent.md.
+# Groups are independent, and R is the risk on a row of a new group: ``group_bets`` is never above
+# ``groups_bound``, Chernoff's. In the order of time each row may depend on those before:
+# ``ordered_mixture`` bounds the mean, over the period watched, of the chances to err given the
+# past.
 
 PARTS = 4096
 """Shares of mistakes are kept in multiples of 1/4096, rounded up."""

@@ -1,4 +1,9 @@
-"""Certificates for measures: made from counts by the bounds of rates.py and losses.py."""
+"""Recall, precision, F1, mean losses, AUC and the like: bounds from counts, and their certificates.
+
+Fix which rows fall into an event A ("is of class c", "is said to be c"). Of m such rows the number
+that also falls into B is Bin(m, P[B | A]), so Clopper and Pearson's bounds hold for every m. Each
+of ``claims`` many claims has delta/claims, and all hold together (docs/proofs/rates.md).
+"""
 
 from __future__ import annotations
 
@@ -95,21 +100,6 @@ def made_again(given: Certificate) -> Certificate:
 def _shared(claims: int) -> str:
     return f"; {claims} claims share delta, each has delta/{claims}" if claims > 1 else ""
 
-
-# Rates that are conditional probabilities: recall, precision, F1 and the like, exactly.
-#
-# Fix which rows fall into an event A ("is of class c", "is said to be of class c", "belongs to
-# group g"). They are independent draws from the distribution given A, so of m such rows the number
-# that also falls into B is Bin(m, P[B | A]), and Clopper and Pearson's bounds hold although m is
-# random: they hold for every m (docs/proofs/rates.md).
-#
-#     recall of c      = P[said c | is c]                 among the rows of class c
-#     precision of c   = P[is c | said c]                 among the rows said to be of class c
-#     Jaccard index J  = P[is c and said c | is c or said c]
-#     F1               = 2 TP/(2 TP + FP + FN) = 2J/(1 + J), which rises with J
-#
-# Several claims share delta: each of ``claims`` many has delta/claims, and all of them hold
-# together except with probability delta (Boole).
 
 BUEHLER = "Buehler 1957; Clopper and Pearson 1934; docs/proofs/rates.md"
 MOST_PARTS = 100_000
@@ -262,22 +252,11 @@ def _f1(jaccard: float) -> float:
     return 2 * jaccard / (1 + jaccard)
 
 
-# Means of bounded losses (cost, Brier score, clipped log loss) and the AUC, from both sides.
-#
-# **Losses** in [0, C] of independent rows have mean C·μ. For losses divided by C the bets of
-#   numerics/mean_bounds.py bound μ. One block of rows is never worse than kl⁺(mean, ln(1/δ)/n),
-#   which holds for numbers in [0, 1] as for coins (Hoeffding 1963; Maurer 2004), and suits costs
-#   that are rare and large. Several blocks, in an order that the number of rows decides, are far
-#   better for scores of probabilities and errors of numbers. The measure says which it is, before
-#   rows are seen. The lower end is that of the upper end for 1 - X. Losses are kept as numbers of
-#   4096ths, rounded to the side that makes the claim weaker.
-#
-# **AUC** = P[score of a positive > score of a negative], ties counted as a half. U is the mean over
-#   all pairs of n₊ positives and n₋ negatives. Its exponential moments are at most those of the
-#   mean of m = min(n₊, n₋) independent pairs (Hoeffding 1963, section 5), so Chernoff's bound holds
-#   with m: AUC ≥ kl⁻(U, ln(1/δ)/m). If one side has ``MANY_TIMES`` the rows of the other, the
-#   distribution of its scores is known to ±√(ln(2/δ)/(2·rows)) (Massart 1990), and bets on the
-#   places of the others among them, with the other half of δ, are better. docs/proofs/rates.md.
+# Losses in [0, C] are bounded by bets on numbers of 4096ths, rounded to the side that makes the
+# claim weaker: in one block where they are rare and large, else in several, in an order that the
+# number of rows decides. The AUC has Chernoff's bound for min(n₊, n₋) pairs (Hoeffding 1963,
+# section 5); with MANY_TIMES the rows on one side, bets on ranks among them (Massart 1990) are
+# better.
 
 HOEFFDING = "Hoeffding 1963; Maurer 2004; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
 MASSART = "Massart 1990; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"

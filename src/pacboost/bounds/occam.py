@@ -1,23 +1,11 @@
 """The Occam certificate of a quantised vote: short descriptions pay less.
 
-G unsigned rules are fixed before the data. The vote gives D of them whole-number weights from
-±1 to ±2^(b-1). Such a vote has prior weight
-
-    P = 1/(D(D+1)) · 1/C(G,D) · 2^(-bD) · 1/(b(b+1)),
-
-and these sum to at most 1. So with probability 1-δ, for all of these votes at once,
-
-    R ≤ BinInv(k, n, δP)
-
-with k mistakes, ties included, of the *quantised* vote on all n training rows (Langford 2005,
-theorem 4.6). Rounds, stopping, pruning, scale and bits may be chosen on the same rows. The
-trainer is free; only the votes that are deployed count.
-
-Fixed before the data means: bin edges come from knowledge of the domain or from other rows. Edges
-that were fitted to the labels of the training rows break the theorem, and with many features the
-break shows: each of p rules is then already the best of many. Edges taken from the features of
-the training rows alone are not covered either. If thresholds are training values, use the
-compression form: base_rules = features·rows, k and n counted on the rows that gave no threshold.
+G unsigned rules are fixed before the data. A vote that gives D of them whole-number weights from ±1
+to ±2^(b-1) has prior weight P = 1/(D(D+1)) · 1/C(G,D) · 2^(-bD) · 1/(b(b+1)), and with probability
+1-δ, for all of these votes at once, R ≤ BinInv(k, n, δP) with k mistakes, ties included, of the
+quantised vote on all n training rows (docs/proofs/finite.md). Everything else may be chosen on the
+same rows, but not bin edges. Where thresholds are training values, ``vote_bound`` counts mistakes
+on the rows that gave none (docs/proofs/compression.md).
 """
 
 from __future__ import annotations
@@ -202,27 +190,6 @@ def _price(base_rules: int, rules: int, bits: int, delta: float) -> float:
 def _bits(bits: int) -> None:
     if positive_whole("bits", bits) > MOST_BITS:
         raise ParameterError(f"bits is {bits}; at most {MOST_BITS} are allowed")
-
-
-# Sample compression: a classifier that a few of its examples, and a message, write down in full.
-#
-# If the classifier is a function of d of the n examples and of a message of ``bits`` bits, the
-# other n - d examples had no part in it. For one fixed choice of examples and message they are a
-# hold-out; a union over all choices, and over the n values that d may take, makes it hold for the
-# one chosen:
-#
-#     R ≤ BinInv(k, n - d, delta/(n·C(n, d)·2^bits)),        k mistakes among the n - d others
-#
-# (Littlestone and Warmuth 1986; Langford 2005) Where order or repetition of the d
-# examples matters, n^d takes the place of C(n, d). The way back from examples and message to the
-# classifier is fixed in advance; d, the examples and the message may come from any search.
-#
-# A vote of stumps is such a classifier (``vote_bound``): a stump is a feature, the example whose
-# value is its threshold, and the side of missing values; its vote is a whole number of few bits.
-# docs/proofs/compression.md has the proof.
-#
-# Two further bounds are here as explanations only: ``stable_estimate`` and ``hybrid_estimate`` rest
-# on theorems whose constants have not been re-derived, so no certificate is made of them.
 
 
 @bound(

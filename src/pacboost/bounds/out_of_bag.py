@@ -1,21 +1,13 @@
 """Certificates of a bagged vote by the rows outside its bags: no row has to be held back.
 
-Member b is made from its bag alone, so its mistakes on the n_b rows outside are binomial, given the
-bag. B members were made of B_max that were planned. L̂ is the mean over members of the share of rows
-on which one errs, L̂₂ the mean over pairs of the share of rows outside both bags on which both err.
-Fix N before any bag is drawn: here the expected number of rows outside a bag. With n = min(N, n_b)
+B members were made of B_max that were planned. L is the mean error of a member, L₂ the chance that
+two of them err together. With N, the expected number of rows outside a bag, and n = min(N, n_b)
 over the members made, with probability at least 1 - δ
 
     kl(L̂‖L) ≤ (ln(B_max/B) + ln(2√N/δ))/n
 
-and for pairs the same with 2 ln(B_max/B), N₂ and n₂, the sizes of a pair (Lorenzen, Igel and
-Seldin 2019; Masegosa et al. 2020; docs/proofs/out_of_bag.md has the proof in this form). It holds
-for every way to keep B members, so members may stop being made when the error out of bag has come
-to rest. Then R ≤ 2L, R ≤ 4L₂ or Chebyshev-Cantelli, as in bounds/out_of_bag.py, bound the risk of
-the plurality vote: where it errs, at least half of the members do.
-
-What is no bound at all is a binomial interval around the error of the votes out of bag:
-``binomial`` says why.
+and for pairs the same with 2 ln(B_max/B), N₂ and n₂ (docs/proofs/out_of_bag.md). The plurality vote
+errs only where at least half of the members do, so R ≤ 2L, R ≤ 4L₂ and Chebyshev-Cantelli follow.
 """
 
 from __future__ import annotations
@@ -35,21 +27,8 @@ from pacboost.numerics.checks import plain_numbers, positive_whole, probability,
 from pacboost.numerics.kl import kl_lower, kl_upper
 from pacboost.numerics.percent import percent, percent_above
 
-# PAC-Bayes bounds on a weighted majority vote, from the losses of its voters.
-#
-# Voters and the prior π must be independent of the n rows that are counted; the votes ρ may be
-# chosen on these very rows. L is the mean error of a voter drawn from ρ, L₂ the chance that two
-# drawn voters both err (tandem loss), Dis that they disagree. With probability 1-δ, for all ρ,
-#
-#     kl(L̂‖L) ≤ (KL(ρ‖π) + ln(2√n/δ))/n                (Seeger 2002, Maurer 2004)
-#
-# and for pairs the same with 2KL. The vote errs, ties included, where half of the votes err, so
-#
-#     R ≤ 2L,   R ≤ 4L₂   (Masegosa et al. 2020),   R ≤ 1 - (1-2L)²/(1-2Dis)   (Germain et al. 2015)
-#     R ≤ (L₂ - 2μL + μ²)/(½-μ)²  for every μ < ½      (Wu et al. 2021)
-#
-# Out of bag, voter b is judged on the rows outside its bag only. Then n is the fewest such rows of
-# a voter, and for pairs the fewest rows outside both bags; docs/proofs/out_of_bag.md has the proof.
+# PAC-Bayes bounds on a weighted majority vote (docs/proofs/pac_bayes.md). Voters and the prior π
+# must be independent of the n rows that are counted; the votes ρ may be chosen on these very rows.
 
 FUNCTIONS = ("first_order_bound", "tandem_bound", "c_bound", "cantelli_bound")
 SUBJECT = "the weighted vote"

@@ -87,9 +87,6 @@ def check_rate(rate: float, epsilon: float) -> None:
         )
 
 
-# x
-
-
 def crossing(difference: Callable[[float], float], low: float, high: float) -> float:
     """Return the t between ``low`` and ``high`` at which a rising difference is 0.
 

@@ -1,15 +1,9 @@
 """Answering only where confident: the error among the answered, whatever threshold is chosen.
 
-A row is answered if its confidence c(x) reaches a threshold. Of n held-out rows N are answered and
-k of these wrong; given which rows are answered, k is binomial, and with probability at least
-1 - delta, for all K thresholds at once,
-
-    P[wrong | answered] ≤ BinInv(k, N, delta/K)      Clopper and Pearson 1934, Boole
-
-so any of them may be chosen after looking. Each has to be fixed beforehand, or to be the confidence
-of the row at a rank fixed beforehand: "so high that a tenth of the rows are answered". The share of
-new examples that are answered lies in an interval that holds for all K too
-(docs/proofs/selective.md).
+Of n held-out rows N reach a threshold and are answered, k of these wrong. With probability at least
+1 - delta, P[wrong | answered] ≤ BinInv(k, N, delta/K) for all K thresholds at once, so any may be
+chosen after looking. Each has to be fixed beforehand, or to be the confidence of the row at a rank
+fixed beforehand (docs/proofs/selective.md).
 """
 
 from __future__ import annotations
@@ -129,13 +123,8 @@ def passed_certificate(
     )
 
 
-# A target error that was fixed beforehand, tested from the most confident rows on.
-#
-# Thresholds by rank are taken in the order of their ranks, so that ever more rows are answered. At
-# each, "the error among the answered is above the target" is tested at the same level; the tests
-# end with the first that fails. Except with probability delta no threshold that passed has an error
-# above the target, however many passed: there is no union over thresholds to pay for
-# (docs/proofs/selective.md).
+# A target error that was fixed beforehand is tested at ever larger ranks, each time at the same
+# level, until the first test fails: there is no union over thresholds to pay for.
 
 TESTS = 0.75
 """The share of delta that the tests of a target have; bounds for all thresholds have the rest."""

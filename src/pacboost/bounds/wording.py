@@ -1,8 +1,8 @@
 """The words of certificates: every claim is made here, from numbers and never from stored text.
 
 A certificate says by ``of_what`` what its number speaks of: new examples, new groups, a period, the
-training rows, and so on. The claim, the sentence with the confidence, and the places of the number
-within them all follow from that, so no other code has to read English.
+training rows, a measure, and so on. The claim, the sentence with the confidence, and the places of
+the number within them all follow from that, so no other code has to read English.
 """
 
 from __future__ import annotations
@@ -10,27 +10,19 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from pacboost.numerics.percent import percent_above
-
-if TYPE_CHECKING:
-    from pacboost.bounds.certificate import Certificate
 from typing import TYPE_CHECKING, NamedTuple
 
 from pacboost.bounds.registry import bound_of
 from pacboost.bounds.rounding import confidence
+from pacboost.numerics.percent import percent_above
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
 
 
-# What a classifier can be certified for: each measure, its direction, and its words.
-#
-# A claim is made of a template: ``{new}`` stands for the examples it speaks of, ``{c}`` for the
-# class, ``{at}`` for "at least" or "at most", and other names for details of the certificate. A
-# certificate whose bound has a name that ends in ``_lower`` states a lower end, all others an
-# upper.
+# Measures. ``{new}`` stands for the examples a claim speaks of, ``{c}`` for the class, ``{at}`` for
+# "at least" or "at most", and other names for details of the certificate. A certificate whose bound
+# has a name that ends in ``_lower`` states a lower end.
 
 
 @dataclass(frozen=True)

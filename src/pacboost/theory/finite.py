@@ -1,15 +1,13 @@
 """Finite classes of hypotheses, and a prior over them: what counting alone can certify.
 
 The class H, or the prior P over it, is fixed before the examples are seen. ``log_size`` is ln|H|,
-so that even all Boolean functions of n variables, |H| = 2^(2^n), can be written down.
+so that even all Boolean functions of n variables can be written down. With probability 1 - delta
 
     consistent   R ≤ 1 - (delta/|H|)^(1/n) ≤ (ln|H| + ln(1/delta))/n     for every h without mistake
     agnostic     R ≤ BinInv(k, n, delta/|H|)                             for every h
     Occam        R ≤ BinInv(k, n, delta·P(h))                            for every h
 
-all h at once, with probability at least 1 - delta; so h may be chosen by any search on the same
-examples. (Blumer et al. 1987; Langford 2005 The first two are a union over H of the
-hold-out bound, the third a union in which h takes the share P(h) of delta.)
+all h at once, so h may be chosen by any search on the same examples (docs/proofs/finite.md).
 """
 
 from __future__ import annotations
@@ -181,10 +179,7 @@ def _nats(delta: float, log_size: float, name: str = "log_size") -> float:
     return (log_size - math.log(probability("delta", delta))) * (1 + 1e-15)
 
 
-# Several bounds at once: the smallest may be quoted if they share the chance of failure.
-#
-# If bound j fails with probability at most δ_j, all of them hold together except with probability
-# Σ δ_j (Boole). So m bounds at δ/m each may be compared after looking, and the smallest kept.
+# Bounds that fail with probability δ/m each may be compared after looking, and the smallest kept.
 
 Maker = Callable[[float], Certificate]
 

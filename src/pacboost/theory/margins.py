@@ -2,13 +2,8 @@
 
 All hold at once for every vote f in the convex hull of a finite class H fixed before the data, and
 use the training rows only. ``log_size`` is ln|H|, signs included. A row's margin is y·f in [-1, 1].
-Below n ≈ 10⁵ rows they are seldom below 1.
-
 Only the bound of Schapire et al. 1998 is proved here with all its constants, so only it can be made
 into a certificate (docs/proofs/margins.md, theorem 8.1).
-
-The bound with a Dirichlet posterior is left out on purpose: the slack exp(-(K+1)g²) in circulation
-is too small (K = 100, g = 0.2: it says 0.01760 where 0.02193 is true). ``nvote`` does its work.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """The N-vote PAC-Bayes margin bound: ask N voters drawn from the votes whether k₀ of them err.
 
-Let w(x) be the share of the votes that err on x, so that the vote errs, ties included, where
-w ≥ ½. Draw N voters from ρ. On such an x at least k₀ of them err with probability at least
-p = P[Bin(N, ½) ≥ k₀]. So the mean L of P[Bin(N, w) ≥ k₀] is at least p·R, and PAC-Bayes-kl with
-the prior πᴺ and the posterior ρᴺ gives, with probability 1-δ and for all ρ at once,
+Where the vote errs, ties included, at least k₀ of N drawn voters err with probability at least
+p = P[Bin(N, ½) ≥ k₀]. So with probability 1-δ and for all votes ρ at once
 
-    R ≤ kl⁺( L̂, (N·KL(ρ‖π) + ln(2√n/δ))/n ) / p.
+    R ≤ kl⁺( L̂, (N·KL(ρ‖π) + ln(2√n/δ))/n ) / p
 
-(1,1) is the first-order bound and (2,2) the tandem bound. To choose (N, k₀) after looking, fix a
-grid of pairs before and use δ divided by their number. The rules and the prior must be fixed before
-the n rows are seen; the votes need not be, so the n rows may be the training rows.
+(docs/proofs/pac_bayes.md). (1,1) is the first-order bound and (2,2) the tandem bound. To choose
+(N, k₀) after looking, fix a grid of pairs before and use δ divided by their number. The rules and
+the prior must be fixed before the n rows are seen; the votes need not be.
 """
 
 from __future__ import annotations
@@ -219,7 +217,7 @@ def _losses(
     return [min(1.0, float(loss) * (1 + 1e-12)) for loss in product(tails, weights)]
 
 
-# x
+# What the bounds of bounds/out_of_bag.py need for votes that are no plain majorities.
 
 
 def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:

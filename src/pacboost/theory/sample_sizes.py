@@ -1,22 +1,8 @@
-"""Lower bounds on the number of examples in the worst case, and no free lunch.
+"""How many examples: what is needed in the worst case, what boosts confidence, and what boxes need.
 
-A learner for a class of VC dimension d that reaches risk ≤ epsilon with probability 1 - delta
-whatever the distribution and the target in the class needs at least::
-
-    (d - 1)/(32·epsilon)                 for d ≥ 2, epsilon ≤ 1/8, delta < 1/14
-                                         (Ehrenfeucht, Haussler, Kearns and Valiant 1989)
-    ((1 - epsilon)/epsilon)·ln(1/delta)  for d ≥ 2 (Blumer et al. 1989)
-    d/(320·epsilon²)                     for epsilon, delta < 1/64, where the labels need not come
-                                         from the class and epsilon is what comes on top of the best
-                                         in it (Anthony and Bartlett 1999)
-
-and ``blumer_upper`` examples are enough. "Whatever the distribution" means that *some* distribution
-needs so many; an easy one may need far fewer. The bound of Blumer et al. is one for deterministic
-learners: one that tosses a coin where it is undecided may do with
-ln(1/(2·delta))/-ln(1 - epsilon). A large *sufficient* number proves nothing about what is
-necessary: that a class is not learnable follows from these or from no free lunch, never from an
-upper bound that grows. Lower bounds are rounded down here. They are statements about learning
-problems and certify no classifier, so there is no certificate in this file.
+Lower bounds speak of *some* distribution, an easy one may need far fewer; they are rounded down and
+certify no classifier. A large *sufficient* number proves nothing about what is necessary
+(docs/proofs/lower.md).
 """
 
 from __future__ import annotations
@@ -169,15 +155,10 @@ def no_free_lunch_risk(n: int, domain: int) -> float:
     return downward(0.5 * math.exp(n * math.log1p(-1 / domain)))
 
 
-# Boosting the confidence: from a learner that often fails to one that hardly ever does.
-#
-# A learner that reaches risk ≤ ε except with probability ``failure`` is run k times on independent
-# samples; all runs fail with probability failure^k ≤ δ/2. The run with the fewest mistakes on a
-# fresh sample S is taken. If |S| is large enough, then with probability ≥ 1 - δ its risk is ≤ ε +
-# gap: with a threshold t between ε and ε + gap, the good run stays below t, and each of the others
-# that is worse than ε + gap stays above, except with probability exp(-|S|·kl) each. (Kearns and
-# Vazirani 1994, section 4.2, who call the *success* probability δ₀; the formula k > (1/δ₀) ln(2/δ)
-# is theirs and is unsafe when δ₀ is read as the probability of failure.)
+# A learner that reaches risk ≤ ε except with probability ``failure`` is run k times, and the run
+# with the fewest mistakes on a fresh sample S is taken: risk ≤ ε + gap with probability ≥ 1 - δ.
+# (Kearns and Vazirani 1994 call the *success* probability δ₀: their k > (1/δ₀) ln(2/δ) is unsafe if
+# it is read as the probability of failure; docs/proofs/confidence.md.)
 
 
 @plain_numbers
@@ -235,18 +216,8 @@ def selection_size_hoeffding(gap: float, runs: int, delta: float) -> int:
     return math.ceil(2 / gap**2 * math.log(2 * runs / delta))
 
 
-# The tightest box around the positive examples, where the target is a box.
-#
-#     strip   P[R > epsilon] ≤ 2d(1 - epsilon/2d)^n          (Blumer et al. 1989; the lectures)
-#     sharp   P[R > epsilon] ≤ P[Bin(n, epsilon) ≤ 2d - 1]   (docs/proofs/rectangle.md)
-#
-# for every distribution on ℝ^d, with or without atoms. The strip argument asks that each of 2d
-# strips of mass epsilon/2d be hit. It is trivial where the target has less than that mass, and with
-# atoms the strip is the smallest one of mass at least epsilon/2d. The sharp bound peels the sides
-# one after the other; for a uniform distribution it is all but exact.
-#
-# Both need labels that come from a box without noise, and the tightest box. They are known before
-# any example is seen: they depend on n alone.
+# The tightest box around the positive examples, where some box makes all labels without noise
+# (docs/proofs/rectangle.md). The bounds depend on n alone, so they are known before any example is.
 
 
 @plain_numbers

@@ -1,20 +1,16 @@
 """Infinite classes: what the number of labelings Π(m) of m points certifies.
 
 All hold for every hypothesis of the class at once, with probability at least 1 - delta, so the
-hypothesis may be chosen on the same n examples. With k mistakes and r = k/n:
+hypothesis may be chosen on the same n examples (docs/proofs/growth.md). With k mistakes and r =
+k/n:
 
     relative deviation   R ≤ r + 2e(1 + √(1 + r/e)),   e = (ln Π(2n) + ln(4/delta))/n
     pessimistic          R ≤ (k + 1)/n + √e
     realizable           R ≤ (2/n)(log₂ Π(2n) + log₂(2/delta))                     for k = 0
     hypergeometric       R ≤ max(1, HypInv(k, n, delta/(4Π(n + g)), n + g) - 1 - k)/g
 
-The first is (R - r)/√R ≤ √(4e) solved for R (Vapnik 1998). With E = 4e the root is
-√(1 + 4r/E); printed without the 4, as it sometimes is, the number is too small to be a bound. The
-last (Leboeuf, LeBlanc and Marchand 2021) is the tightest. It imagines g further examples; g must
-be fixed before the mistakes are counted, and is 4n here unless another number is given. All four
-are proved in docs/proofs/growth.md.
-
-``log_growth`` is a function m ↦ ln Π(m), or the number it gives at 2n (at n + g for the last).
+The last is the tightest. It imagines g further examples; g must be fixed before the mistakes are
+counted. ``log_growth`` is a function m ↦ ln Π(m), or the number at 2n (at n + g for the last).
 """
 
 from __future__ import annotations
