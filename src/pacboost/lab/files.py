@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.lab.spec import LimitError, LinkError
+from pacboost.sources.cells import Spelling
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import csv_blocks
-from pacboost.sources.numbers import Spelling
 
 MOST_BYTES = 32 * 2**20
 MOST_ROWS = 200_000

@@ -16,12 +16,19 @@ from numpy.typing import NDArray
 
 from pacboost.errors import FileError, InputWarning
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.cells import Cells
+from pacboost.sources.cells import (
+    DAY_MONTH,
+    MONTH_DAY,
+    Cells,
+    Spelling,
+    columns_of_dates,
+    orders,
+    read_dates,
+    read_labels,
+)
 from pacboost.sources.data_file import DataFile
-from pacboost.sources.dates import DAY_MONTH, MONTH_DAY, columns_of_dates, orders, read_dates
 from pacboost.sources.file_rows import labelled_blocks
 from pacboost.sources.levels import Levels
-from pacboost.sources.numbers import Spelling, read_labels
 from pacboost.sources.table import refuse_text
 
 
@@ -69,7 +76,7 @@ def read_csv(
 ) -> LabelledTable:
     """Read a file whose column ``target`` holds the labels; other columns are numbers or dates.
 
-    Dates become columns of numbers: see ``sources/dates.py``. With ``categories``, a column that
+    Dates become columns of numbers: see ``sources/cells.py``. With ``categories``, a column that
     holds other text becomes a categorical one; else it is refused. The columns ``drop`` are left
     out; dates in the columns ``as_text`` stay text.
     """

@@ -19,8 +19,8 @@ from scipy.stats import chisquare
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.sources import optional
+from pacboost.sources.oracles.arrow import BUFFER, ParquetOracle
 from pacboost.sources.oracles.oracle import SHUFFLED
-from pacboost.sources.oracles.parquet import BUFFER, ParquetOracle
 from tests.sources.oracles.passes import (
     check_goes_on,
     check_passes,
@@ -394,7 +394,7 @@ def test_nothing_in_a_file_is_unpickled(tmp_path: Path) -> None:
 def test_reading_loads_no_data_frame_library(folder: Path) -> None:
     program = (
         "import sys\n"
-        "from pacboost.sources.oracles.parquet import ParquetOracle\n"
+        "from pacboost.sources.oracles.arrow import ParquetOracle\n"
         "assert 'pyarrow' not in sys.modules\n"
         f"oracle = ParquetOracle({str(folder)!r}, 'y')\n"
         "oracle.classes(), oracle.draw(100)\n"

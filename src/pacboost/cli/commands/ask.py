@@ -168,7 +168,7 @@ def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Rea
 def _said(name: str, given: dict[str, str], value: float) -> str:
     import numpy as np
 
-    from pacboost.sources.dates import part_of
+    from pacboost.sources.cells import part_of
 
     made = part_of(name)
     if made is not None and made[0] in given:
@@ -207,7 +207,7 @@ def _rows(model: Any, given: dict[str, str]) -> Any:
 
 def _names(model: Any) -> tuple[str, ...]:
     """Name the columns to ask by; dates are given as such, not as the numbers made of them."""
-    from pacboost.sources.dates import part_of
+    from pacboost.sources.cells import part_of
 
     made = [part_of(name) for name in _features(model)]
     named = zip(_features(model), made, strict=True)

@@ -26,7 +26,7 @@ from pacboost.sources.oracles.arrow import (
     row_bits,
 )
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.columns import NO_LABEL, distinct
+from pacboost.sources.oracles.held import NO_LABEL, distinct
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.stream import StreamOracle
 
