@@ -116,8 +116,8 @@ def read_file(name: str, content: bytes) -> LabFile:
                     "some thousand rows at random and save them as a file of their own"
                 )
             spelling = block.spelling
-            for column, own in block.columns.items():
-                cells.setdefault(column, []).extend(own)
+            for column in block.columns:
+                cells.setdefault(column, []).extend(block.of(column))
     except FileError as problem:
         raise DataError(str(problem).replace("standard input", name)) from problem
     if rows == 0 or len(cells) > MOST_COLUMNS:

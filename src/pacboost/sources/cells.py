@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import FileError
 from pacboost.sources.data_file import MISSING, DataFile
-from pacboost.sources.optional import close_names
+from pacboost.sources.optional import close_names, need
 from pacboost.sources.table import refuse_text
 
 # Cells of text as numbers and as labels.
@@ -63,7 +63,7 @@ class Spelling:
 
     def read(self, cells: Sequence[str]) -> ReadNumbers:
         """Read a column; what is text becomes NaN, and its first place is noted."""
-        if not self._words_are_numbers and not any("_" in cell for cell in cells):
+        if not self.words_are_numbers and not any("_" in cell for cell in cells):
             with suppress(ValueError):  # the common case, in one go
                 return ReadNumbers(np.array([float(cell) for cell in cells], dtype=np.float64))
         known: dict[str, float | None] = {}
@@ -96,7 +96,7 @@ class Spelling:
         return True
 
     @property
-    def _words_are_numbers(self) -> bool:
+    def words_are_numbers(self) -> bool:
         """Whether a word for missing values, such as -999, would be read as a number."""
         for word in self.missing - {"nan", "-nan", "+nan"}:
             with suppress(ValueError):
@@ -165,6 +165,8 @@ PARTS: dict[str, Callable[[datetime], float]] = {
     DAYS: lambda moment: (moment - ORIGIN).total_seconds() / 86_400,
 }
 """Weekdays are counted from 1, a Monday, to 7."""
+NUMBER = re.compile("u?int(8|16|32|64)|halffloat|float|double")
+"""Arrow's names for the types of numbers."""
 DERIVED = re.compile(rf"(.+) \(({'|'.join(PARTS)})(?:; ({DAY_MONTH}|{MONTH_DAY}))?\)", re.DOTALL)
 
 
@@ -255,13 +257,69 @@ def order_of(name: str) -> str:
     return "" if found is None else found[3] or ""
 
 
+# Columns as Arrow holds them: of text in CSV and JSON files, of their own kinds in others.
+
+
+def text_column(texts: Sequence[str]) -> Any:
+    """Hold the cells of a column as they are written."""
+    return need("pyarrow").array(texts, "large_string")
+
+
+def doubles(column: Any) -> NDArray[np.float64]:
+    """Convert a column of numbers; nulls become NaN, and whole numbers beyond 2^53 are rounded."""
+    values = memory(column.cast("double", safe=False))
+    if column.null_count == 0:
+        return values
+    return np.where(memory(column.is_null().cast("uint8")), np.nan, values)
+
+
+def memory(column: Any) -> NDArray[Any]:
+    """View the values of a column; Arrow's own way to do so would load pandas if it is there."""
+    array = one_chunk(column)
+    dtype = np.dtype(array.type.to_pandas_dtype())
+    if len(array) == 0:
+        return np.empty(0, dtype)
+    return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
+
+
+def one_chunk(column: Any) -> Any:
+    """Return a column of chunks as one array; it is copied only if there are several."""
+    if not hasattr(column, "num_chunks"):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def as_text(value: Any, file: DataFile, name: str, line: int) -> str:
+    """Write a value as a CSV file would hold it; nothing stands for what is missing.
+
+    >>> from pathlib import Path
+    >>> [as_text(value, DataFile(Path("rows.jsonl")), "a", 1) for value in (1.5, True, None, "x")]
+    ['1.5', 'true', '', 'x']
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict | set | bytes):
+        raise FileError(
+            f"{file.where(line)}: {name!r} is {value!r:.40}; a cell has to be a number, a text, a "
+            "boolean or a date. Take it apart into columns, or leave the column out of the file."
+        )
+    if hasattr(value, "total_seconds"):
+        return repr(value.total_seconds())
+    return value.isoformat(sep=" ") if hasattr(value, "hour") else str(value)
+
+
 @dataclass(frozen=True)
 class Cells:
-    """Some rows of a file: the cells of each column as text, and the line of each row."""
+    """Some rows of a file: columns of Arrow, and the line of each row.
+
+    Every error names the file, and the line to blame.
+    """
 
     file: DataFile
-    columns: dict[str, tuple[str, ...]]
-    lines: list[int]
+    columns: dict[str, Any]
+    lines: Sequence[int] | NDArray[np.int64]
     decimal_comma: bool = False
 
     @property
@@ -274,8 +332,16 @@ class Cells:
         """How numbers are written."""
         return Spelling(self.file.missing, self.decimal_comma)
 
-    def of(self, name: str) -> tuple[str, ...]:
-        """Return the cells of a column."""
+    def of(self, name: str) -> list[str]:
+        """Return the cells of a column as a CSV file would hold them."""
+        column = self._column(name)
+        values: list[Any] = column.to_pylist()
+        if column.type == "large_string" and not column.null_count:
+            return values
+        lines = zip(values, self.lines, strict=True)
+        return [as_text(value, self.file, name, line) for value, line in lines]
+
+    def _column(self, name: str) -> Any:
         if name not in self.columns:
             close = close_names(name, self.columns)
             end = f"Did you mean {close[0]!r}?" if close else "Name one of them."
@@ -300,7 +366,7 @@ class Cells:
 
     def read_numbers(self, name: str) -> ReadNumbers:
         """Read a column of numbers, of which some may turn out to be text."""
-        read = self.spelling.read(self.of(name))
+        read = self._plain_numbers(self._column(name)) or self.spelling.read(self.of(name))
         infinite = np.isinf(read.values)
         if infinite.any():
             raise FileError(
@@ -308,6 +374,15 @@ class Cells:
                 "Clip it, or leave the cell empty if the value is missing."
             )
         return read
+
+    def _plain_numbers(self, column: Any) -> ReadNumbers | None:
+        """Have Arrow read a column that is of numbers, or of texts that are plainly such."""
+        plain = column.type == "large_string" or NUMBER.fullmatch(str(column.type))
+        if not plain or self.spelling.words_are_numbers:
+            return None
+        with suppress(ValueError):
+            return ReadNumbers(doubles(column))
+        return None
 
     def at(self, name: str, row: int) -> str:
         """Name a cell by its column and line, and show it."""
@@ -363,5 +438,6 @@ class Cells:
         kept = [k for k, cell in enumerate(self.of(target)) if not self.spelling.is_missing(cell)]
         if len(kept) == self.n_rows:
             return self
-        columns = {n: tuple(own[k] for k in kept) for n, own in self.columns.items()}
+        rows = need("pyarrow").array(kept, "int64")
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
         return Cells(self.file, columns, [self.lines[k] for k in kept], self.decimal_comma)

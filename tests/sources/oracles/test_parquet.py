@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import chisquare
 
-from pacboost.errors import DataError, FileError, PacboostError, ParameterError
-from pacboost.sources import optional
+from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.sources.oracles.arrow import BUFFER, ParquetOracle
 from pacboost.sources.oracles.oracle import SHUFFLED
 from tests.sources.oracles.passes import (
@@ -348,16 +347,6 @@ class TestBadInput:
     def test_a_position_of_another_oracle(self, folder: Path) -> None:
         with pytest.raises(ParameterError, match="a position of this oracle holds"):
             ParquetOracle(folder, "y").seek({"row": 3})
-
-    def test_without_pyarrow_the_extra_is_named(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def missing(module: str) -> Any:
-            raise ImportError(module)
-
-        monkeypatch.setattr(optional, "import_module", missing)
-        with pytest.raises(PacboostError, match=r"needs pyarrow.*pip install 'pacboost\[parquet\]"):
-            ParquetOracle(folder, "y")
 
 
 def test_another_source_has_another_fingerprint(folder: Path) -> None:

@@ -198,10 +198,11 @@ def _given(model: Any, asked: str) -> dict[str, str]:
 def _rows(model: Any, given: dict[str, str]) -> Any:
     """Make a row of them; what is not named is missing."""
     from pacboost.cli.inputs.rows import Reader
-    from pacboost.sources.cells import Cells
+    from pacboost.sources.cells import Cells, text_column
 
     names = _names(model)
-    cells = Cells(DataFile(Path("question")), {name: (given.get(name, ""),) for name in names}, [1])
+    columns = {name: text_column([given.get(name, "")]) for name in names}
+    cells = Cells(DataFile(Path("question")), columns, [1])
     return Reader(model).rows(cells)
 
 

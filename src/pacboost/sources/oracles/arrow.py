@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, FileError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.cells import doubles, memory, one_chunk
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import (
     File,
@@ -62,7 +63,7 @@ def number_columns(schema: Any, target: str, drop: Collection[str], where: str) 
 def row_bits(kinds: Iterable[Any]) -> int:
     """Return the bits a row takes: its values, and for each a bit that says whether it is there.
 
-    >>> pa = need("pyarrow", "parquet")
+    >>> pa = need("pyarrow")
     >>> row_bits([pa.float32(), pa.bool_(), pa.null()])
     36
     """
@@ -79,7 +80,7 @@ def _width(kind: Any) -> int:
 class HeldArrow(Held):
     """A table with labels, a column or an array; rows come as float32 if that loses nothing.
 
-    >>> pa = need("pyarrow", "parquet")
+    >>> pa = need("pyarrow")
     >>> table = pa.table({"a": [1.5, None, 2.5], "b": [True, False, None]})
     >>> numbers, labels = HeldArrow(table, np.array(["n", "y", "n"])).take(np.array([2, 1]))
     >>> numbers.rows().tolist(), labels.tolist()
@@ -98,7 +99,7 @@ class HeldArrow(Held):
     def column(self, column: int) -> NDArray[Any]:
         """View a column of numbers, or convert it where some are missing."""
         own = self._columns[column]
-        return own if isinstance(own, np.ndarray) else _doubles(own)
+        return own if isinstance(own, np.ndarray) else doubles(own)
 
     def table(self, rows: Rows) -> Table:
         """Convert the picked rows column by column."""
@@ -107,7 +108,7 @@ class HeldArrow(Held):
             if isinstance(column, np.ndarray):
                 out[:] = column[rows]
             else:
-                out[:] = _doubles(column.take(_indices(rows)))
+                out[:] = doubles(column.take(_indices(rows)))
         self._finite(values.T)
         return ArrayTable(values.T, self.names)
 
@@ -124,11 +125,11 @@ def plain_labels(column: Any, read: Callable[[list[str]], NDArray[Any]] = np.arr
     if column.null_count:
         return np.array(column.to_pylist(), dtype=object)  # for the complaint about a missing one
     if str(column.type) == "bool":
-        return _memory(column.cast("uint8")).astype(np.bool_)
+        return memory(column.cast("uint8")).astype(np.bool_)
     if str(column.type) in NUMBERS:
-        return _memory(column).copy()
-    parts = _one_chunk(encoded(column))
-    labels: NDArray[Any] = read(parts.dictionary.to_pylist())[_memory(parts.indices)]
+        return memory(column).copy()
+    parts = one_chunk(encoded(column))
+    labels: NDArray[Any] = read(parts.dictionary.to_pylist())[memory(parts.indices)]
     return labels
 
 
@@ -142,40 +143,16 @@ def encoded(column: Any) -> Any:
 def _view(column: Any) -> Any:
     """Return memory of a column of numbers, or the column where that is not an array of them."""
     plain = str(column.type) in NUMBERS and str(column.type) not in {"bool", "null"}
-    return _memory(column) if plain and column.null_count == 0 else column
-
-
-def _doubles(column: Any) -> NDArray[np.float64]:
-    """Convert a column; nulls become NaN, and whole numbers beyond 2^53 are rounded."""
-    doubles = _memory(column.cast("double", safe=False))
-    if column.null_count == 0:
-        return doubles
-    return np.where(_memory(column.is_null().cast("uint8")), np.nan, doubles)
-
-
-def _memory(column: Any) -> NDArray[Any]:
-    """View the values of a column; Arrow's own way to do so would load pandas if it is there."""
-    array = _one_chunk(column)
-    dtype = np.dtype(array.type.to_pandas_dtype())
-    if len(array) == 0:
-        return np.empty(0, dtype)
-    return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
-
-
-def _one_chunk(column: Any) -> Any:
-    """Return a column of chunks as one array; it is copied only if there are several."""
-    if not hasattr(column, "num_chunks"):
-        return column
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return memory(column) if plain and column.null_count == 0 else column
 
 
 def release_memory() -> None:
     """Give back to the system what Arrow keeps of blocks that were let go."""
-    need("pyarrow", "parquet").default_memory_pool().release_unused()
+    need("pyarrow").default_memory_pool().release_unused()
 
 
 def _indices(rows: Rows) -> Any:
-    pa = need("pyarrow", "parquet")
+    pa = need("pyarrow")
     return pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)])
 
 
@@ -231,7 +208,7 @@ class RowGroup:
         return distinct([self.labels()])
 
     def _columns(self, names: list[str]) -> Any:
-        pa = need("pyarrow", "parquet")
+        pa = need("pyarrow")
         # Labels that are text are kept as numbers of a dictionary.
         with parquet_file(self.file, self.place, [self.target]) as parquet:
             table = pa.table(
@@ -250,7 +227,7 @@ class RowGroup:
 @contextmanager
 def parquet_file(file: File, shown: str, encoded: Sequence[str] = ()) -> Iterator[Any]:
     """Open a Parquet file; ``shown`` names it in complaints."""
-    pq, pa = need("pyarrow.parquet", "parquet"), need("pyarrow", "parquet")
+    pq, pa = need("pyarrow.parquet"), need("pyarrow")
     try:
         with (
             opened(file) as source,

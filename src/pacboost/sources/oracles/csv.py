@@ -168,8 +168,8 @@ class CsvOracle(BlockOracle):
         missing: Collection[str] = MISSING,
         sep: str | None = None,
     ) -> None:
-        self._pa = need("pyarrow", "parquet")
-        self._csv = need("pyarrow.csv", "parquet")
+        self._pa = need("pyarrow")
+        self._csv = need("pyarrow.csv")
         self._target = target
         self._files = find_files(source, SUFFIXES)
         self._stamps = stamps_of(self._files)

@@ -120,7 +120,7 @@ class StreamOracle(BlockOracle):
         """Read a batch."""
         where = f"batch {self._number - 1} of {self.called}"
         if type(batch).__name__ == "RecordBatch":
-            batch = need("pyarrow", "parquet").Table.from_batches([batch])
+            batch = need("pyarrow").Table.from_batches([batch])
         try:
             if isinstance(batch, tuple | list) and len(batch) == 2:
                 return hold(*batch)
