@@ -34,7 +34,7 @@ from pacboost.training.filtering.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import FilteringPlan, VoteSoFar
 from pacboost.training.run import resume
 from pacboost.training.run.loop import NO_EDGE, Run
-from pacboost.training.run.record import FinishedRound
+from pacboost.training.run.rounds import FinishedRound
 
 LEAST_ROWS = 10
 """A sample of fewer rows is not boosted on, unless it is the first: there are no more then."""

@@ -28,7 +28,7 @@ from pacboost.training.filtering.mean_test import EdgeTest, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.vote_so_far import draws_for
 from pacboost.training.run.loop import Run
-from pacboost.training.run.record import FinishedRound
+from pacboost.training.run.rounds import FinishedRound
 
 TRIES = 3
 """How often a learner without an edge is asked again, each time on a sample of its own."""
