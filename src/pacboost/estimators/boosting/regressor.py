@@ -52,8 +52,7 @@ from pacboost.reports import plots
 from pacboost.samples.fingerprint import fingerprint
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.training.losses import metric_of
-from pacboost.training.metrics import Metric
+from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run import resume
 from pacboost.training.run.loop import Run
 

@@ -40,7 +40,7 @@ from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import Shares
 from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes
-from pacboost.training.metrics import LOSSES, METRICS, Metric
+from pacboost.training.metrics import METRICS, Metric, regression_metric, square
 
 MOST_CLASSES = 2**16
 
@@ -288,4 +288,4 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         table = self._open(X)
         targets = read_targets(y, table.n_rows)
         signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
-        return Sample(table, signs, targets=targets), LOSSES["square"]
+        return Sample(table, signs, targets=targets), regression_metric("square", square)

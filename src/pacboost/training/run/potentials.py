@@ -17,8 +17,7 @@ from pacboost.kernels.cuda.device import to_host
 from pacboost.ledgers.ledger import LOSSES, Round
 from pacboost.numerics.same_bits import log, log_sum_exp
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
-from pacboost.training import losses
-from pacboost.training.metrics import mean_cost
+from pacboost.training import metrics
 from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.scores import Margins, SoftmaxRows
 
@@ -180,7 +179,7 @@ class MarginCost(MeasuredPotential):
 
     def mean(self, state: Any, rounds: int) -> float:
         """Measure the mean cost of pairs of row and output."""
-        mean = mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
+        mean = metrics.mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
         return max(mean, exact_sums.LEAST_COST)
 
 
@@ -237,15 +236,15 @@ class Loss(MeasuredPotential):
         sample, name, targets = self._sample, booster.potential, self._sample.targets
         assert targets is not None
         if name in KERNELS:
-            return mean_cost(KERNELS[name], targets[:, None] - scores, sample.base)
+            return metrics.mean_cost(KERNELS[name], targets[:, None] - scores, sample.base)
         weighted = sample.base.size > 1
         if name == "huber":
             weights = exact_sums.base_weights(sample) if weighted else None
-            return losses.huber(targets, scores[:, 0], weights, booster.alpha)
+            return metrics.huber(targets, scores[:, 0], weights, booster.alpha)
         base = sample.base if weighted else None
         if name == "quantile":
-            return losses.quantile(targets, scores[:, 0], base, booster.quantile)
-        return losses.DEVIANCES[name](targets, scores[:, 0], base)
+            return metrics.quantile(targets, scores[:, 0], base, booster.quantile)
+        return metrics.DEVIANCES[name](targets, scores[:, 0], base)
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
         """Compare the mean loss with the recorded one."""
