@@ -20,7 +20,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.theory import needs, plan
 from pacboost.theory.answer import Plan
-from pacboost.training.filtering.mean_test import share_of
+from pacboost.training.filtering.plan import share_of
 
 ASKED: dict[str, dict[str, Any]] = {
     "finite": {"epsilon": 0.1, "delta": 0.05, "size": 1000},

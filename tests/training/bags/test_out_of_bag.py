@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,13 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.pac_bayes import out_of_bag_sizes
 from pacboost.kernels.runtime.threads import using
-from pacboost.training.bags.out_of_bag import (
-    Averages,
-    OutOfBagVotes,
-    Settling,
-    chance_outside,
-    joint,
-)
+from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling, joint
 
 Draw = tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]
 
@@ -144,8 +139,9 @@ def test_a_tally_can_be_pickled_and_goes_on() -> None:
 def test_chance_outside_is_that_of_draws() -> None:
     generator = np.random.default_rng(6)
     outside = [30 - np.unique(generator.integers(30, size=40)).size for _ in range(4_000)]
-    assert np.mean(outside) / 30 == pytest.approx(chance_outside(30, 40), abs=0.005)
-    assert chance_outside(30, 30, replacement=False) == 0
+    bags = Bags(rows=30, drawn=40, columns=1, kept=1, seed=0)
+    assert np.mean(outside) / 30 == pytest.approx(bags.chance_outside, abs=0.005)
+    assert replace(bags, drawn=30, replacement=False).chance_outside == 0
 
 
 def test_averages() -> None:

@@ -13,8 +13,8 @@ from pacboost.samples.content_sample import ContentKeys
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
-from pacboost.training.filtering import stream
-from pacboost.training.filtering.stream import Arrivals, RoundedRows
+from pacboost.training.filtering import arrivals
+from pacboost.training.filtering.arrivals import Arrivals, RoundedRows
 
 KEY = np.uint64(11)
 
@@ -54,7 +54,7 @@ def test_parts_change_nothing(sizes: list[int]) -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "REMEMBERED", 10)
+    monkeypatch.setattr(arrivals, "REMEMBERED", 10)
     made = Arrivals()
     assert made.first_time(np.arange(50, dtype=np.uint64)).all()
     assert made.known.size == 10
@@ -76,7 +76,7 @@ def told(X: NDArray[np.float64], size: int) -> list[NDArray[Any]]:
 def test_rows_that_come_again_with_fewer_digits(
     digits: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "ROUNDED_ROWS", 512)
+    monkeypatch.setattr(arrivals, "ROUNDED_ROWS", 512)
     X = np.random.default_rng(0).normal(size=(1500, 3))
     if kind == "few values":
         X = np.rint(2 * X)

@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 from pacboost.sources.oracles.parquet import ParquetOracle
-from pacboost.training.filtering.block_rows import BlockRows, rows_for_tests
-from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.candidates import FRESH
+from pacboost.training.filtering.rows import RowEncoder
+from pacboost.training.filtering.stream import BlockRows, rows_for_tests
 from tests.estimators.filter_sources import noisy, write_parquet
 
 ROWS, CLASSES = 4000, np.array([0, 1])
@@ -51,7 +52,7 @@ def test_neither_kind_is_offered_or_shown_to_the_bins(tmp_path: Path) -> None:
             assert left is not None
             assert not np.isin(offer.batch.rows[left], apart).any()
             assert np.isin(offer.batch.rows[~left], apart).all()
-            assert not offer.fresh.any()
+            assert not (offer.kinds == FRESH).any()
 
 
 def test_reading_them_does_not_move_the_source(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.sampling import WorldOracle
 from pacboost.training.filtering import candidates
-from pacboost.training.filtering.candidates import Offer, key_of
+from pacboost.training.filtering.candidates import AGAIN, FRESH, Offer, key_of
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 from pacboost.training.filtering.stream import Stream
 from tests.training.filtering.setups import Choppy, cube, encoder, numbers_of, vote_so_far
 
@@ -69,8 +69,8 @@ def test_rows_that_chose_the_bins_are_new_but_not_fresh() -> None:
     stream = Stream(array(3000), 0, 0)
     stream.peek(600)
     offers = [offer for group in groups(stream, 3) for offer in group]
-    new = np.concatenate([offer.new for offer in offers])
-    fresh = np.concatenate([offer.fresh for offer in offers])
+    new = np.concatenate([offer.kinds != AGAIN for offer in offers])
+    fresh = np.concatenate([offer.kinds == FRESH for offer in offers])
     assert new.all()
     assert not fresh[:600].any()
     assert fresh[600:].all()
@@ -79,14 +79,14 @@ def test_rows_that_chose_the_bins_are_new_but_not_fresh() -> None:
 def test_the_second_pass_is_neither() -> None:
     offers = [offer for group in groups(Stream(array(600), 0, 0), 3) for offer in group]
     laps = np.concatenate([np.full(o.batch.n_rows, o.batch.lap) for o in offers])
-    new = np.concatenate([offer.new for offer in offers])
+    new = np.concatenate([offer.kinds != AGAIN for offer in offers])
     np.testing.assert_array_equal(new, laps == 0)
     assert (laps == 1).any()
 
 
 def test_draws_with_replacement_are_never_new() -> None:
     for group in groups(Stream(array(600, replace=True), 0, 50), 3):
-        assert not any(offer.new.any() or offer.fresh.any() for offer in group)
+        assert all((offer.kinds == AGAIN).all() for offer in group)
 
 
 def test_a_row_that_comes_twice_is_decided_twice() -> None:
@@ -99,7 +99,7 @@ def test_a_row_that_comes_twice_is_decided_twice() -> None:
         pass
     kept = refilling.kept()
     assert kept is not None
-    seen = np.bincount(kept.examples.rows.astype(np.int64), minlength=16)
+    seen = np.bincount(kept.rows.astype(np.int64), minlength=16)
     assert stats.chisquare(seen).pvalue > 1e-4  # all weigh 1/2, so all come as often
 
 
@@ -113,7 +113,7 @@ def test_a_row_drawn_again_is_decided_again() -> None:
     assert 0.4 < refilling.accepted / refilling.draws < 0.6
     kept = refilling.kept()
     assert kept is not None
-    assert (np.bincount(kept.examples.rows.astype(np.int64), minlength=16) > 50).all()
+    assert (np.bincount(kept.rows.astype(np.int64), minlength=16) > 50).all()
 
 
 # -- rows set apart
@@ -128,7 +128,7 @@ def drawn(
         pass
     kept = refilling.kept()
     assert kept is not None
-    return kept.examples.rows, stream.apart(own)
+    return kept.rows, stream.apart(own)
 
 
 def test_rows_apart_are_not_learned_from_on_any_pass() -> None:

@@ -30,14 +30,12 @@ from pacboost.theory.worlds import LabelNoise, World
 from pacboost.training.filtering import candidates
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
-from pacboost.training.filtering.looking import AcceptedRows
-from pacboost.training.filtering.mean_test import MeanTest
+from pacboost.training.filtering.plan import FilteringPlan, MeanTest, draws_for
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.rows import RowEncoder, ScoredRows
 from pacboost.training.filtering.stream import Stream
-from pacboost.training.filtering.vote_so_far import FilteringPlan, draws_for
 from tests.bounds.coverage import check_coverage, check_rejected
-from tests.training.filtering.setups import cube, cube_bins
+from tests.training.filtering.setups import coded, cube, cube_bins
 
 Floats = NDArray[np.float64]
 SIGNS = np.array([-1, 1], dtype=np.int8)
@@ -118,7 +116,7 @@ def risk(run: Filtering, world: World) -> float:
 
 def exact_weights(run: Filtering, world: BooleanConcept) -> Floats:
     X = world.domain()
-    return run.vote_so_far.score(ArrayTable(X), world.truth(X)[:, None]).chances
+    return run.vote_so_far.score(coded(ArrayTable(X), world.truth(X)[:, None])).chances
 
 
 # -- the certified stop
@@ -170,9 +168,9 @@ def intervals_missed(run: Filtering, world: BooleanConcept) -> int:
 class TrustsItsSample(Filtering):
     """A broken twin: tests μ on the sample it has just been trained on."""
 
-    def boost(self, kept: AcceptedRows) -> Iterator[Any]:
+    def boost(self, kept: ScoredRows) -> Iterator[Any]:
         yield from super().boost(kept)
-        stands = self.vote_so_far.score(kept.examples.table, kept.examples.signs)
+        stands = self.vote_so_far.score(kept)
         test = MeanTest(self.plan.delta / 2)
         test.add(stands.chances)
         if self._booster.error_factor * test.upper <= (self.plan.epsilon or 0):

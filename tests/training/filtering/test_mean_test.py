@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from pacboost.training.filtering.mean_test import PART, EdgeTest, MeanTest, share_of
+from pacboost.training.filtering.plan import PART, EdgeTest, MeanTest, share_of
 from tests.bounds.coverage import check_coverage, check_rejected
 
 

@@ -13,8 +13,7 @@ from pacboost import FilterBoostClassifier
 from pacboost.errors import ParameterError
 from pacboost.estimators.filtering import filter_setup
 from pacboost.learners.stump import Stump
-from pacboost.training.filtering.mean_test import PART
-from pacboost.training.filtering.vote_so_far import KEPT, FilteringPlan, draws_for
+from pacboost.training.filtering.plan import KEPT, PART, FilteringPlan, draws_for
 from tests.bounds.coverage import check_coverage, check_rejected
 
 

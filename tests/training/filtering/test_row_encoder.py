@@ -12,7 +12,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.blocks import CodedTable
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 
 X = np.arange(12.0).reshape(6, 2)
 

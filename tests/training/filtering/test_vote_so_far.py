@@ -13,9 +13,10 @@ from pacboost.boosters.projection import Projection
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.samples.blocks import CodedTable
+from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
-from tests.training.filtering.setups import BOOSTERS, cube, cube_bins, vote_so_far
+from pacboost.training.filtering.rows import Floats, ScoredRows, VoteSoFar
+from tests.training.filtering.setups import BOOSTERS, coded, cube, cube_bins, vote_so_far
 
 names = [type(booster).__name__ for booster in BOOSTERS]
 ALL = pytest.mark.parametrize("booster", BOOSTERS, ids=names)
@@ -26,8 +27,8 @@ def test_codes_and_values_stand_alike(booster: FilteringBooster[Any]) -> None:
     made, world = vote_so_far(booster), cube()
     X = world.domain()
     signs = world.truth(X)[:, None]
-    by_code = made.score(CodedTable(cube_bins().encode(ArrayTable(X)), cube_bins()), signs)
-    by_value = made.score(ArrayTable(X), signs)
+    by_code = made.score(coded(CodedTable(cube_bins().encode(ArrayTable(X)), cube_bins()), signs))
+    by_value = made.score(coded(ArrayTable(X), signs))
     np.testing.assert_array_equal(by_code.margins, by_value.margins)
     np.testing.assert_array_equal(by_code.chances, by_value.chances)
     scores = made.vote().scores(ArrayTable(X))
@@ -40,11 +41,11 @@ def test_a_wrong_row_weighs_its_part(booster: FilteringBooster[Any]) -> None:
     for seed in range(20):
         made, world = vote_so_far(booster, rounds=seed, seed=seed), cube()
         X = world.domain()
-        stands = made.score(ArrayTable(X), world.truth(X)[:, None])
+        stands = made.score(coded(ArrayTable(X), world.truth(X)[:, None]))
         assert stands.chances.shape == (len(X),)
         assert (stands.chances >= 0).all()
         assert (stands.chances <= 1).all()
-        wrong = stands.wrong(world.truth(X)[:, None])
+        wrong = stands.wrong
         if booster.error_factor:
             assert (booster.error_factor * stands.chances[wrong] >= 1).all()
 
@@ -59,7 +60,7 @@ def test_a_path_is_followed_rule_by_rule() -> None:
         assert isinstance(rule, StumpRule)
         said = np.where(X[:, rule.feature] > 0.5, rule.above, -rule.above)
         path = np.minimum(path - booster.rate * said * y + memory[0], 0.0)
-    stands = made.score(ArrayTable(X), y[:, None])
+    stands = made.score(coded(ArrayTable(X), y[:, None]))
     assert stands.path is not None
     np.testing.assert_allclose(stands.path[:, 0], path, rtol=0, atol=1e-12)
     np.testing.assert_allclose(stands.chances, np.exp(path), rtol=1e-12)
@@ -67,11 +68,16 @@ def test_a_path_is_followed_rule_by_rule() -> None:
 
 def test_ties_are_wrong() -> None:
     one = np.array([[1], [1], [1]], dtype=np.int8)
-    stands = RowMargins(np.array([[0.0], [-1.0], [0.5]]), np.ones(3))
-    assert stands.wrong(one).tolist() == [True, True, False]
+    assert _wrong(np.array([[0.0], [-1.0], [0.5]]), one) == [True, True, False]
     signs = np.array([[1, -1, -1]] * 4, dtype=np.int8)
     scores = np.array([[1.0, 0, 0], [1.0, 1.0, 0], [0.5, 1.0, 0], [0.0, 0.0, 0.0]])
-    assert RowMargins(scores * signs, np.ones(4)).wrong(signs).tolist() == [False, True, True, True]
+    assert _wrong(scores * signs, signs) == [False, True, True, True]
+
+
+def _wrong(margins: Floats, signs: Signs) -> list[bool]:
+    rows, ones = coded(ArrayTable(np.zeros((len(signs), 1))), signs), np.ones(len(signs))
+    scored = ScoredRows(rows.table, rows.signs, None, rows.rows, margins, ones, ones, None)
+    return scored.wrong.tolist()
 
 
 def test_a_court_is_rebuilt_from_its_parts() -> None:
@@ -84,7 +90,7 @@ def test_a_court_is_rebuilt_from_its_parts() -> None:
     codes = CodedTable(cube_bins().encode(X), cube_bins())
     signs = np.ones((16, 1), dtype=np.int8)
     np.testing.assert_array_equal(
-        back.score(codes, signs).margins, made.score(codes, signs).margins
+        back.score(coded(codes, signs)).margins, made.score(coded(codes, signs)).margins
     )
     assert len(back) == len(made)
 
@@ -94,7 +100,7 @@ def test_three_classes_weigh_what_softmax_says() -> None:
     made = VoteSoFar(Logit(), bins, 3, cells=True)
     made.add(TreeRule.constant(bins, np.array([0.5, -0.25, -0.25])), 1.0, [])
     signs = np.array([[1, -1, -1], [-1, 1, -1]], dtype=np.int8)
-    stands = made.score(ArrayTable(cube().domain()[:2]), signs)
+    stands = made.score(coded(ArrayTable(cube().domain()[:2]), signs))
     p = np.exp([0.5, -0.25, -0.25]) / np.exp([0.5, -0.25, -0.25]).sum()
     np.testing.assert_allclose(stands.chances, [1 - p[0], 1 - p[1]])
     assert stands.wrong(signs).tolist() == [False, True]
