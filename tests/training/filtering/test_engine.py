@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.boosters.filtering import FilterBoost, Measure
 from pacboost.boosters.logit import Logit
+from pacboost.boosters.majority import Majority
 from pacboost.boosters.projection import Projection
 from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.ledgers.ledger import Refill
+from pacboost.ledgers.ledger import Refill, Round
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -424,3 +425,35 @@ def test_ledger_tells_what_was_done() -> None:
     assert len(ledger.refills) == len(run.refills)
     assert ledger.rows == sum(refill.draws + refill.tested for refill in run.refills)
     assert ledger.booster == "mada"
+
+
+# Boosting by majority on draws from a world whose risk is known.
+
+
+def test_certified_stops_of_majority_hold() -> None:
+    """Of three bits one has an edge of a third under all weights: the promise can be kept."""
+    rules, wrong, runs, certified = Majority(edge=0.3, epsilon=0.15), 0, 12, 0
+    for seed in range(runs):
+        run = finish(run_on(majority(), rules, seed, epsilon=0.15, rounds=rules.rounds))
+        assert len(run.vote_so_far) <= rules.rounds
+        certified += run.certified
+        wrong += run.certified and risk(run, majority()) > run.refills[-1].error_upper
+    assert certified == runs
+    check_coverage("certified stop of Majority", wrong, runs, 0.05)
+
+
+def test_the_vote_of_all_rounds_has_the_promised_risk() -> None:
+    """Without a stop at ε; and coins come only where nearly all rows are decided."""
+    rules = Majority(edge=0.3, epsilon=0.1)
+    run = run_on(majority(), rules, 3, epsilon=None, rounds=rules.rounds)
+    small, coins, mean = True, 0, 1.0
+    for event in run:
+        if isinstance(event, Round) and event.edge == 0:
+            coins += 1
+            small = small and mean <= rules.coin_below(event.number - 1)
+        if len(run.vote_so_far) < rules.rounds:
+            mean = float(exact_weights(run, majority()).mean())
+    assert len(run.vote_so_far) == rules.rounds
+    assert risk(run, majority()) <= 0.1
+    assert coins > 0
+    assert small
