@@ -14,7 +14,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.samples.content_sample import ContentKeys
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.parquet import ParquetOracle
+from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
