@@ -15,13 +15,13 @@ from pacboost.boosters.newton import LogLink, exponential
 from pacboost.boosters.regression import Gamma, Poisson
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
-from pacboost.training import losses
+from pacboost.training import metrics
 from pacboost.training.run.loop import Run
 from tests.boosters.test_square import Numbers, rounds_of, sample_of
 
 KINDS = pytest.mark.parametrize("kind", [Poisson, Gamma])
 DEVIANCE: dict[Any, Any] = {Poisson: mean_poisson_deviance, Gamma: mean_gamma_deviance}
-OURS: dict[Any, Any] = {Poisson: losses.poisson, Gamma: losses.gamma}
+OURS: dict[Any, Any] = {Poisson: metrics.poisson, Gamma: metrics.gamma}
 
 
 def world(kind: type[LogLink], rows: int = 300) -> tuple[Numbers, Numbers]:

@@ -19,7 +19,7 @@ from pacboost.theory import vc as vc_bound
 from pacboost.theory.answer import Plan
 from pacboost.theory.finite import consistent
 from pacboost.theory.sample_sizes import selection_size, sharp
-from pacboost.training.filtering.mean_test import share_of
+from pacboost.training.filtering.plan import share_of
 
 ASKED: dict[str, dict[str, Any]] = {
     "finite": {"epsilon": 0.1, "delta": 0.05, "size": 1000},

@@ -16,7 +16,7 @@ from pacboost.theory import sample_sizes as lower_bound
 from pacboost.theory import vc as vc_bound
 from pacboost.theory.answer import Plan
 from pacboost.theory.plan_learning import WORST_CASE
-from pacboost.training.filtering.mean_test import share_of
+from pacboost.training.filtering.plan import share_of
 
 
 @plain_numbers

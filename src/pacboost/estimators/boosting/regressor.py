@@ -51,8 +51,7 @@ from pacboost.models.model import Model
 from pacboost.reports import plots
 from pacboost.samples.sample import Sample, fingerprint
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.training.losses import metric_of
-from pacboost.training.metrics import Metric
+from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run import resume
 from pacboost.training.run.loop import Run
 
