@@ -14,7 +14,7 @@ from pacboost.bounds import deciding, measured
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import WISHES, ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.thresholds import Borders
+from pacboost.bounds.thresholds import Borders, check_threshold
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 
@@ -36,9 +36,12 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
     if len(given) != 1:
         raise ParameterError(
             f"{', '.join(given) or 'nothing'} was asked for; give exactly one of "
-            f"{', '.join([*WISHES, 'target_error'])}, fixed before the rows are looked at"
+            f"{', '.join([*WISHES, 'target_error', 'abstain_below'])}, fixed before the rows are "
+            "looked at"
         )
     name, wish = next(iter(given.items()))
+    if name == "abstain_below":
+        return name, check_threshold(name, wish)
     if name != "cost":
         return name, probability(name, wish)
     try:

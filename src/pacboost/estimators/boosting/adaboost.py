@@ -92,9 +92,6 @@ class AdaBoostClassifier(Boosting):
         What the loop measured in every round.
     certificate_ : Certificate
         The training-error theorem applied to this run, or what ``certify`` asks for.
-    answering_ : Answering
-        With ``certify="holdout"``: the error among the answered, if ``answer`` leaves out rows that
-        the vote is not sure of.
     choices_ : list of QuantisedVote
         With ``certify="train"``: every vote that may be deployed, with bound and error estimate.
     votes_ : ndarray

@@ -18,7 +18,6 @@ from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.regression import Square
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
-from pacboost.estimators.decisions import calibrated
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import refuse_half
@@ -129,9 +128,9 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. A fit certifies nothing, because a number is
-    never simply right or wrong; rows that it has not seen do: ``certify_intervals`` makes intervals
-    that hold the number as often as was asked for, ``pacboost.certify(model, X, y, of=...)`` bounds
-    errors.
+    never simply right or wrong; rows that it has not seen do: ``pacboost.intervals`` makes
+    intervals that hold the number as often as was asked for, and
+    ``pacboost.certify(model, X, y, of=...)`` bounds errors.
 
     Parameters
     ----------
@@ -235,10 +234,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     random_state: Any = None
-
-    certify_intervals = calibrated.certify_intervals
-    predict_interval = calibrated.predict_interval
-    intervals_ = property(calibrated.kept_intervals)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return a number for each row."""

@@ -135,6 +135,7 @@ def compress(model: Model, sample: Sample, delta: float) -> tuple[Model, NDArray
         calibration=None,
         answering=None,
         held_out=None,
+        coverage=None,
     )
     return small, found.rows
 

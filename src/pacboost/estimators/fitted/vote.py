@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import DataError
-from pacboost.estimators.decisions import abstaining, calibrated
 from pacboost.estimators.fitted import compressing, explaining, mistakes
 from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import judging, rank, staged_errors
@@ -25,12 +23,11 @@ from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.cuda.device import in_host_memory, labels_at
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.answers import AnswerList, Ranking, answers, confidence
+from pacboost.models.answers import Ranking, confidence
 from pacboost.models.explain import explanation, permutation, row_weights
 from pacboost.models.explain.row_weights import Proof, RowWeights
 from pacboost.models.model import Model
 from pacboost.numerics.same_bits import total
-from pacboost.questions import selective
 from pacboost.reports import plots
 from pacboost.reports import text as pictures
 from pacboost.samples.sample import Sample
@@ -43,11 +40,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     classes_: NDArray[Any]
     kept_rows_: NDArray[np.intp]
-    target_error: float | None = None
-    abstain_below: float | None = None
-
-    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
-    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class each row is voted into; a tie goes to the first class.
@@ -242,57 +234,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         sample = self._labelled(X, y)
         small.model_, small.kept_rows_ = compressing.compress(self.model_, sample, delta)
         return small
-
-    @property
-    def answering_(self) -> Answering:
-        """How wrong the answers may be, for every threshold of the confidence.
-
-        It is there after a fit with ``certify="holdout"``, or after ``certify_answers``.
-        """
-        return abstaining.certified_answers(self._fitted("answering_"))
-
-    def certify_answers(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        target_error: float | None = None,
-        abstain_below: float | None = None,
-        delta: float = 0.05,
-        models: int = 1,
-        copies: str = "auto",
-    ) -> Answering:
-        """Certify the answers by fresh rows, and keep what was found for ``answer``.
-
-        The parameters are those of ``pacboost.certify_answers``.
-        """
-        found = selective.certify_answers(
-            self, X, y, target_error=target_error, abstain_below=abstain_below,
-            delta=delta, models=models, copies=copies,
-        )  # fmt: skip
-        self.model_ = replace(self.model_, answering=found)
-        return found
-
-    def answer(
-        self,
-        X: Any,
-        *,
-        target_error: float | None = None,
-        abstain_below: float | None = None,
-        otherwise: Any = None,
-    ) -> AnswerList:
-        """Return a label with its confidence where it is large enough, else ``otherwise``.
-
-        The threshold is ``abstain_below`` or the one found for ``target_error``, given here or
-        before. The confidence is the probability of the label that ``predict`` gives. The answers
-        are a list; its ``to_frame()`` is a data frame.
-        """
-        least = abstaining.threshold(
-            self._fitted("answer"), target_error, abstain_below, self.abstain_below
-        )
-        scores = self._scores(X)
-        decided = self._decide(scores)
-        return answers(decided, self._confidence(decided, scores), least, otherwise)
 
     def _confidence(self, decided: NDArray[Any], scores: Scores) -> Doubles:
         return confidence(decided, self.model_.probabilities(scores), self.classes_)
