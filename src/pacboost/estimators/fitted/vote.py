@@ -32,7 +32,6 @@ from pacboost.models.model import Model
 from pacboost.numerics.same_bits import total
 from pacboost.questions import selective
 from pacboost.reports import plots
-from pacboost.reports import text as pictures
 from pacboost.samples.sample import Sample
 
 Doubles = NDArray[np.float64]
@@ -213,12 +212,12 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """
         if self._fitted("plot_equaliser").vote.outputs > 1:
             raise DataError("the equaliser is for two classes; plot_margins draws more")
-        return pictures.equaliser(self._margins_after(X, y, rounds), ax)
+        return plots.equaliser(self._margins_after(X, y, rounds), ax)
 
     def plot_hardest(self, k: int = 20, ax: Any = None) -> Any:
         """Draw the k rows of fit that the vote finds hardest: outliers and wrong labels."""
         check_is_fitted(self)
-        return pictures.hardest(self.model_.ledger.hardest(k), ax)
+        return plots.hardest(self.model_.ledger.hardest(k), ax)
 
     def ranking(self, X: Any, y: Any) -> Ranking:
         """Measure by the labels of rows how well they are ranked: Hamming loss, one-error and more.
