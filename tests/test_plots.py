@@ -113,7 +113,7 @@ def test_features_have_panels() -> None:
     largest = int(np.argmax(trees.feature_importances_))
     (panel,) = plots.partial_dependence(trees, [largest])
     assert panel.get_xlabel() == f"x{largest}"
-    assert len(plots.partial_dependence(fitted("forest"), [0, 1], X=rows()[0])) == 2
+    assert len(plots.partial_dependence(fitted("forest"), top=2, X=rows()[0])) == 2
 
 
 @pytest.mark.parametrize("name", ["rounds", "importances", "shapes", "hardest"])

@@ -20,14 +20,13 @@ from pacboost.estimators.decisions import abstaining, calibrated
 from pacboost.estimators.fitted import compressing, explaining, mistakes
 from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import judging, rank, staged_errors
-from pacboost.estimators.inputs.examples import label_rows, training_weights
+from pacboost.estimators.inputs.examples import label_rows
 from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.cuda.device import in_host_memory, labels_at
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.answers import AnswerList, Ranking, answers, confidence
-from pacboost.models.explain import explanation, permutation, row_weights
-from pacboost.models.explain.row_weights import Proof, RowWeights
+from pacboost.models.explain import explanation, permutation
 from pacboost.models.model import Model
 from pacboost.numerics.same_bits import total
 from pacboost.questions import selective
@@ -169,30 +168,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """Return the margins after each round, by the votes of the rounds until then."""
         yield from mistakes.staged_margins(self.model_, self._labelled(X, y))
 
-    def weights(self, t: int, X: Any, y: Any, sample_weight: Any = None) -> RowWeights:
-        """Return D_t, the weights of the training rows in round t, as AdaBoost's proof has them.
-
-        Give the rows that the fit learned from, once more and in the same order. ``t`` is 1 for the
-        first round; the number of rounds plus 1 gives the weights after the last. They are there
-        for boosters by exp(-margin): "adaboost", "adaboost_v" and "arc_gv".
-        """
-        self._fitted("weights")
-        sample = self._weighted(X, y, sample_weight)
-        with using(self.n_jobs):
-            return row_weights.weights_of(self.model_, sample, t)
-
-    def proof(self, X: Any, y: Any, sample_weight: Any = None) -> Proof:
-        """Return every quantity of AdaBoost's proof, round by round; ``print`` shows them.
-
-        They are D_t, the rule's error, its vote α, the normaliser Z, the product of all Z so far,
-        which bounds the training error, and the error of the rule under D_{t+1}, which is ½. Give
-        the rows that the fit learned from. Two classes only.
-        """
-        self._fitted("proof")
-        sample = self._weighted(X, y, sample_weight)
-        with using(self.n_jobs):
-            return row_weights.proof_of(self.model_, sample)
-
     def plot_margins(
         self, X: Any, y: Any, rounds: Sequence[int] | None = None, ax: Any = None
     ) -> Any:
@@ -315,13 +290,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         table = self._open(X)
         known = label_rows(table, y, self.classes_, "y", several=self.several_labels_)
         return Sample(table, known.signs, labels=known.labels)
-
-    def _weighted(self, X: Any, y: Any, sample_weight: Any) -> Sample:
-        """Read training rows again, with the weights they had."""
-        sample = self._labelled(X, y)
-        balance = getattr(self, "class_weight", None)
-        weights = training_weights(y, sample.n_rows, sample_weight, balance)
-        return sample if weights is None else replace(sample, base=weights)
 
     def _margins_after(self, X: Any, y: Any, rounds: Sequence[int] | None) -> dict[int, Doubles]:
         sample = self._labelled(X, y)

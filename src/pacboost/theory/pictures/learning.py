@@ -42,8 +42,8 @@ def regions(
     """Draw where a fitted classifier predicts which class, and the points; give the axes.
 
     ``classifier`` is anything with ``predict``. If X has more than the two ``features``, the others
-    are held at their medians. ``weights``, such as ``model.weights(t, X, y)``, set the areas of the
-    points.
+    are held at their medians. ``weights``, such as ``theory.weights(model, t, X, y)``, set the
+    areas of the points.
 
     >>> from pacboost import AdaBoostClassifier
     >>> from pacboost.sources.toy import lecture_points
