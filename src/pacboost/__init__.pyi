@@ -1,5 +1,6 @@
 from . import boosters as boosters
 from . import learners as learners
+from . import plots as plots
 from . import theory as theory
 from .bounds.certificate import Certificate as Certificate
 from .errors import PacboostError as PacboostError

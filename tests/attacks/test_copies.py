@@ -279,7 +279,7 @@ def test_compression_refuses_copies() -> None:
     X, y = np.repeat(X, 10, axis=0), np.repeat(y, 10)
     model = AdaBoostClassifier(n_estimators=5).fit(X, y)
     with pytest.raises(NotCertified, match="exactly 10 times"):
-        model.compress(X, y)
+        pacboost.theory.compress(model, X, y)
 
 
 @pytest.mark.parametrize("exponent", [1.2, 1.6, 3.0])

@@ -38,7 +38,7 @@ def rounded() -> Any:
 def compressed() -> Any:
     X, score = numbers(500)
     model = AdaBoostClassifier(n_estimators=8, random_state=0).fit(X, score > 0)
-    return model.compress(X, score > 0)
+    return pacboost.theory.compress(model, X, score > 0)
 
 
 def answered() -> Any:

@@ -27,7 +27,11 @@ y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
     "pacboost.theory.plan.holdout(epsilon=0.05, delta=0.05)",
     "pacboost.compare(X, y, ['adaboost', 'logit'], 'stump', n_estimators=3, n_jobs=1)",
 )
-PLOTS = ("model.plot_rounds(X, y)", "model.plot_margins(X, y)", "model.plot_importances()")
+PLOTS = (
+    "pacboost.plots.rounds(model, X, y)",
+    "pacboost.plots.margins(model, X, y)",
+    "pacboost.plots.importances(model)",
+)
 
 
 @pytest.fixture(scope="module")

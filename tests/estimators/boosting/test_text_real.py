@@ -49,7 +49,7 @@ def test_words_rank_the_tags_of_bibtex() -> None:
 
     (texts, tags), (fresh, true) = entries("train"), entries("test")
     model = TextBoostClassifier(ngrams=(1, 1), n_estimators=40, learning_rate=0.3, random_state=0)
-    found = model.fit(texts, tags.astype(int)).ranking(fresh, true.astype(int))
+    found = pacboost.theory.ranking(model.fit(texts, tags.astype(int)), fresh, true.astype(int))
     assert found.one_error < 0.5
     assert found.average_precision > 0.45
     assert found.ranking_loss < 0.12

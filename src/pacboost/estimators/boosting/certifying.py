@@ -13,7 +13,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import ParameterError, TooFewRowsWarning
 from pacboost.estimators.boosting.fit import PreparedFit
-from pacboost.estimators.fitted.compressing import QuantisedVotes
+from pacboost.estimators.fitted.quantising import QuantisedVotes
 from pacboost.estimators.fitting.atomic import look_at, next_look
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division, refuse_weights

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
@@ -20,7 +19,6 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.base import VoteBase
-from pacboost.estimators.fitted.mistakes import refuse_half
 from pacboost.estimators.fitting.parameters import (
     MANY_ROWS,
     many,
@@ -47,7 +45,6 @@ from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.model import Model
-from pacboost.reports import plots
 from pacboost.samples.fingerprint import fingerprint
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
@@ -93,22 +90,6 @@ class ExplainedNumbers(VoteBase):
         sample, measure = self._with_targets(X, y), self._measure(metric)
         with using(self.n_jobs):
             return explaining.shuffled(self.model_, sample, repeats, random_state, measure)
-
-    def plot_rounds(self, X: Any = None, y: Any = None, ax: Any = None) -> Any:
-        """Draw the mean loss on the training rows after each round; give the axes.
-
-        With rows and their targets, best those that the fit has not seen, draw the loss on them,
-        too. Without ``ax`` there is a new figure, which notebooks show.
-        """
-        check_is_fitted(self)
-        refuse_half(X, y)
-        test = None
-        if X is not None:
-            sample, measure = self._with_targets(X, y), self._measure("loss")
-            with using(self.n_jobs):
-                staged = self.model_.vote.staged(sample.table)
-                test = [measure(sample, scores[:, None]) for scores in staged]
-        return plots.plot(self.model_.ledger, ax, test)
 
     def _with_targets(self, X: Any, y: Any) -> Sample:
         table = self._open(X)

@@ -37,7 +37,7 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     estimator: Any
     threshold: float
-    remembers_rows: ClassVar[bool] = True
+    _remembers_rows: ClassVar[bool] = True
     _sketches: tuple[Sketch, ...] = ()
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -169,11 +169,6 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
         return found
 
-    def plot_rounds(self, X: Any = None, y: Any = None, ax: Any = None) -> Any:
-        """Draw the training error after each round and, of rows with labels, the error on them."""
-        rows = None if X is None else self._open(X)
-        return self._ready().plot_rounds(rows, y, ax)
-
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back.
 
@@ -201,18 +196,11 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     importances = passed_on("importances")
     permutation_importances = passed_on("permutation_importances")
     partial_dependence = passed_on("partial_dependence")
-    ranking = passed_on("ranking")
     staged_predict = passed_on("staged_predict")
     staged_predict_proba = passed_on("staged_predict_proba")
     staged_decision_function = passed_on("staged_decision_function")
-    staged_margins = passed_on("staged_margins")
-    plot_importances = passed_on("plot_importances")
-    plot_shapes = passed_on("plot_shapes")
-    plot_partial_dependence = passed_on("plot_partial_dependence")
-    plot_margins = passed_on("plot_margins")
-    plot_hardest = passed_on("plot_hardest")
 
-    remembers_rows: ClassVar[bool] = True
+    _remembers_rows: ClassVar[bool] = True
 
     def forget_rows(self) -> None:
         """Drop the sketch of the rows that the fit has looked at."""
