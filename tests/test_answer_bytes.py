@@ -123,8 +123,7 @@ MADE: dict[str, Callable[[], Any]] = {
 def model_of(kind: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = MADE[kind]()
-    return model
+        return MADE[kind]()
 
 
 @cache

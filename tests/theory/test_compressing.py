@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from pacboost.estimators.fitted.compressing import _moved
 from sklearn.datasets import load_breast_cancer
 
 import pacboost
@@ -19,6 +18,7 @@ from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.sources.arrays import ArrayTable
+from pacboost.theory.compressing import _moved
 from tests.bounds.coverage import check_coverage, check_rejected
 
 Rows = NDArray[np.float64]
