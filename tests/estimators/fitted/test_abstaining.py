@@ -18,7 +18,7 @@ from pacboost import (
     choose_threshold,
     load,
 )
-from pacboost.bounds.thresholds import by_ranks
+from pacboost.bounds.answering import by_ranks
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.answers import Answer
 from tests.bounds.coverage import check_coverage, check_rejected

@@ -8,9 +8,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.decision import ThresholdDecision
+from pacboost.bounds.answering import check_threshold
+from pacboost.bounds.decision import Borders, ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.thresholds import Borders, check_threshold
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.answering import AnsweringClassifier
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
