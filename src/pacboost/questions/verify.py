@@ -60,7 +60,7 @@ FREE = ("ledger_digest", "model_digest", "rows_checked", "assumptions")
 def verify(path: str | Path | Certificate | Family) -> list[Check]:
     """Check a model file: that its certificate belongs to the model, and every number in it.
 
-    A certificate, or a family of them, as ``certify(of=…)`` gives it, is made again from its
+    A certificate, or a family of them, as ``certify_all`` gives it, is made again from its
     counts.
 
     The certificate stands if every check holds. This shows that a file is consistent, not who wrote

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.fitted import mistakes
+from pacboost.estimators.fitted.mistakes import vote_of
+from pacboost.estimators.inputs.examples import training_weights
+from pacboost.kernels.runtime.threads import using
+from pacboost.models import answers
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.same_bits import exp, log, log_of, row_totals, total
@@ -80,30 +86,47 @@ class RowWeights:
         )
 
 
-def weights_of(model: Model, sample: Sample, number: int) -> RowWeights:
-    """Compute D_t for t = ``number``; the number of rounds plus 1 gives the weights at the end."""
-    _refuse_others(model)
-    last = len(model.vote.votes) + 1
-    if not positive_whole("t", number) <= last:
-        raise ParameterError(f"t is {number}; the vote has {last - 1} rounds, so give 1 to {last}")
-    costs = log_costs(model, sample)
-    _refuse_other_rows(model, sample, costs[-1])
-    return RowWeights(number, distribution(costs[number - 1]))
+def weights(model: Any, t: int, X: Any, y: Any, sample_weight: Any = None) -> RowWeights:
+    """Return D_t, the weights of the training rows in round t, as AdaBoost's proof has them.
+
+    Give the rows that the fit learned from, once more and in the same order. ``t`` is 1 for the
+    first round; the number of rounds plus 1 gives the weights after the last. They are there for
+    boosters by exp(-margin): "adaboost", "adaboost_v" and "arc_gv".
+    """
+    costs, _ = _unwrapped(model, X, y, sample_weight)
+    if not positive_whole("t", t) <= len(costs):
+        last = len(costs)
+        raise ParameterError(f"t is {t}; the vote has {last - 1} rounds, so give 1 to {last}")
+    return RowWeights(t, _distribution(costs[t - 1]))
 
 
-def log_costs(model: Model, sample: Sample) -> list[Doubles]:
-    """Return ln(D_1(i) exp(-margin_i)) before every round and after the last, (rows[, outputs])."""
-    added = list(gains(model, sample))
-    shape = added[0].shape if added else (sample.n_rows,)
+def _unwrapped(
+    model: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[list[Doubles], list[Doubles]]:
+    """Return ln(D_1(i) exp(-margin_i)) before every round and after the last, and what each added.
+
+    Both are (rows,), or (rows, outputs).
+    """
+    check_is_fitted(model)
+    fitted = model.model_
+    _refuse_others(fitted)
+    sample = model._labelled(X, y)
+    balance = getattr(model, "class_weight", None)
+    base = training_weights(y, sample.n_rows, sample_weight, balance)
+    sample = sample if base is None else replace(sample, base=base)
+    with using(model.n_jobs):
+        gains = list(_gains(fitted, sample))
+    shape = gains[0].shape if gains else (sample.n_rows,)
     base = np.broadcast_to(sample.base, (sample.n_rows,)).reshape(-1, *[1] * (len(shape) - 1))
     costs = [log(base) + np.zeros(shape)]  # a row without weight has none in any round
     costs[0] -= _log_total(costs[0])
-    for gained in added:
+    for gained in gains:
         costs.append(costs[-1] - gained)
-    return costs
+    _refuse_other_rows(fitted, sample, costs[-1])
+    return costs, gains
 
 
-def gains(model: Model, sample: Sample) -> Iterator[Doubles]:
+def _gains(model: Model, sample: Sample) -> Iterator[Doubles]:
     """Return what each round added to the margins, (rows,) or (rows, outputs)."""
     naming = sample.labels is not None and model.ledger.multiclass in NAMING
     for rule, vote in zip(model.vote.hypotheses, model.vote.votes, strict=True):
@@ -114,7 +137,7 @@ def gains(model: Model, sample: Sample) -> Iterator[Doubles]:
             yield gained[:, 0] if gained.shape[1] == 1 else gained
 
 
-def distribution(costs: Doubles) -> Doubles:
+def _distribution(costs: Doubles) -> Doubles:
     """Divide costs, given as logarithms, by their sum."""
     return np.asarray(exp(costs - _log_total(costs)))
 
@@ -220,23 +243,55 @@ class Proof:
         return "\n\n".join(map(str, self.steps))
 
 
-def proof_of(model: Model, sample: Sample) -> Proof:
-    """Compute the quantities of all rounds, for two classes."""
-    if sample.signs.shape[1] > 1:
+def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
+    """Return every quantity of AdaBoost's proof, round by round; ``print`` shows them.
+
+    They are D_t, the rule's error, its vote α, the normaliser Z, the product of all Z so far,
+    which bounds the training error, and the error of the rule under D_{t+1}, which is ½. Give the
+    rows that the fit learned from. Two classes only.
+    """
+    check_is_fitted(model)
+    if model.model_.vote.outputs > 1:
         raise ParameterError("the proof is shown for two classes; fit y == k, one against the rest")
-    weights_of(model, sample, len(model.vote.votes) + 1)  # refuses other boosters and other rows
-    costs = log_costs(model, sample)
+    costs, gains = _unwrapped(model, X, y, sample_weight)
     product, steps = 1.0, []
-    pairs = zip(model.ledger.rounds, gains(model, sample), strict=True)
-    for number, (entry, gained) in enumerate(pairs, start=1):
-        before, after = distribution(costs[number - 1]), distribution(costs[number])
+    for entry, gained, cost, later in zip(
+        model.model_.ledger.rounds, gains, costs, costs[1:], strict=False
+    ):
+        before, after = _distribution(cost), _distribution(later)
         normaliser = total(before * exp(-gained))
         product *= normaliser
         wrong = gained <= 0
         steps.append(
             ProofStep(
-                number, entry.rule, before, wrong, total(before[wrong]), entry.vote,
+                len(steps) + 1, entry.rule, before, wrong, total(before[wrong]), entry.vote,
                 normaliser, product, entry.training_error, total(after[wrong]),
             )
         )  # fmt: skip
     return Proof(tuple(steps))
+
+
+# How clearly a vote decides, and how well it ranks labels.
+
+
+def staged_margins(model: Any, X: Any, y: Any) -> Iterator[Doubles]:
+    """Return the margins of rows after each round, by the votes of the rounds until then."""
+    model, X = vote_of(model, X)
+    yield from mistakes.staged_margins(model.model_, model._labelled(X, y))
+
+
+def ranking(model: Any, X: Any, y: Any) -> answers.Ranking:
+    """Measure by the labels of rows how well they are ranked: Hamming loss, one-error and more.
+
+    With one label a row the one-error is the error, ties counted as wrong.
+    """
+    model, X = vote_of(model, X)
+    sample, classes = model._labelled(X, y), model.classes_
+    with using(model.n_jobs):
+        scores = model.model_.vote.scores(sample.table)
+    decided, right = model._decide(scores), sample.signs > 0
+    scores = scores.reshape(len(right), -1)
+    if classes.size == 2 and decided.ndim == 1:  # one score speaks for the second class
+        scores, right = np.hstack([-scores, scores]), np.hstack([~right, right])
+    said = decided > 0 if decided.ndim == 2 else decided[:, None] == classes
+    return answers.ranking(scores, right, said)

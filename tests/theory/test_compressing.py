@@ -16,9 +16,9 @@ from pacboost.bounds.occam import vote_bound
 from pacboost.errors import NotCertified
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.fitted.compressing import _moved
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.sources.arrays import ArrayTable
+from pacboost.theory.compressing import _moved
 from tests.bounds.coverage import check_coverage, check_rejected
 
 Rows = NDArray[np.float64]
@@ -37,7 +37,7 @@ def some_rows(seed: int, n: int = 400, missing: bool = False) -> tuple[Rows, NDA
 def test_the_vote_is_built_again_from_kept_rows_and_message(missing: bool) -> None:
     X, y = some_rows(0, missing=missing)
     model = AdaBoostClassifier(n_estimators=30).fit(X, y)
-    small = model.compress(X, y)
+    small = pacboost.theory.compress(model, X, y)
     kept = X[small.kept_rows_].astype(np.float32)
     for rule in small.estimators_:
         assert isinstance(rule, StumpRule)
@@ -57,7 +57,7 @@ def test_the_vote_is_built_again_from_kept_rows_and_message(missing: bool) -> No
 def test_moved_thresholds_answer_the_given_rows_as_before() -> None:
     X, y = some_rows(1)
     model = AdaBoostClassifier(n_estimators=1).fit(X, y)
-    small = model.compress(X, y)
+    small = pacboost.theory.compress(model, X, y)
     assert (small.predict(X) == model.predict(X)).all()
     assert small.estimators_[0].threshold in X[:, small.estimators_[0].feature].astype(np.float32)
     assert small.estimators_[0].threshold <= model.estimators_[0].threshold
@@ -68,7 +68,7 @@ def test_the_model_itself_stays_as_it_is() -> None:
     X, y = some_rows(2)
     model = AdaBoostClassifier(n_estimators=10).fit(X, y)
     before, claim = model.decision_function(X), model.certificate_
-    model.compress(X, y)
+    pacboost.theory.compress(model, X, y)
     assert (model.decision_function(X) == before).all()
     assert model.certificate_ == claim
     assert not hasattr(model, "kept_rows_")
@@ -76,7 +76,7 @@ def test_the_model_itself_stays_as_it_is() -> None:
 
 def test_real_rows() -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    small = AdaBoostClassifier(n_estimators=20).fit(X, y).compress(X, y)
+    small = pacboost.theory.compress(AdaBoostClassifier(n_estimators=20).fit(X, y), X, y)
     assert 0 < small.certificate_.value < 0.4
     assert (small.predict(X) == y).mean() > 0.9
     assert small.kept_rows_.size < 20
@@ -84,7 +84,7 @@ def test_real_rows() -> None:
 
 def test_saved_loaded_and_verified(tmp_path: Path) -> None:
     X, y = some_rows(5, missing=True)
-    small = AdaBoostClassifier(n_estimators=10).fit(X, y).compress(X, y)
+    small = pacboost.theory.compress(AdaBoostClassifier(n_estimators=10).fit(X, y), X, y)
     small.save(tmp_path / "small.pacb")
     again = pacboost.load(tmp_path / "small.pacb")
     assert (again.decision_function(X) == small.decision_function(X)).all()
@@ -97,7 +97,7 @@ def test_what_cannot_be_compressed_is_refused_with_the_reason(learner: str) -> N
     X, y = some_rows(3)
     model = BoostClassifier("logit", learner, n_estimators=5).fit(X, y)
     with pytest.raises(NotCertified, match="stumps"):
-        model.compress(X, y)
+        pacboost.theory.compress(model, X, y)
 
 
 def test_more_than_two_classes_are_refused() -> None:
@@ -105,7 +105,7 @@ def test_more_than_two_classes_are_refused() -> None:
     labels = y + 2 * (X[:, 2] > 0)
     model = BoostClassifier("adaboost", "stump", n_estimators=5).fit(X, labels)
     with pytest.raises(NotCertified, match="two classes"):
-        model.compress(X, labels)
+        pacboost.theory.compress(model, X, labels)
 
 
 def noise(trial: int) -> tuple[Rows, NDArray[np.int64]]:
@@ -118,7 +118,9 @@ def test_on_noise_the_bound_holds_and_the_twin_that_pays_nothing_fails() -> None
     held, free = 0, 0
     for trial in range(60):
         X, y = noise(trial)
-        small = AdaBoostClassifier(n_estimators=5).fit(X, y).compress(X, y, delta=0.1)
+        small = pacboost.theory.compress(
+            AdaBoostClassifier(n_estimators=5).fit(X, y), X, y, delta=0.1
+        )
         inputs: dict[str, Any] = dict(small.certificate_.inputs)
         held += small.certificate_.value < 0.5
         free += clopper_pearson(inputs["mistakes"], inputs["rest"], 0.1) < 0.5

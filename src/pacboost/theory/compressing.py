@@ -8,7 +8,9 @@ no part in it, so they test it (bounds/occam.py).
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +18,8 @@ from numpy.typing import NDArray
 from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
-from pacboost.estimators.fitted.mistakes import wrong_rows
-from pacboost.estimators.inputs.division import counted
-from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.estimators.fitted.mistakes import vote_of
+from pacboost.estimators.fitted.quantising import merged
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -27,89 +28,8 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.numerics.exact import wrong_margins
 from pacboost.samples.copies import Repeats, refuse_copied
-from pacboost.samples.equal_rows import Examples
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
-
-# Quantised votes: a trained vote rounded to few bits.
-#
-# ``certify="train"`` rounds the votes of stumps to few bits and pays for their description.
-
-
-@dataclass(frozen=True)
-class QuantisedVote:
-    """A quantised vote that may be deployed: its bound, and an estimate of its error."""
-
-    bits: int
-    scale: float
-    rules: int
-    mistakes: int
-    bound: float
-    estimate: float
-    """The error on the rows that defined the bins, whose labels were not used: an estimate."""
-
-
-class QuantisedVotes:
-    """All quantisations of a trained vote that were tried, each with its bound."""
-
-    def __init__(
-        self,
-        vote: Vote,
-        trained: LabelledRows,
-        apart: LabelledRows,
-        base_rules: int,
-        delta: float,
-        examples: Examples | None = None,
-    ) -> None:
-        self._rules, self._merged = merged(vote)
-        if not self._rules:
-            raise NotCertified("the vote is empty: there is nothing to certify")
-        self._rows = trained.n_rows
-        self._base_rules = base_rules
-        self._delta = delta
-        self._examples = examples
-        pairs = occam.search(
-            self._merged,
-            lambda whole: wrong_rows(self.vote(whole), trained),
-            self._rows,
-            base_rules,
-            delta,
-        )
-        self.choices = [
-            QuantisedVote(*pair, wrong_rows(self._of(pair.bits, pair.scale), apart) / apart.n_rows)
-            for pair in pairs
-        ]
-
-    def deploy(self, number: int) -> tuple[Vote, Certificate]:
-        """Return a vote and its certificate."""
-        choice = self.choices[number]
-        certificate = occam.certificate(
-            choice.mistakes, self._rows, self._base_rules, choice.rules, choice.bits, self._delta
-        )
-        return self._of(choice.bits, choice.scale), counted(certificate, self._examples)
-
-    def vote(self, whole: NDArray[np.int64]) -> Vote:
-        """Return the vote with these whole-number weights, without the rules that got none."""
-        used = np.flatnonzero(whole)
-        rules = [self._rules[k] if whole[k] > 0 else self._rules[k].negated() for k in used]
-        return Vote(rules, np.abs(whole[used]).astype(np.float64))
-
-    def _of(self, bits: int, scale: float) -> Vote:
-        return self.vote(occam.quantise(self._merged, bits, scale))
-
-
-def merged(vote: Vote) -> tuple[list[StumpRule], NDArray[np.float64]]:
-    """Add up the votes of equal rules; a rule and its opposite are one, with opposite votes."""
-    sums: dict[StumpRule, float] = {}
-    for rule, weight in zip(vote.hypotheses, vote.votes, strict=True):
-        if not isinstance(rule, StumpRule):
-            raise NotCertified("certify='train' counts stumps; this vote holds other rules")
-        unsigned, sign = (rule, 1.0) if rule.above > 0 else (rule.negated(), -1.0)
-        if unsigned.is_constant:  # the same rule whichever feature it was found on
-            unsigned = StumpRule.constant(-1)
-        sums[unsigned] = sums.get(unsigned, 0.0) + sign * float(weight)
-    kept = {rule: weight for rule, weight in sums.items() if weight != 0}
-    return list(kept), np.array(list(kept.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +41,21 @@ class CompressedVote:
     certificate: Certificate
 
 
-def compress(model: Model, sample: Sample, delta: float) -> tuple[Model, NDArray[np.intp]]:
-    """Return the model with a compressed vote and its certificate, and the rows that define it."""
+def compress(model: Any, X: Any, y: Any, delta: float = 0.05) -> Any:
+    """Return a copy of a classifier whose vote follows from few of its training rows, certified.
+
+    The copy has the thresholds moved to values of rows, ``kept_rows_`` names these rows, and
+    ``certificate_`` bounds its error on new examples. Its votes are whole numbers: of all roundings
+    that were tried, those with the smallest bound. Give all rows that the fit and every choice
+    before it have looked at. Copies of rows are refused.
+    """
+    model, X = vote_of(model, X)
+    small, sample = copy(model), model._labelled(X, y)
+    small.model_, small.kept_rows_ = _small(model.model_, sample, delta)
+    return small
+
+
+def _small(model: Model, sample: Sample, delta: float) -> tuple[Model, NDArray[np.intp]]:
     refuse_copied(Repeats.of(sample.table, sample.signs), "a bound by sample compression")
     found = compressed(model, sample, probability("delta", delta))
     ledger = replace(model.ledger, vote_digest=vote_digest(found.vote))
@@ -135,6 +68,7 @@ def compress(model: Model, sample: Sample, delta: float) -> tuple[Model, NDArray
         calibration=None,
         answering=None,
         held_out=None,
+        coverage=None,
     )
     return small, found.rows
 

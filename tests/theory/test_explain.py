@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import DataError, ParameterError
-from pacboost.models.explain.row_weights import proof_of
 from pacboost.sources.toy import lecture_points
+from pacboost.theory import proof, weights
 
 
 @pytest.fixture(scope="module")
@@ -28,15 +29,15 @@ def test_weights_are_those_of_the_recursion(toy: AdaBoostClassifier) -> None:
     own = np.full(10, 0.1)
     before = np.zeros(10)
     for t, scores in enumerate(toy.staged_decision_function(X), start=1):
-        assert np.allclose(toy.weights(t, X, y), own, atol=1e-9)
+        assert np.allclose(weights(toy, t, X, y), own, atol=1e-9)
         own = own * np.exp(-(scores - before) * y)
         own /= own.sum()
         before = scores
-    assert np.allclose(toy.weights(4, X, y), own, atol=1e-9)
+    assert np.allclose(weights(toy, 4, X, y), own, atol=1e-9)
 
 
 def test_weights_are_a_column_sizes_and_heaviest_rows(toy: AdaBoostClassifier) -> None:
-    found = toy.weights(2, *lecture_points())
+    found = weights(toy, 2, *lecture_points())
     assert [row for row, _ in found.heaviest(3)] == [2, 3, 4]
     assert found.sizes(50.0).mean() == pytest.approx(50)
     assert found.effective_rows == pytest.approx(toy.ledger_.rounds[1].effective_size)
@@ -45,22 +46,22 @@ def test_weights_are_a_column_sizes_and_heaviest_rows(toy: AdaBoostClassifier) -
 
 
 def test_every_quantity_of_the_proof(toy: AdaBoostClassifier) -> None:
-    proof = toy.proof(*lecture_points())
-    assert len(proof) == 3
-    for step in proof.steps:
+    steps = proof(toy, *lecture_points())
+    assert len(steps) == 3
+    for step in steps.steps:
         assert step.weights.sum() == pytest.approx(1)
         assert step.error_after == pytest.approx(0.5, abs=1e-9)
         assert step.normaliser == pytest.approx(step.by_formula, abs=1e-9)
         assert step.training_error <= step.product
-    assert proof[2].product == pytest.approx(toy.certificate_.value, rel=1e-9)
-    assert "error of this rule under D_4 = 0.5000" in str(proof)
+    assert steps[2].product == pytest.approx(toy.certificate_.value, rel=1e-9)
+    assert "error of this rule under D_4 = 0.5000" in str(steps)
 
 
 def test_capped_votes_do_not_leave_the_rule_at_one_half() -> None:
     X, y = lecture_points()
-    proof = AdaBoostClassifier(n_estimators=2, max_vote=0.1).fit(X, y).proof(X, y)
-    assert proof[0].error_after < 0.4
-    assert proof[0].normaliser > proof[0].by_formula
+    steps = proof(AdaBoostClassifier(n_estimators=2, max_vote=0.1).fit(X, y), X, y)
+    assert steps[0].error_after < 0.4
+    assert steps[0].normaliser > steps[0].by_formula
 
 
 def test_sample_and_class_weights_are_part_of_the_weights() -> None:
@@ -68,30 +69,30 @@ def test_sample_and_class_weights_are_part_of_the_weights() -> None:
     own = np.arange(10.0)
     weigh = {-1: 2, 1: 1}
     model = BoostClassifier("adaboost", "stump", 3, class_weight=weigh).fit(X, y, own)
-    first = np.asarray(model.weights(1, X, y, own))
+    first = np.asarray(weights(model, 1, X, y, own))
     expected = own * np.where(y < 0, 2, 1)
     assert np.allclose(first, expected / expected.sum())
-    assert model.proof(X, y, own)[0].weights[0] == 0
+    assert proof(model, X, y, own)[0].weights[0] == 0
     with pytest.raises(DataError, match="not the 9 rows, labels and weights"):
-        model.weights(1, X, y)
+        weights(model, 1, X, y)
 
 
 @pytest.mark.parametrize("multiclass", ["mh", "m1", "samme"])
 def test_more_classes(multiclass: str) -> None:
     X, y = load_iris(return_X_y=True)
     model = AdaBoostClassifier("tree", n_estimators=4, multiclass=multiclass).fit(X, y)
-    found = model.weights(3, X, y)
+    found = weights(model, 3, X, y)
     assert found.by_row.shape == (150,)
     assert found.by_row.sum() == pytest.approx(1)
     assert found.effective_rows == pytest.approx(model.ledger_.rounds[2].effective_size, rel=1e-6)
     with pytest.raises(ParameterError, match="two classes"):
-        model.proof(X, y)
+        proof(model, X, y)
 
 
 def test_confidence_rated_trees_have_weights() -> None:
     X, y = load_iris(return_X_y=True)
     model = BoostClassifier("adaboost", n_estimators=3, min_leaf_rows=2).fit(X, y > 1)
-    assert model.weights(4, X, y > 1).by_row.sum() == pytest.approx(1)
+    assert weights(model, 4, X, y > 1).by_row.sum() == pytest.approx(1)
 
 
 def test_a_saved_model_has_weights(toy: AdaBoostClassifier, tmp_path: object) -> None:
@@ -99,26 +100,26 @@ def test_a_saved_model_has_weights(toy: AdaBoostClassifier, tmp_path: object) ->
     toy.save(path)
     again = pacboost.load(path)
     X, y = lecture_points()
-    assert np.array_equal(again.weights(3, X, y), toy.weights(3, X, y))
+    assert np.array_equal(weights(again, 3, X, y), weights(toy, 3, X, y))
 
 
 def test_what_is_refused(toy: AdaBoostClassifier) -> None:
     X, y = lecture_points()
     for t in (0, 5, 1.5):
         with pytest.raises(ParameterError, match="t is"):
-            toy.weights(t, X, y)  # type: ignore[arg-type]
+            weights(toy, t, X, y)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="not the 10 rows"):
-        toy.weights(1, X[:9], y[:9])
+        weights(toy, 1, X[:9], y[:9])
     with pytest.raises(DataError, match="not the 10 rows"):
-        toy.weights(1, X[:, ::-1], y)
+        weights(toy, 1, X[:, ::-1], y)
     with pytest.raises(ParameterError, match="weights of logit do not follow"):
-        BoostClassifier("logit", "stump", n_estimators=2).fit(X, y).weights(1, X, y)
-    with pytest.raises(AttributeError, match="after fit"):
-        AdaBoostClassifier().weights(1, X, y)
+        weights(BoostClassifier("logit", "stump", n_estimators=2).fit(X, y), 1, X, y)
+    with pytest.raises(NotFittedError):
+        weights(AdaBoostClassifier(), 1, X, y)
 
 
 def test_a_broken_update_is_seen(toy: AdaBoostClassifier) -> None:
     """The twin that weighs right rows up instead of wrong ones is not the run on these rows."""
     X, y = lecture_points()
     with pytest.raises(DataError, match="not the 10 rows"):
-        proof_of(toy.model_, toy._labelled(X, -y))
+        proof(toy, X, -y)
