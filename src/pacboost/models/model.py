@@ -55,7 +55,7 @@ class Model:
     validation: ValidationCurve | None = None
     """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
     fingerprint: str = ""
-    """The SHA-256 of the training rows (samples/fingerprint.py), if they were available."""
+    """The SHA-256 of the training rows (samples/sample.py), if they were available."""
     seen: tuple[Sketch, ...] = ()
     """Sketches of the training rows, when the model was read from a file."""
 

@@ -16,8 +16,7 @@ from pacboost.bounds.deciding import fewest_rows
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.new_rows import NewRows
-from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.copies import numbered, refuse_hidden_copies
 
 Doubles = NDArray[np.float64]
 WIDER = 1e-9

@@ -16,11 +16,10 @@ from pacboost.questions.dask_rows import rows_and_labels
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import UNCHECKED, NewRows
 from pacboost.questions.row_order import watch_order
-from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.copies import numbered, refuse_hidden_copies
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
-from pacboost.sources.oracles.dask_parts import is_collection
+from pacboost.sources.oracles.choose import is_collection
 
 __all__ = ["UNCHECKED", "certify", "mistakes"]
 

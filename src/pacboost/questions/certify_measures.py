@@ -22,8 +22,7 @@ from pacboost.questions.measuring import (
 from pacboost.questions.mistakes import fresh_labels, refuse_other_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows
-from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.copies import numbered, refuse_hidden_copies
 from pacboost.sources.dataframe import is_frame, open_frame
 
 
