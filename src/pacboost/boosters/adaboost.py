@@ -107,11 +107,9 @@ class ExponentialWeights(Booster[ExponentialState]):
         return self._weigh(state, None, 0.0)
 
     def request(self, state: ExponentialState) -> Request:
-        """Ask for a rule under D_t."""
         return Request(state.weights, state.signs, state.total, state.total, self.criterion)
 
     def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
-        """Add the vote to the margins, and compute the new weights."""
         return self._cast(state, agree, self.vote(found), found.error)
 
     def _cast(
@@ -133,7 +131,6 @@ class ExponentialWeights(Booster[ExponentialState]):
         )
 
     def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
-        """Add the values of the cells to the margins, and compute weights of a similar total."""
         state.cast.append(1.0)
         shift = round_vote(math.log(FRESH_TOTAL / state.total) - math.log(moved.normaliser))
         state = replace(state, log_scale=state.log_scale + shift)
@@ -160,7 +157,6 @@ class ExponentialWeights(Booster[ExponentialState]):
         votes: Sequence[float],
         memory: list[float],
     ) -> ExponentialState:
-        """Restore the votes, and compute the weights of all rows from their margins."""
         copy_into(state.margins, margins)
         state.cast.extend(votes)
         log_scale, total_vote, *extra = memory
@@ -260,17 +256,14 @@ class AdaBoost(ExponentialWeights):
         return self.plain and self.learning_rate == 1 and self.max_vote >= MOST_VOTE and not more
 
     def for_classes(self, count: int) -> AdaBoost:
-        """Set the number of classes."""
         return replace(self, classes=max(2, count))
 
     def vote(self, found: Measured) -> float:
-        """Return the vote of a rule."""
         more = 0.5 * math.log(self.classes - 1) if self.multiclass == "samme" else 0.0
         best = self.learning_rate * (found.best_vote + more)
         return round_vote(min(best, self.max_vote, MOST_VOTE))
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell a vote of its own, or the sign of the weighted majority of its rows."""
         if self.plain:
             agreed = int(np.abs(sums.pulls).sum())
             found = Measured(sums.weight, (sums.weight - agreed) // 2)

@@ -142,11 +142,9 @@ class OneVotePerRule(Booster[BoundedState]):
 
     @property
     def plain(self) -> bool:
-        """A rule gets one vote."""
         return True
 
     def request(self, state: BoundedState) -> Request:
-        """Ask for a rule under the weights."""
         return Request(state.weights, state.signs, state.total, state.total, "error")
 
 
@@ -154,7 +152,6 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
     """What boosters with bounded weights share; a subclass defines votes and weights."""
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
-        """Start with every row at its first weight."""
         rows, outputs = signs.shape
         own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
         mass = total(own) if own.size > 1 else float(own[0]) * rows * outputs
@@ -181,20 +178,17 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         """Set the weights of some rows by their margins (or log weights); give their sum."""
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the sign of the weighted majority of its rows."""
         agreed = int(np.abs(sums.pulls).sum())
         found = Measured(sums.weight, (sums.weight - agreed) // 2)
         return whole_values(np.sign(sums.pulls) * self.vote(found))
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Add the vote to the margins, and compute the new weights."""
         vote = self.vote(found)
         state.cast.append(vote)
         state.margins[:] += vote * agree
         return self._weigh(state)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add the values of the cells to the margins, and compute the new weights."""
         state.cast.append(1.0)
         state.margins[:] += state.signs * moved.values[moved.cells]
         return self._weigh(state)
@@ -206,7 +200,6 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         votes: Sequence[float],
         memory: list[float],
     ) -> BoundedState:
-        """Compute the weights of all rows from their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state)

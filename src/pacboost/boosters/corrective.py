@@ -65,11 +65,9 @@ class Corrective(RevisingBooster[CorrectiveState]):
 
     @property
     def plain(self) -> bool:
-        """A rule gets one vote."""
         return True
 
     def share_of(self, state: CorrectiveState) -> float:
-        """Return the share that was set, or chosen by the first rule."""
         return state.share
 
     @abstractmethod
@@ -94,11 +92,9 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return min(most, -math.log(state.share)) if state.share > 0 else most
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> CorrectiveState:
-        """Start with D_1 proportional to the base weights."""
         return one_kind(signs, base)
 
     def request(self, state: CorrectiveState) -> Request:
-        """Ask for the rule with the largest edge."""
         total = int(state.weights.sum())
         return Request(state.weights, state.signs, total, total, "error")
 
@@ -107,16 +103,13 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return 1.0
 
     def values(self, state: CorrectiveState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the sign of the weighted majority of its rows."""
         return np.sign(sums.pulls).astype(np.float64)
 
     def step(self, state: CorrectiveState, agree: Agreement, found: Measured) -> CorrectiveState:
-        """Add a rule, and find new votes and weights."""
         least = min(state.least, _edge(state, agree))
         return self._with_votes(self.corrected(replace(self._with_rule(state, agree), least=least)))
 
     def move(self, state: CorrectiveState, moved: Moved) -> CorrectiveState:
-        """Add the signs of the cells as a rule."""
         said = np.sign(moved.values).astype(np.int8)[moved.cells]
         return self.step(state, said * state.signs, Measured(1, 0))
 
@@ -144,7 +137,6 @@ class Corrective(RevisingBooster[CorrectiveState]):
         )
 
     def memory(self, state: CorrectiveState) -> list[float]:
-        """Return least edge, strength, reach and factor, and the votes of sum 1 that are not 0."""
         some = np.flatnonzero(state.votes)
         votes = np.stack([some, state.votes[some]], axis=1).reshape(-1)
         return [state.least, state.strength, state.reach, state.factor, *votes.tolist()]
@@ -152,7 +144,6 @@ class Corrective(RevisingBooster[CorrectiveState]):
     def recall(
         self, state: CorrectiveState, agree: Agreement, memory: list[float]
     ) -> CorrectiveState:
-        """Add a rule, with the votes that were found in the earlier run."""
         state = self.replayed(self._with_rule(state, agree))
         least, strength, reach, factor = memory[:4]
         votes = np.zeros(len(state.columns))
@@ -163,20 +154,16 @@ class Corrective(RevisingBooster[CorrectiveState]):
     def resume(
         self, state: CorrectiveState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> CorrectiveState:
-        """Compute the weights of all rows from the last votes."""
         del state.cast[-1]
         return self._with_votes(state)
 
     def votes(self, state: CorrectiveState) -> Floats:
-        """Return the current votes of all rounds."""
         return self.votes_after(state, len(state.cast))
 
     def last_vote(self, state: CorrectiveState) -> float:
-        """Return the current vote of the newest round."""
         return float(self.votes(state)[-1])
 
     def votes_after(self, state: CorrectiveState, rounds: int) -> Floats:
-        """Return the votes as they were after so many rounds."""
         return state.cast[rounds - 1] if rounds else np.empty(0)
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
@@ -184,7 +171,6 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return np.maximum(1 - margins, 0.0)
 
     def stop(self, state: CorrectiveState) -> str | None:
-        """Stop when the gap is within the tolerance."""
         if state.gap <= self.tolerance:
             return (
                 f"the margin is within {self.tolerance:g} of the least edge: if the learner found "

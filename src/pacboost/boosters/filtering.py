@@ -60,7 +60,6 @@ class FilterBoost(BoundedWeights):
         return round_vote(min(self.learning_rate * found.best_vote, MOST_VOTE))
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Return 1/(1 + exp(margin))."""
         return heaviest(sigmoid(-margins))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
@@ -131,11 +130,9 @@ class Measure(BoundedWeights):
         return round_vote(self.share * self.epsilon * self.edge)
 
     def vote(self, found: Measured) -> float:
-        """Return every rule the same vote."""
         return self.slope
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Return the measure M of each row."""
         return heaviest(np.clip(1.0 - margins, 0.0, 1.0))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
@@ -148,7 +145,6 @@ class Measure(BoundedWeights):
         return 1 / (self.slope * rest) if rest > 0 else math.inf
 
     def stop(self, state: BoundedState) -> str | None:
-        """Stop once the mean weight is below epsilon."""
         return mean_weight_below(state, self.epsilon)
 
     def _based(self, units: Floats) -> Floats:

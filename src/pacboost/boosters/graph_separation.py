@@ -83,11 +83,9 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
 
     @property
     def plain(self) -> bool:
-        """A rule gets one vote."""
         return True
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> PairState:
-        """Start with all rows of opposite signs joined."""
         if signs.shape[1] > 1:
             raise ParameterError(
                 "Only binary classification is supported. The type of the target is multiclass: "
@@ -97,29 +95,23 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return PairState.of(signs, base)
 
     def request(self, state: PairState) -> Request:
-        """Ask for a rule that separates joined rows."""
         return Request(state.weights, state.signs, state.total, state.total, "error")
 
     def values(self, state: PairState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the sign of the weighted majority of its rows."""
         return answers_of(sums.pulls).astype(np.float64)
 
     def step(self, state: PairState, agree: Agreement, found: Measured) -> PairState:
-        """Split all patterns by the answers of the rule."""
         return split_patterns(state, agree * state.signs)
 
     def move(self, state: PairState, moved: Moved) -> PairState:
-        """Split all patterns by the signs of the cells."""
         return split_patterns(state, answers_of(moved.values)[moved.cells])
 
     def recall(self, state: PairState, agree: Agreement, memory: list[float]) -> PairState:
-        """Split all patterns by the answers of the rule, as in the earlier run."""
         return split_patterns(state, agree * state.signs)
 
     def resume(
         self, state: PairState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> PairState:
-        """Keep the state that ``recall`` has built."""
         return state
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
@@ -127,7 +119,6 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return 1 - margins
 
     def joined(self, state: PairState, vote: Vote, sample: Sample) -> Vote:
-        """Return the vote that consists of the table."""
         if not vote.hypotheses:
             return vote
         seen = np.stack(state.seen[: len(vote.hypotheses)])
@@ -135,12 +126,10 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return Vote([table], np.ones(1))
 
     def parted(self, vote: Vote) -> Vote:
-        """Return the rules of the table."""
         rules = [rule for h in vote.hypotheses if isinstance(h, Pattern) for rule in h.rules]
         return Vote(rules, np.ones(len(rules)))
 
     def stop(self, state: PairState) -> str | None:
-        """Stop when no pair is left."""
         return None if state.pairs > 0 else "no pattern holds rows of both classes any more"
 
 

@@ -93,7 +93,6 @@ class Logit(FilteringBooster[LogitState]):
     def init(
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
     ) -> LogitState:
-        """Start with all probabilities equal."""
         own = base / base.max()
         mass = total(own) if own.size > 1 else float(signs.shape[0])
         whole = np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1])))
@@ -122,13 +121,11 @@ class Logit(FilteringBooster[LogitState]):
         return np.asarray(rest / (1.0 + rest))
 
     def request(self, state: LogitState) -> Request:
-        """Ask for a Newton step."""
         penalty = self._penalty(state)
         weight, pull = max(1, state.weight), max(1, state.pull)
         return Request(state.weights, state.pulls, weight, pull, "newton", penalty)
 
     def values(self, state: LogitState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the Newton step for its rows."""
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self._prior(sums))
         means = sums.means(self._penalty(state))
@@ -161,7 +158,6 @@ class Logit(FilteringBooster[LogitState]):
         return logs
 
     def move(self, state: LogitState, moved: Moved) -> LogitState:
-        """Add the values of the cells to the margins, and compute the new weights."""
         state.cast.append(1.0)
         return self._weigh(state, moved)
 
@@ -172,7 +168,6 @@ class Logit(FilteringBooster[LogitState]):
         votes: Sequence[float],
         memory: list[float],
     ) -> LogitState:
-        """Compute the weights of all rows from their margins."""
         copy_into(state.margins, margins)
         state.cast.extend(votes)
         return self._weigh(state, None)

@@ -163,11 +163,9 @@ class Majority(BoundedWeights):
         return round_vote(math.atanh(self.edge))
 
     def vote(self, found: Measured) -> float:
-        """Return every rule the same vote."""
         return self.rate
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Return k, if edge and epsilon are at least those that k was computed for."""
         return self.rounds if edge >= self.edge and epsilon >= self.epsilon else math.inf
 
     def potentials(self, rounds: int) -> Floats:
@@ -215,11 +213,9 @@ class Majority(BoundedWeights):
         return np.where(sums.pulls > 0, self.rate, -self.rate)
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Add the vote to the margins, and remember the edge."""
         return _noted(super().step(state, agree, found), found.edge)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add the values of the cells to the margins, and remember the edge."""
         edge = edge_of(self.request(state), moved)
         return _noted(super().move(state, moved), edge)
 
@@ -234,7 +230,6 @@ class Majority(BoundedWeights):
         return _noted(super().resume(state, margins, votes, memory), *memory or [1.0])
 
     def stop(self, state: BoundedState) -> str | None:
-        """Stop when the error is reached, or when edges below the promise make that impossible."""
         (lost, edge), rounds = state.extra, len(state.cast)
         if lost <= self.epsilon * self.half(rounds):
             of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"
@@ -250,7 +245,6 @@ class Majority(BoundedWeights):
         raise NotImplementedError("weights are set for all rows at once")
 
     def _weigh(self, state: BoundedState) -> BoundedState:
-        """Weigh rows by a table, scaled so that the total is always about the same."""
         rounds, base = len(state.cast), state.base
         right = self.count(state.margins, rounds).reshape(-1)
         masses = np.bincount(right, np.broadcast_to(base, right.shape), rounds + 1)

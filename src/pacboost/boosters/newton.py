@@ -84,7 +84,6 @@ class Newton(Booster[NewtonState]):
     def init(
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
     ) -> NewtonState:
-        """Start with all scores at 0."""
         rows = signs.shape[0]
         known = self.known(signs, targets)
         state = NewtonState(
@@ -125,11 +124,9 @@ class Newton(Booster[NewtonState]):
         return self.steps(sums.means() * state.step_unit)
 
     def unit(self, state: NewtonState) -> float:
-        """Return the unit of values."""
         return state.unit
 
     def request(self, state: NewtonState) -> Request:
-        """Ask for a Newton step."""
         penalty = self._penalty(state)
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 
@@ -141,7 +138,6 @@ class Newton(Booster[NewtonState]):
         return whole_values(self.learning_rate * self.steps(means), state.unit)
 
     def move(self, state: NewtonState, moved: Moved) -> NewtonState:
-        """Add the values of the cells to the scores, and weigh the rows anew."""
         state.cast.append(1.0)
         state.margins[:] += moved.values[moved.cells] * state.signs
         return self._weigh(state)
@@ -153,7 +149,6 @@ class Newton(Booster[NewtonState]):
         votes: Sequence[float],
         memory: list[float],
     ) -> NewtonState:
-        """Restore the scores, and weigh the rows."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state)
@@ -216,13 +211,11 @@ class LogLink(Newton):
         return np.asarray(log(np.maximum(1.0 + means, LEAST_FACTOR)))
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
-        """Return the logarithm of the mean target."""
         weights = np.broadcast_to(state.base, state.targets.shape)
         mean = total(weights * state.targets) / total(weights)
         return np.full((1, 1), math.log(max(mean, 1e-300)))
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
-        """Return minus the gradient and the curvature of every row."""
         return self.row_slopes(state.targets, state.scores)
 
     @abstractmethod
@@ -269,6 +262,5 @@ class Gentle(ExponentialWeights):
         check_rate("learning_rate", self.learning_rate)
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the mean of its signs."""
         values = self.learning_rate * sums.means()
         return whole_values(np.clip(values, -MOST_VOTE, MOST_VOTE))

@@ -71,7 +71,6 @@ class Projection(BoundedWeights):
         return round_vote(self.edge)
 
     def vote(self, found: Measured) -> float:
-        """Return every rule the same vote."""
         return self.rate
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
@@ -101,7 +100,6 @@ class Projection(BoundedWeights):
         return math.log(1 / epsilon) / (self.rate * rest)
 
     def stop(self, state: BoundedState) -> str | None:
-        """Stop after as many rounds as the promised edge needs."""
         if len(state.cast) > self.most_rounds(self.edge, self.epsilon):
             return (
                 f"rules of edge {self.edge:g} need no more rounds for an error of {self.epsilon:g}"
@@ -109,11 +107,9 @@ class Projection(BoundedWeights):
         return None
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Add the vote to the margins, and project the weights."""
         return super().step(self._projected(state, agree), agree, found)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add the values of the cells to the margins, and project the weights."""
         agree = state.signs * moved.values[moved.cells] / self.rate
         return super().move(self._projected(state, agree), moved)
 
@@ -134,7 +130,6 @@ class Projection(BoundedWeights):
         votes: Sequence[float],
         log_weights: Floats | None = None,
     ) -> BoundedState:
-        """Compute the weights of all rows from their log weights."""
         if log_weights is None:
             raise ParameterError("projection needs the log weights of the rows, from follow")
         state.margins[:] = margins

@@ -55,15 +55,12 @@ class Square(Residual):
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
-        """Return the mean residual of every cell."""
         return sums.means(self.penalty(state) if shrunk else 0.0) / state.scale
 
     def weigh(self, state: ResidualState) -> int:
-        """Set pulls to the weighted residuals."""
         return sum_of_pulls(residual.pulls, state, state.cut, state.scale)
 
     def penalty(self, state: ResidualState) -> float:
-        """Return what is added to the weight of every cell."""
         return self.l2 * state.weight / state.targets.size
 
 
@@ -97,11 +94,9 @@ class Absolute(Residual):
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
-        """Return the median residual of every cell, 0 where there are no rows."""
         return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
-        """Set pulls to the signs of the residuals."""
         return sum_of_pulls(residual.sides, state, state.unit)
 
 
@@ -183,7 +178,6 @@ class Huber(Residual):
             )
 
     def prepared(self, state: ResidualState) -> ResidualState:
-        """Find the cut for the new residuals."""
         cut = quantile_of(np.abs(state.residuals), state.row_weights, self.alpha)
         cut = max(cut, state.unit)
         return replace(state, cut=cut, scale=math.ldexp(1.0, -math.frexp(cut)[1]))
@@ -191,7 +185,6 @@ class Huber(Residual):
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
-        """Return median of every cell, and the mean of what its rows differ from it, cut off."""
         count = len(sums.pulls)
         medians = state.quantiles(cells, count, 0.5)
         off = np.clip(state.residuals - medians[cells], -state.cut, state.cut)
@@ -201,7 +194,6 @@ class Huber(Residual):
         return np.asarray(medians + steps)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
-        """Set pulls to the weighted residuals, cut off."""
         return sum_of_pulls(residual.pulls, state, state.cut, state.scale)
 
 
@@ -289,7 +281,6 @@ class Quantile(Residual):
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
-        """Return the quantile of the residuals of every cell, 0 where there are no rows."""
         return state.quantiles(cells, len(sums.pulls), self.quantile)[:, None]
 
     def weigh(self, state: ResidualState) -> int:

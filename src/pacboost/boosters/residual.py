@@ -148,12 +148,10 @@ class Residual(Booster[ResidualState]):
         return state
 
     def move(self, state: ResidualState, moved: Moved) -> ResidualState:
-        """Add the values of the cells to the scores, and compute the new pulls."""
         state.cast.append(1.0)
         return self._advance(state, moved)
 
     def memory(self, state: ResidualState) -> list[float]:
-        """Remember the setting that all rounds share."""
         return [getattr(self, self.setting)] if self.setting else []
 
     def resume(
@@ -171,7 +169,6 @@ class Residual(Booster[ResidualState]):
         return self._advance(state, None)
 
     def stop(self, state: ResidualState) -> str | None:
-        """Stop when no residual is as large as a unit."""
         return ALL_MET if state.largest < state.unit else None
 
     def _advance(self, state: ResidualState, moved: Moved | None) -> ResidualState:

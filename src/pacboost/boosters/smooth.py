@@ -66,11 +66,9 @@ class Smooth(BoundedWeights):
         return round_vote(-0.5 * math.log1p(-self.edge / 2))
 
     def vote(self, found: Measured) -> float:
-        """Return every rule the same vote."""
         return self.step_size
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Return the measure M of each row."""
         return heaviest(exp(-np.maximum(self._heights(margins, rounds), 0.0)))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
@@ -81,7 +79,6 @@ class Smooth(BoundedWeights):
         return 1 / (epsilon * size * gain) if gain > 0 else math.inf
 
     def stop(self, state: BoundedState) -> str | None:
-        """Stop once the mean weight is below epsilon."""
         return mean_weight_below(state, self.epsilon)
 
     def _heights(self, margins: Floats, rounds: int) -> Floats:

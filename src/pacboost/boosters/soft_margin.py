@@ -48,7 +48,6 @@ class LP(Corrective):
     tolerance: float = 0.01
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Solve the linear program for the votes."""
         state = self.replayed(state)
         assert state.balanced is not None
         return replace(state, votes=state.balanced.votes)
@@ -58,7 +57,6 @@ class LP(Corrective):
         return solved(state, ACCURACY * self.tolerance)
 
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Return the weights that solve the dual program."""
         assert state.balanced is not None
         return state.balanced.weights
 
@@ -108,7 +106,6 @@ class ERLP(Corrective):
         return 16 * self.eta(largest_entropy) / self.tolerance
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Find the votes with the largest smoothed margin."""
         strength = self.eta(self.largest_entropy(state))
         return replace(state, votes=self.climb(state).regularised(state.votes, strength))
 
@@ -147,7 +144,6 @@ class CorrectiveERLP(ERLP):
     title: ClassVar[str] = "Corrective ERLPBoost"
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Make a Frank-Wolfe step."""
         return replace(state, votes=self.stepped(state))
 
     def stepped(self, state: CorrectiveState) -> Floats:
@@ -205,7 +201,6 @@ class Projecting(Corrective):
         return float(self.tolerance * 4.0**steps)
 
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Return the projected weights."""
         return self.climb(state).at(state.votes, state.strength).weights
 
 
@@ -253,7 +248,6 @@ class MLP(CorrectiveERLP):
     title: ClassVar[str] = "MLPBoost"
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Take the candidate with the larger smoothed margin."""
         state = self.replayed(state)
         assert state.balanced is not None
         climb, strength = self.climb(state), self.eta(self.largest_entropy(state))
@@ -262,7 +256,6 @@ class MLP(CorrectiveERLP):
         return replace(state, votes=candidates[values[1] > values[0]])
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
-        """Solve LPBoost's program, starting from the solution of the last round."""
         return solved(state, ACCURACY * self.tolerance)
 
 

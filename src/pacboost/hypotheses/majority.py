@@ -56,18 +56,15 @@ class Decision(Hypothesis):
         object.__setattr__(self, "values", class_values(self.vote.outputs))
 
     def cells(self, sample: Sample) -> Cells:
-        """Score the rows."""
         return decided(self.vote.scores(sample.table))
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Add up those of the rules, by their own votes."""
         shares = np.zeros(n_features)
         for rule, own in zip(self.vote.hypotheses, self.vote.votes, strict=True):
             shares += rule.importances(vote * abs(float(own)), n_features)
         return shares
 
     def words(self, names: Names) -> str:
-        """Return how many rules voted."""
         count = len(self.vote.hypotheses)
         return f"vote of {count} rule{'s' if count != 1 else ''}"
 
@@ -91,7 +88,6 @@ class Three(Hypothesis):
         object.__setattr__(self, "values", class_values(self.first.values.shape[1]))
 
     def cells(self, sample: Sample) -> Cells:
-        """Ask two of the rules about all rows, and the third about those they disagree on."""
         cells = named(self.first, sample)
         differ = np.flatnonzero(cells != named(self.second, sample))
         if differ.size:
@@ -104,13 +100,11 @@ class Three(Hypothesis):
         return self.first, self.second, self.third
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Add up those of the three."""
         return sum(
             (rule.importances(vote, n_features) for rule in self.rules), np.zeros(n_features)
         )
 
     def words(self, names: Names) -> str:
-        """Return the three."""
         said = "; ".join(rule.words(names) for rule in self.rules)
         return f"majority of ({said})"
 

@@ -63,7 +63,6 @@ class Pattern(Hypothesis):
         return values
 
     def cells(self, sample: Sample) -> Cells:
-        """Find the pattern of each row, or the nearest."""
         if sample.bins is None:
             sample = unlabelled(sample.table, bins_of(self.rules))
         seen = np.empty((sample.n_rows, len(self.rules)), dtype=np.int8)
@@ -97,7 +96,6 @@ class Pattern(Hypothesis):
         )
 
     def words(self, names: Names) -> str:
-        """Return how large it is, and what the rules are."""
         rules = "; ".join(rule.words(names) for rule in self.rules)
         return f"table of {len(self.patterns)} patterns of {len(self.rules)} rules: {rules}"
 

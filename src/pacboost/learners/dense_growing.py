@@ -58,7 +58,6 @@ class DenseTreeSearch(TreeSearch):
         return self._blocks.features
 
     def _make_room(self) -> None:
-        """Reserve what is used for every tree."""
         blocks = self._blocks
         lanes = 8 * blocks.words.shape[0]
         # Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower).
@@ -99,7 +98,6 @@ class DenseTreeSearch(TreeSearch):
         self._found, self._largest_team = Bundle(found), team
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
-        """Have a team grow the tree."""
         rows = self._order[: self._sizes[0]]
         if chosen is not None:
             rows[:] = chosen
@@ -141,7 +139,6 @@ class DenseTreeSearch(TreeSearch):
         return ManyTrees(team, given, work, self._cells, self._leaves, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        """Walk the rows that were not chosen to their leaves."""
         aside = np.ones(self._order.size, dtype=np.bool_)
         aside[chosen] = False
         rows = np.flatnonzero(aside).astype(np.uint32)

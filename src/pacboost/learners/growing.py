@@ -115,7 +115,6 @@ class TreeSearch(Search):
             features[j, cuts.MONOTONE] = slope
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        """Find a tree whose leaves name a sign or a class each."""
         signs = self.sample.signs
         outputs = signs.shape[1]
         own = np.repeat(weights[:, None], outputs, axis=1)
@@ -133,11 +132,9 @@ class TreeSearch(Search):
         return tree.valued(named, inside)
 
     def constant(self) -> Hypothesis:
-        """Return the tree of a single leaf."""
         return TreeRule.constant(self._bins, np.zeros(self.sample.signs.shape[1]))
 
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[TreeRule, Cells]:
-        """Grow a tree. The cells are overwritten by the next one."""
         unit = self._prepare(request, seed, chosen)
         self._starts[0], self._slots[0], self._depths[0] = 0, 0, 0
         self._sizes[0] = self.sample.n_rows if chosen is None else chosen.size

@@ -107,7 +107,6 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's importance, averaged over the votes or rules of the members."""
         model = self._fitted("feature_importances_")
         votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
         shares = [replace(model, vote=vote).importances() for vote in votes]

@@ -40,7 +40,6 @@ class Adversary(Learner):
             raise ParameterError(f"order is {self.order!r}; it may be random, heavy or light")
 
     def on(self, sample: Sample) -> AdversarySearch:
-        """It needs no look at the rows."""
         return AdversarySearch(sample, self)
 
 
@@ -52,7 +51,6 @@ class AdversarySearch(Search):
     promise: Adversary
 
     def find(self, weights: Weights, answers: Signs, seed: int) -> Recorded:
-        """Fill the allowance of error as far as whole rows can."""
         allowance = int((1 - self.promise.edge) / 2 * int(weights.sum()))
         if self.promise.order == "random":
             order = np.random.default_rng(seed).permutation(weights.size)
@@ -97,7 +95,6 @@ class WeakStump(Learner):
         return WeakStumpSearch(sample, self)
 
     def capacity(self, sample: Sample) -> Capacity:
-        """The class is that of all stumps."""
         return Stump().capacity(sample)
 
 
@@ -109,7 +106,6 @@ class WeakStumpSearch(Search):
     promise: WeakStump
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> StumpRule:
-        """Measure every stump, and take the weakest that keeps the promise."""
         total = int(weights.sum())
         asked = self.promise.edge * total
         edges = [stump_edges(self.sample, weights, answers, j) for j in range(self._features)]
@@ -203,12 +199,10 @@ class Scripted(Learner):
         return plain and self.learner.finds_rules(sample)
 
     def on(self, sample: Sample) -> ScriptedSearch:
-        """Look the thresholds up in the bins."""
         rules = {number: _found(rule, sample) for number, rule in self.rules.items()}
         return ScriptedSearch(sample, rules, self.learner)
 
     def capacity(self, sample: Sample) -> Capacity | None:
-        """That of the learner, if all rules that are given are stumps as well."""
         stumps = all(isinstance(rule, tuple | StumpRule) for rule in self.rules.values())
         return self.learner.capacity(sample) if stumps and isinstance(self.learner, Stump) else None
 
@@ -229,14 +223,12 @@ class ScriptedSearch(Search):
         return self._rules.get(self._round)
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        """Return the rule that is due, or ask the learner."""
         due = self._due(weights)
         return self._search.find(weights, answers, seed) if due is None else due
 
     def partition(
         self, request: Request, seed: int, chosen: Rows | None
     ) -> tuple[Hypothesis, Cells]:
-        """Return the cells of the rule that is due, or ask the learner."""
         due = self._due(request.rows())
         if due is None:
             return self._search.partition(request, seed, chosen)
@@ -244,7 +236,6 @@ class ScriptedSearch(Search):
         return rule, rule.cells(self.sample)
 
     def constant(self) -> Hypothesis:
-        """Return the rule of a single cell, as the learner has it."""
         return self._search.constant()
 
 

@@ -49,12 +49,10 @@ class Box(Rule):
         return within
 
     def answers(self, sample: Sample) -> Answers:
-        """Look where each row lies."""
         inside = self.inside(sample.rows)
         return np.where(inside, np.int8(self.within), np.int8(-self.within))
 
     def negated(self) -> Box:
-        """Turn the answers round."""
         return replace(self, within=-self.within)
 
     def words(self, names: Names) -> str:
@@ -91,7 +89,6 @@ class Rectangle(Learner):
     deterministic = True
 
     def on(self, sample: Sample) -> RectangleSearch:
-        """Hand it the raw rows."""
         return RectangleSearch(sample)
 
 
@@ -102,6 +99,5 @@ class RectangleSearch(Search):
     sample: Sample
 
     def find(self, weights: Weights, signs: Signs, seed: int) -> Box:
-        """Leave rows without weight out."""
         counting = weights > 0
         return tightest(self.sample.rows[counting], signs[counting])
