@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import (
     Agreement,
     Booster,
+    Floats,
     Measured,
     Moved,
     check_not_negative,
@@ -61,9 +62,9 @@ class ExponentialState:
     """Margins and weights of every row, the votes, and the scale that makes weights whole."""
 
     signs: Signs
-    margins: NDArray[np.float64]
+    margins: Floats
     weights: NDArray[np.int64]
-    log_base: NDArray[np.float64]
+    log_base: Floats
     """One for each row and output, or a single one for all."""
     log_scale: float
     """Like margins and base weights a multiple of the vote unit, so that their sums are exact."""
@@ -81,9 +82,7 @@ class ExponentialWeights(Booster[ExponentialState]):
     potential: ClassVar[str] = "exponential"
     criterion: ClassVar[str] = "z"
 
-    def init(
-        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
-    ) -> ExponentialState:
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> ExponentialState:
         """Start with D_1 proportional to the base weights.
 
         A base weight below one unit, 2**-52 of all, counts as one: D_1 is then one and the same
@@ -151,11 +150,7 @@ class ExponentialWeights(Booster[ExponentialState]):
         return [state.log_scale, state.total_vote, *state.extra]
 
     def resume(
-        self,
-        state: ExponentialState,
-        margins: NDArray[np.float64],
-        votes: Sequence[float],
-        memory: list[float],
+        self, state: ExponentialState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> ExponentialState:
         copy_into(state.margins, margins)
         state.cast.extend(votes)

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement, Booster, Measured, Moved, S, whole_values
+from pacboost.boosters.booster import Agreement, Booster, Floats, Measured, Moved, S, whole_values
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
@@ -29,8 +29,6 @@ from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import exp, log, total
 from pacboost.samples.sample import Request, Signs, Sums
-
-Floats = NDArray[np.float64]
 
 
 class FilteringBooster(Booster[S]):
@@ -140,9 +138,7 @@ class BoundedState:
 class OneVotePerRule(Booster[BoundedState]):
     """A booster that asks for a rule with a large edge and gives it one vote, never revised."""
 
-    @property
-    def plain(self) -> bool:
-        return True
+    plain: ClassVar[bool] = True
 
     def request(self, state: BoundedState) -> Request:
         return Request(state.weights, state.signs, state.total, state.total, "error")
@@ -194,11 +190,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         return self._weigh(state)
 
     def resume(
-        self,
-        state: BoundedState,
-        margins: Floats,
-        votes: Sequence[float],
-        memory: list[float],
+        self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
         state.margins[:] = margins
         state.cast.extend(votes)
@@ -230,8 +222,14 @@ def mean_weight_below(state: BoundedState, epsilon: float) -> str | None:
     return None
 
 
-def check_promise(edge: float, epsilon: float) -> None:
-    """Raise unless an edge and an error to be met lie strictly between 0 and 1."""
-    for name, value in (("edge", edge), ("epsilon", epsilon)):
-        if not 0 < value < 1:
-            raise ParameterError(f"{name} is {value}; it must lie between 0 and 1")
+@dataclass(frozen=True)
+class Promised(BoundedWeights):
+    """A booster with bounded weights for a promised ``edge`` and an error of ``epsilon``."""
+
+    edge: float = 0.1
+    epsilon: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name, value in (("edge", self.edge), ("epsilon", self.epsilon)):
+            if not 0 < value < 1:
+                raise ParameterError(f"{name} is {value}; it must lie between 0 and 1")

@@ -21,10 +21,9 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfcinv
 
-from pacboost.boosters.booster import Agreement, Measured, Moved
+from pacboost.boosters.booster import Agreement, Floats, Measured, Moved
 from pacboost.boosters.bounded_weights import BoundedState, OneVotePerRule
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
@@ -79,7 +78,6 @@ def erfc(values: Floats | float) -> Floats:
 # equations are solved by Newton's steps, held between a vote that is too small and one that is too
 # large.
 
-Floats = NDArray[np.float64]
 
 STEPS = 200
 """More than bisection needs to come down to the last bit."""

@@ -7,7 +7,7 @@ average, and so separates at least a share r of all pairs:
 
     pairs left after T rounds ≤ (n²/4)·∏(1 - r_t),       none if Σ r_t > ln(n²/4).
 
-The final classifier is not a vote but a table from patterns to signs (hypotheses/pattern.py); a
+The final classifier is not a vote but a table from patterns to signs (hypotheses/majority.py); a
 plain vote cannot succeed with so few rounds. With weights W₊ and W₋ of the signs in its
 pattern a row has the margin y·(W₊ - W₋)/(W₊ + W₋), and training error ≤ mean of (1 - margin).
 """
@@ -21,16 +21,21 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement, FinalTable, Measured, Moved, RevisingBooster
+from pacboost.boosters.booster import (
+    Agreement,
+    FinalTable,
+    Floats,
+    Measured,
+    Moved,
+    RevisingBooster,
+)
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.hypotheses.pattern import Pattern, answers_of
+from pacboost.hypotheses.majority import Pattern, answers_of
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Sample, Signs, Sums
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +86,7 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
     potential: ClassVar[str] = "hinge"
     multiclass: ClassVar[str] = "two"
 
-    @property
-    def plain(self) -> bool:
-        return True
+    plain: ClassVar[bool] = True
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> PairState:
         if signs.shape[1] > 1:

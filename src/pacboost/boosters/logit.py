@@ -46,12 +46,12 @@ class LogitState:
     """Margins, weights and pulls of every row, in whole units."""
 
     signs: Signs
-    margins: NDArray[np.float64]
+    margins: Floats
     weights: NDArray[np.int64]
     pulls: NDArray[np.int64]
-    base: NDArray[np.float64]
+    base: Floats
     """Base weights in whole units, one for each row or one for all; they bound the pulls."""
-    raised_sums: NDArray[np.float64]
+    raised_sums: Floats
     """With many classes: the largest score of each row and Σ exp(F - that), (rows, 2)."""
     largest_base: float = 1.0
     weight: int = 0
@@ -90,9 +90,7 @@ class Logit(FilteringBooster[LogitState]):
         check_rate("max_target", min(self.max_target, MOST_STEP))
         check_not_negative("l2", self.l2)
 
-    def init(
-        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
-    ) -> LogitState:
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> LogitState:
         own = base / base.max()
         mass = total(own) if own.size > 1 else float(signs.shape[0])
         whole = np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1])))
@@ -144,16 +142,16 @@ class Logit(FilteringBooster[LogitState]):
         classes: int = max(2, state.signs.shape[1])
         return self.l2 * state.largest_base * 4 * (classes - 1) / classes**2
 
-    def _prior(self, sums: Sums) -> NDArray[np.float64]:
+    def _prior(self, sums: Sums) -> Floats:
         """Return the scores whose probabilities are the shares of the classes."""
         pulls, outputs = sums.pulls, sums.pulls.shape[1]
         if outputs == 1:  # at F = 0 every pull is half a row: Σ y/2
             share = np.clip(0.5 + pulls / sums.pull / 2, 1e-6, 1 - 1e-6)
-            odds: NDArray[np.float64] = log(share / (1 - share))
+            odds: Floats = log(share / (1 - share))
             return 0.5 * odds
         rows = sums.weight / (outputs * (1 / outputs) * (1 - 1 / outputs))
         share = np.clip(pulls / rows + 1 / outputs, 1e-6, 1.0)
-        logs: NDArray[np.float64] = log(share)
+        logs: Floats = log(share)
         logs -= row_totals(logs)[:, None] / outputs
         return logs
 
@@ -162,11 +160,7 @@ class Logit(FilteringBooster[LogitState]):
         return self._weigh(state, moved)
 
     def resume(
-        self,
-        state: LogitState,
-        margins: NDArray[np.float64],
-        votes: Sequence[float],
-        memory: list[float],
+        self, state: LogitState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> LogitState:
         copy_into(state.margins, margins)
         state.cast.extend(votes)

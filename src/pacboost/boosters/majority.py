@@ -31,12 +31,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from pacboost.boosters.booster import Agreement, Measured, Moved, edge_of
+from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
 from pacboost.boosters.bounded_weights import (
     BoundedState,
-    BoundedWeights,
+    Promised,
     Weights,
-    check_promise,
     heaviest,
 )
 from pacboost.hypotheses.hypothesis import Cells, CellValues
@@ -50,7 +49,6 @@ from pacboost.samples.sample import Signs, Sums
 # heads, ``losing`` is the probability to lose in the end, and ``log_deciding`` the logarithm of the
 # probability that the next coin decides.
 
-Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 
 
@@ -121,7 +119,7 @@ BROKEN = "less than the promised"
 
 
 @dataclass(frozen=True)
-class Majority(BoundedWeights):
+class Majority(Promised):
     """The rules of boosting by majority; a state's ``extra`` is (mean of b, edge of the last rule).
 
     >>> rules = Majority(edge=0.2, epsilon=0.1)
@@ -135,12 +133,6 @@ class Majority(BoundedWeights):
     title: ClassVar[str] = "Boost by majority"
     potential: ClassVar[str] = "binomial"
     error_factor: ClassVar[float] = 0.0
-
-    edge: float = 0.1
-    epsilon: float = 0.05
-
-    def __post_init__(self) -> None:
-        check_promise(self.edge, self.epsilon)
 
     @property
     def _right(self) -> float:

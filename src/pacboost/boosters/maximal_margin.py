@@ -24,10 +24,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import ExponentialState, ExponentialWeights
-from pacboost.boosters.booster import Agreement, Measured, Moved, edge_of
+from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -49,16 +48,12 @@ class MarginGoal(ExponentialWeights):
                 "0 and 1"
             )
 
-    @property
-    def plain(self) -> bool:
-        return True
+    plain: ClassVar[bool] = True
 
     def share_of(self, state: ExponentialState) -> float:
         return 0.0
 
-    def init(
-        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
-    ) -> ExponentialState:
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> ExponentialState:
         return replace(super().init(signs, base, targets), extra=(1.0, 0.0))
 
     @abstractmethod

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.adaboost import ExponentialState, ExponentialWeights
 from pacboost.boosters.booster import (
     Booster,
+    Floats,
     Moved,
     check_not_negative,
     check_rate,
@@ -38,7 +39,6 @@ from pacboost.numerics.same_bits import log, mean, total
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.sample import Request, Signs, Sums
 
-Floats = NDArray[np.float64]
 MOST_RATIO = 2.0**20
 """Rows that weigh less than this part of the heaviest are treated as if they weighed so much."""
 
@@ -81,9 +81,7 @@ class Newton(Booster[NewtonState]):
     learning_rate: float
     l2: float
 
-    def init(
-        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
-    ) -> NewtonState:
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> NewtonState:
         rows = signs.shape[0]
         known = self.known(signs, targets)
         state = NewtonState(
@@ -143,11 +141,7 @@ class Newton(Booster[NewtonState]):
         return self._weigh(state)
 
     def resume(
-        self,
-        state: NewtonState,
-        margins: NDArray[np.float64],
-        votes: Sequence[float],
-        memory: list[float],
+        self, state: NewtonState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> NewtonState:
         state.margins[:] = margins
         state.cast.extend(votes)

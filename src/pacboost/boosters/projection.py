@@ -26,10 +26,9 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Agreement, Measured, Moved
 from pacboost.boosters.bounded_weights import (
     BoundedState,
-    BoundedWeights,
     Floats,
+    Promised,
     Weights,
-    check_promise,
     clipped_exponential,
 )
 from pacboost.errors import ParameterError
@@ -39,7 +38,7 @@ from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
-class Projection(BoundedWeights):
+class Projection(Promised):
     """The rules of the projected booster, for a promised ``edge`` and an error of ``epsilon``.
 
     >>> rules = Projection(edge=0.2, epsilon=0.1)
@@ -53,12 +52,6 @@ class Projection(BoundedWeights):
     potential: ClassVar[str] = "projected"
     error_factor: ClassVar[float] = 0.0
     by_path: ClassVar[bool] = True
-
-    edge: float = 0.1
-    epsilon: float = 0.05
-
-    def __post_init__(self) -> None:
-        check_promise(self.edge, self.epsilon)
 
     @property
     def floor(self) -> float:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.boosters.booster import check_not_negative
 from pacboost.boosters.newton import Floats, LogLink, exponential
@@ -52,9 +51,7 @@ class Square(Residual):
         super().__post_init__()
         check_not_negative("l2", self.l2)
 
-    def best(
-        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
-    ) -> NDArray[np.float64]:
+    def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         return sums.means(self.penalty(state) if shrunk else 0.0) / state.scale
 
     def weigh(self, state: ResidualState) -> int:
@@ -91,9 +88,7 @@ class Absolute(Residual):
 
     learning_rate: float = 1.0
 
-    def best(
-        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
-    ) -> NDArray[np.float64]:
+    def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
@@ -182,9 +177,7 @@ class Huber(Residual):
         cut = max(cut, state.unit)
         return replace(state, cut=cut, scale=math.ldexp(1.0, -math.frexp(cut)[1]))
 
-    def best(
-        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
-    ) -> NDArray[np.float64]:
+    def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         count = len(sums.pulls)
         medians = state.quantiles(cells, count, 0.5)
         off = np.clip(state.residuals - medians[cells], -state.cut, state.cut)
@@ -278,9 +271,7 @@ class Quantile(Residual):
                 "0.9 numbers that nine of ten targets lie below"
             )
 
-    def best(
-        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
-    ) -> NDArray[np.float64]:
+    def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         return state.quantiles(cells, len(sums.pulls), self.quantile)[:, None]
 
     def weigh(self, state: ResidualState) -> int:

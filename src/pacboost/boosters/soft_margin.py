@@ -19,8 +19,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import brentq
 
-from pacboost.boosters.corrective import ACCURACY, Corrective
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.corrective import ACCURACY, Corrective, CorrectiveState
 from pacboost.numerics.entropic import evenest
 from pacboost.numerics.same_bits import total
 from pacboost.numerics.sifting import Balance, balance

@@ -1,4 +1,4 @@
-"""The search for trees on a GPU: the trees that learners/dense_growing.py finds, bit for bit.
+"""The search for trees on a GPU: the trees that learners/tree.py finds, bit for bit.
 
 Rows stay on the GPU from round to round. Only a tree travels back, and sums over its leaves.
 """

@@ -26,8 +26,8 @@ from pacboost.hypotheses.word_list import WordList, no_cells
 from pacboost.kernels import word_lists
 from pacboost.kernels import words as kernels
 from pacboost.kernels.runtime.team import team_for, together
+from pacboost.learners.growing import CRITERIA
 from pacboost.learners.learner import Learner, Rows, Search, Weights
-from pacboost.learners.tree_parameters import CRITERIA
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.words import words_of
 

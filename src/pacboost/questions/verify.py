@@ -23,7 +23,7 @@ from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.interval_rule import IntervalRule
 from pacboost.bounds.label_sets import SetRule, coverage_words
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container, forest_format
 from pacboost.models.file import format as model_file

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.smooth import Mada
+from pacboost.boosters.filtering import Mada
 from pacboost.kernels import measure
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
 from pacboost.samples.sample import Request, Sample, Sums

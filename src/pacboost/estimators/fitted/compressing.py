@@ -19,10 +19,9 @@ from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.mistakes import wrong_rows
 from pacboost.estimators.inputs.division import counted
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.numerics.exact import wrong_margins

@@ -16,8 +16,8 @@ from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import positive_whole, probability, whole
 from pacboost.reports.plots import figure, tidy
 from pacboost.sources.toy import cycling_matrix
+from pacboost.theory.learners import Rectangle, tightest
 from pacboost.theory.pac_learning import pac
-from pacboost.theory.rectangle import Rectangle, tightest
 from pacboost.theory.version_space import Bands
 from pacboost.theory.worlds import Boxes, Intervals, LabelNoise, World, hastie
 
