@@ -15,17 +15,16 @@ from scipy.stats import binom
 import pacboost
 from pacboost import Monitor
 from pacboost.bounds import monitoring
-from pacboost.bounds import vc as vc_bound
-from pacboost.bounds.confidence import selection_size
-from pacboost.bounds.covering import covering_rank
-from pacboost.bounds.finite import consistent
+from pacboost.bounds.coverage import covering_rank
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.rates import rate_lower
-from pacboost.bounds.rectangle import sharp
+from pacboost.bounds.measures import rate_lower
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.theory import needs, plan
+from pacboost.theory import vc as vc_bound
+from pacboost.theory.finite import consistent
 from pacboost.theory.plan_learning import Plan
+from pacboost.theory.sample_sizes import selection_size, sharp
 from pacboost.training.filtering.mean_test import share_of
 from tests.bounds.coverage import check_coverage
 from tests.cli.running import answer

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pacboost import __version__
-from pacboost.bounds import holdout, vc
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.training import training_error
@@ -24,6 +24,7 @@ from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import MOST_POINTS, MOST_ROUNDS, number, read_run, text, whole
 from pacboost.numerics.exact import wrong_margins
 from pacboost.questions.certify import certify
+from pacboost.theory import vc
 
 if TYPE_CHECKING:
     from pacboost.lab.app import Lab

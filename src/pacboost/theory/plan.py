@@ -10,16 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from pacboost.bounds import confidence as confidence_bound
-from pacboost.bounds import lower as lower_bound
-from pacboost.bounds import vc as vc_bound
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import from_here_on, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.numerics.kl import kl
-from pacboost.theory import needs
+from pacboost.theory import needs, sample_sizes
+from pacboost.theory import vc as vc_bound
 from pacboost.theory.plan_learning import (
     WORST_CASE,
     Plan,
@@ -139,7 +137,7 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
         theorem="training error 0 by (1 - edge²)^(T/2) < 1/m, then the VC bound for votes of T",
         examples=examples,
         rounds=number,
-        lower=lower_bound.examples_needed(epsilon, delta, d),
+        lower=sample_sizes.examples_needed(epsilon, delta, d),
         lower_for=WORST_CASE,
         simulated=needs.boosted_majority(epsilon, delta, edge, examples),
         details={
@@ -158,10 +156,10 @@ def confidence(
     >>> confidence(failure=0.9, delta=0.05).runs
     36
     """
-    runs = confidence_bound.runs_needed(failure, delta)
+    runs = sample_sizes.runs_needed(failure, delta)
     examples = None
     if epsilon is not None and gap is not None:
-        examples = confidence_bound.selection_size(epsilon, gap, runs, delta)
+        examples = sample_sizes.selection_size(epsilon, gap, runs, delta)
     elif epsilon is not None or gap is not None:
         raise ParameterError("give epsilon and gap together, or neither")
     simulated = max(1, math.ceil(math.log(delta) / math.log(failure)))
@@ -206,7 +204,7 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
 
 def _test_length(epsilon: float, threshold: float, delta: float) -> int:
     """Draws after which the two-threshold test has decided, whatever μ is (theory of filtering)."""
-    point = confidence_bound.selection_threshold(threshold * epsilon, (1 - threshold) * epsilon)
+    point = sample_sizes.selection_threshold(threshold * epsilon, (1 - threshold) * epsilon)
     distance = kl(point, epsilon)
     return smallest(
         lambda n: math.log(2 * math.sqrt(n) / delta) / n <= distance, 1, "the test of μ"

@@ -8,18 +8,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from pacboost.bounds import deciding, monitoring, passing
-from pacboost.bounds import finite as finite_bound
-from pacboost.bounds import lower as lower_bound
-from pacboost.bounds import rectangle as rectangle_bound
-from pacboost.bounds import vc as vc_bound
-from pacboost.bounds.covering import average_rank, covering_rank, rows_to_cover
+from pacboost.bounds.coverage import average_rank, covering_rank, rows_to_cover
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_stump_growth, vc_of_stumps
 from pacboost.numerics.markup import bold, facts
-from pacboost.theory import needs
+from pacboost.theory import finite as finite_bound
+from pacboost.theory import needs, sample_sizes
+from pacboost.theory import vc as vc_bound
 
 # What a question of planning is answered with.
 
@@ -80,6 +78,8 @@ class Plan:
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
 
 
+from pacboost.theory.plan_learning import Plan
+
 WORST_CASE = "deterministic learners on the worst distribution of such a class"
 """Whom the lower bounds of Blumer et al. and of Ehrenfeucht et al. speak of, as they are used here:
 one that tosses a coin where it is undecided may need fewer, and so may an easier distribution."""
@@ -99,7 +99,7 @@ def finite(
     nats = math.log(positive_whole("size", size)) if size is not None else float(log_size or 0.0)
     examples = finite_bound.examples_for_consistent(epsilon, delta, nats)
     parted = nats > math.log(2.5)  # of three concepts two agree on some point, and part elsewhere
-    lower = math.ceil(lower_bound.blumer(epsilon, delta)) if parted else 1
+    lower = math.ceil(sample_sizes.blumer(epsilon, delta)) if parted else 1
     return Plan(
         question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
         f"consistent learner, ln(hypotheses) = {nats:.4g}",
@@ -123,7 +123,7 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
     """
     growth = vc_bound.growth_of_dimension(positive_whole("dimension", dimension))
     examples = min(
-        lower_bound.blumer_upper(epsilon, delta, dimension),
+        sample_sizes.blumer_upper(epsilon, delta, dimension),
         smallest(
             lambda n: vc_bound.realizable(n, delta, growth) <= epsilon, dimension, "the VC bound"
         ),
@@ -133,7 +133,7 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
         f"consistent learner of VC dimension {dimension}",
         theorem="R ≤ (2/m)(log₂ Π(2m) + log₂(2/δ)), or Blumer et al.'s closed form if smaller",
         examples=examples,
-        lower=lower_bound.examples_needed(epsilon, delta, dimension),
+        lower=sample_sizes.examples_needed(epsilon, delta, dimension),
         lower_for=WORST_CASE,
         simulated=needs.tight_fit(epsilon, delta, dimension, 4 * examples),
         details={"world": f"tightest box with {dimension} sides around uniform points"},
@@ -149,17 +149,17 @@ def rectangle(*, epsilon: float, delta: float, dimensions: int) -> Plan:
     (76, 176)
     """
     positive_whole("dimensions", dimensions)
-    examples = rectangle_bound.examples_for_sharp(epsilon, delta, dimensions)
+    examples = sample_sizes.examples_for_sharp(epsilon, delta, dimensions)
     return Plan(
         question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
         f"tightest box in {dimensions} dimensions",
         theorem="R ≤ BinInv(2d - 1, m, δ)",
         examples=examples,
-        lower=lower_bound.examples_needed(epsilon, delta, 2 * dimensions),
+        lower=sample_sizes.examples_needed(epsilon, delta, 2 * dimensions),
         lower_for=WORST_CASE,
         simulated=needs.tight_fit(epsilon, delta, 2 * dimensions, 4 * examples),
         details={
-            "by strips": rectangle_bound.examples_for_strip(epsilon, delta, dimensions),
+            "by strips": sample_sizes.examples_for_strip(epsilon, delta, dimensions),
             "world": "uniform points that fill the box",
         },
     )
@@ -196,7 +196,7 @@ def no_free_lunch(*, domain: int) -> Plan:
     >>> no_free_lunch(domain=1024).lower
     512
     """
-    needed = lower_bound.examples_for_no_free_lunch(domain)
+    needed = sample_sizes.examples_for_no_free_lunch(domain)
     return Plan(
         question=f"Examples to learn any labelling whatever of {domain:,} points",
         theorem="with fewer than half the points seen, some labelling gives risk ≥ 1/8 with "
@@ -205,7 +205,7 @@ def no_free_lunch(*, domain: int) -> Plan:
         lower_for="every learner, on some labelling and distribution",
         simulated=needs.labelling_learned(domain),
         details={
-            "mean risk at that size": lower_bound.no_free_lunch_risk(needed, domain),
+            "mean risk at that size": sample_sizes.no_free_lunch_risk(needed, domain),
             "world": "uniform over all labellings",
         },
     )
