@@ -38,7 +38,7 @@ from pacboost.estimators.inputs.examples import (
 )
 from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import Tree

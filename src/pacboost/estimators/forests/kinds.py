@@ -30,7 +30,7 @@ from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.kernels.same_bits import log
 from pacboost.numerics.same_bits import product

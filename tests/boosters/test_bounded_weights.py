@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Measured, Moved
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.boosters.filtering import FilterBoost, Measure
+from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.projection import Projection
 from pacboost.boosters.registry import BOOSTERS
-from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.errors import ParameterError
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
