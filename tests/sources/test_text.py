@@ -63,10 +63,6 @@ def test_words_may_be_left_out_between() -> None:
     ]
 
 
-def test_capitals_count_if_they_shall() -> None:
-    assert list(TextFeatures((1, 1), lowercase=False).words("My card")) == ["My", "card"]
-
-
 def test_unknown_words_and_empty_texts_give_empty_rows() -> None:
     features, _ = TextFeatures().learn(["lost card", ""])
     table = features.transform(["", "?!", "found it", "card"])
@@ -106,12 +102,6 @@ def test_a_million_distinct_runs_are_pruned_with_a_message() -> None:
     assert (
         features.transform(texts[:100]).words.tolist() == table.words[: table.starts[100]].tolist()
     )
-
-
-def test_row_order_does_not_matter() -> None:
-    texts = ["to be or not to be", "that is", "the question is that"]
-    features, _ = TextFeatures((1, 3)).learn(texts)
-    assert TextFeatures((1, 3)).learn(texts[::-1])[0] == features
 
 
 @given(SPANS, st.integers(0, 2), st.booleans())
