@@ -152,7 +152,7 @@ def test_a_table_without_columns_has_empty_codes() -> None:
     assert fit_bins(table).encode(table).shape == (0, 3)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(
     threshold=FLOAT32,
     x=st.one_of(st.floats(allow_nan=False), FLOAT32),
@@ -168,7 +168,7 @@ def test_comparing_doubles_with_cuts_is_comparing_rounded_ones_with_thresholds(
     assert (x > upper_cuts(own)[0]) == (rounded(np.array([x]))[0] > own[0])
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(threshold=FLOAT32, steps=st.integers(-2, 2), corner=st.integers(0, 3))
 def test_cuts_are_right_on_and_next_to_every_boundary(
     threshold: float, steps: int, corner: int

@@ -316,7 +316,7 @@ LEVEL = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=75)
 @given(cells=LEVEL, seed=st.integers(0, 2**32))
 def test_levels_survive_json_and_do_not_depend_on_order(cells: list[Any], seed: int) -> None:
     levels = find_levels(objects(cells)[:, None], [0])

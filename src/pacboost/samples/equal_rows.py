@@ -154,11 +154,7 @@ class Examples:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a certificate has to assume of equal rows, where there are some."""
-        if not self.repeated:
-            return ()
-        if not self.copied:
-            return (SEPARATE,)
-        return (DISTINCT,) if self.drawn is None else (f"{DISTINCT}; {UNLESS}",)
+        return assumed(self.repeated, self.copied, self.drawn is not None)
 
     @property
     def word(self) -> str:
@@ -189,6 +185,13 @@ class Examples:
         if self.number is None:
             return np.sort(examples)
         return np.flatnonzero(np.isin(self.number, examples))
+
+
+def assumed(repeated: bool, distinct: bool, drawn: bool) -> tuple[str, ...]:
+    """Return what a certificate has to assume of equal rows, if some are."""
+    if not repeated:
+        return ()
+    return (SEPARATE,) if not distinct else (f"{DISTINCT}; {UNLESS}" if drawn else DISTINCT,)
 
 
 def opened(X: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Rows of a file as text, column by column; every error names the file, and the line to blame."""
+"""Rows of a file, column by column: numbers, dates, levels, labels; errors name file and line."""
 
 from __future__ import annotations
 
