@@ -266,7 +266,7 @@ def _fine_codes(columns: Columns, place: Rows) -> Iterator[Codes]:
     codes.sort(key=lambda code: -int(code.max(initial=0)))
     pairs = ((codes[j], codes[k]) for k in range(1, len(codes)) for j in range(k))
     for one, other in islice(pairs, MOST_CELLS // max(1, first.size)):
-        both = one.astype(np.int64) * (int(other.max()) + 1) + other
+        both: Codes = one.astype(np.int64) * (int(other.max()) + 1) + other
         both = both if int(both.max()) < 4 * both.size else _codes(both)
         if _fine(both):
             yield both
