@@ -12,7 +12,8 @@ from rich.console import Console
 
 from pacboost.errors import DataError
 from pacboost.ledgers.ledger import HardRow
-from pacboost.reports import text as pictures
+from pacboost.reports import plots as pictures
+from pacboost.reports.text import hardest_table
 
 HARD = [HardRow(7, "yes", -0.5, 0.75), HardRow(3, "no", 0.25, 0.375)]
 
@@ -60,7 +61,7 @@ def test_hardest_rows_are_bars_with_the_hardest_on_top() -> None:
 def test_hardest_rows_in_the_terminal() -> None:
     console = Console(file=StringIO(), width=80)
     with console.capture() as text:
-        console.print(pictures.hardest_table([*HARD, HardRow(1, "[red]", 1, 0)], "hardest"))
+        console.print(hardest_table([*HARD, HardRow(1, "[red]", 1, 0)], "hardest"))
     lines = [line.split() for line in text.get().splitlines()]
     assert ["7", "-0.5000", "75.0", "%", "yes"] in lines
     assert ["1", "1.0000", "0.0", "%", "[red]"] in lines

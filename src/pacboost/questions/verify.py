@@ -24,7 +24,7 @@ from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.registry import bound_of, makers
 from pacboost.bounds.wording import DISTINCT, WITHOUT_WEIGHTS
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container, forest_format
 from pacboost.models.file import format as model_file
@@ -60,7 +60,7 @@ FREE = ("ledger_digest", "model_digest", "rows_checked", "assumptions")
 def verify(path: str | Path | Certificate | Family) -> list[Check]:
     """Check a model file: that its certificate belongs to the model, and every number in it.
 
-    A certificate, or a family of them, as ``certify(of=…)`` gives it, is made again from its
+    A certificate, or a family of them, as ``certify_all`` gives it, is made again from its
     counts.
 
     The certificate stands if every check holds. This shows that a file is consistent, not who wrote

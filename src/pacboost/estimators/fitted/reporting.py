@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.estimators.decisions.calibrated import covering_model
 from pacboost.estimators.fitted.mistakes import refuse_half
 from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
@@ -37,8 +36,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
-from pacboost.training.run.margins import largest, margins_of, normalised
-from pacboost.training.run.record import lowest
+from pacboost.training.run.margins import largest, lowest, margins_of, normalised
 
 
 def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
@@ -49,7 +47,7 @@ def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
     """
     check_is_fitted(self)
     write = forest_format.save if isinstance(self.model_, ForestModel) else model_file.save
-    write(covering_model(self), path, self._sketches if remember_rows else ())
+    write(self.model_, path, self._sketches if remember_rows else ())
 
 
 def report(
@@ -80,7 +78,7 @@ def report(
 
     check_is_fitted(self)
     refuse_half(X, y)
-    model = covering_model(self)
+    model = self.model_
     if isinstance(model, ForestModel):
         table = None if X is None else self._open(X)
         subject = of_forest(model, getattr(self, "_refusal", ""), table)
