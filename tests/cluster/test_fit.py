@@ -27,12 +27,6 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    X, y = noisy(6000)
-    return write_parquet(tmp_path_factory.mktemp("data") / "two", X, y, group=700)
-
-
-@pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
     X, y = noisy(6000, classes=3)
     X[::7, 1] = np.nan

@@ -85,10 +85,11 @@ class Spelling:
         values = [known[cell] for cell in cells]
         if None not in values:
             return ReadNumbers(np.array(values, dtype=np.float64), booleans=True)
-        bad = next(k for k, cell in enumerate(cells) if not self._is_number(cell))
+        bad = next(k for k, cell in enumerate(cells) if not self.is_number(cell))
         return ReadNumbers(np.full(len(cells), np.nan), bad)
 
-    def _is_number(self, cell: str) -> bool:
+    def is_number(self, cell: str) -> bool:
+        """Check whether a cell is a number, or missing."""
         try:
             self.number(cell)
         except ValueError:
