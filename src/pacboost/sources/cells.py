@@ -166,7 +166,7 @@ PARTS: dict[str, Callable[[datetime], float]] = {
     DAYS: lambda moment: (moment - ORIGIN).total_seconds() / 86_400,
 }
 """Weekdays are counted from 1, a Monday, to 7."""
-NUMBER = re.compile("u?int(8|16|32|64)|halffloat|float|double")
+NUMBER = re.compile("u?int(8|16|32|64)|float|double")
 """Arrow's names for the types of numbers."""
 DERIVED = re.compile(rf"(.+) \(({'|'.join(PARTS)})(?:; ({DAY_MONTH}|{MONTH_DAY}))?\)", re.DOTALL)
 
