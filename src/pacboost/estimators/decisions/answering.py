@@ -100,7 +100,7 @@ class AnsweringClassifier(WrappedClassifier):
 
     def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
         """Write the page of the estimator, which begins with what is guaranteed."""
-        from pacboost.reports.page.sentence import Sentence
+        from pacboost.reports.page.document import Sentence
 
         said = Sentence(*sentence(self.certificate_), self.curve_.answers())
         written: Path = self.estimator_.report(

@@ -258,7 +258,7 @@ class ThresholdClassifier(WrappedClassifier):
 
     def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
         """Write the page of the estimator, which begins with what is guaranteed."""
-        from pacboost.reports.page.sentence import Sentence
+        from pacboost.reports.page.document import Sentence
 
         head = wording.sentence(self.certificate_)
         said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())

@@ -20,7 +20,7 @@ from pacboost.models.file.forest_format import ForestModel
 if TYPE_CHECKING:
     from pacboost.bounds.answering import Answering
     from pacboost.bounds.decision import ThresholdDecision
-    from pacboost.reports.page.sentence import Sentence
+    from pacboost.reports.page.document import Sentence
     from pacboost.reports.page.subject import Evidence
 from collections.abc import Sequence
 
@@ -74,8 +74,7 @@ def report(
     list, and is shown with all else that one may count on; ``decision`` is what a threshold
     guarantees, and ``answering`` what is known of confident answers. Gives the path of the file.
     """
-    from pacboost.reports.page.document import write_report
-    from pacboost.reports.page.sentence import Sentence
+    from pacboost.reports.page.document import Sentence, write_report
     from pacboost.reports.page.subject import Evidence, of_forest, of_model
 
     check_is_fitted(self)

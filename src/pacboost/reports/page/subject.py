@@ -243,3 +243,6 @@ class Numbers:
     def rows(self) -> int:
         """The number of rows."""
         return self.own.size
+
+
+Rows = Evidence | Numbers | None
