@@ -10,8 +10,8 @@ from rich.console import Console
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.ledgers.ledger import Ledger, Refill, Round
-from pacboost.reports.filtering import FilteringView, refills_table, summary, tell_batch
-from pacboost.reports.text import MOST_ROWS
+from pacboost.reports.progress import FilteringView, tell_batch
+from pacboost.reports.text import MOST_ROWS, refills_table, summary
 
 
 def a_refill(number: int = 0, **changes: Any) -> Refill:

@@ -289,7 +289,7 @@ def test_shapes_of_the_top_features_on_axes_of_ones_own() -> None:
 
 
 def test_shapes_that_cannot_be_drawn() -> None:
-    with pytest.raises(DataError, match="2 axes for 3 features"):
+    with pytest.raises(DataError, match="2 axes for 3 panels"):
         plots.shapes(SHAPES, ax=Figure().subplots(1, 2))
     with pytest.raises(DataError, match="no step functions"):
         plots.shapes(Shapes(np.zeros(1), {}, ("yes",)))

@@ -109,7 +109,7 @@ class ExplainedNumbers(VoteBase):
             with using(self.n_jobs):
                 staged = self.model_.vote.staged(sample.table)
                 test = [measure(sample, scores[:, None]) for scores in staged]
-        return plots.plot(self.model_.ledger, ax, test)
+        return plots.rounds(self.model_.ledger, ax, test, loss=True)
 
     def _with_targets(self, X: Any, y: Any) -> Sample:
         table = self._open(X)

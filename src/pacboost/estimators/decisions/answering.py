@@ -79,7 +79,7 @@ class AnsweringClassifier(WrappedClassifier):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the error among the answered, seen and guaranteed, by the share that is answered."""
-        from pacboost.reports.text import answering_curve
+        from pacboost.reports.plots import answering_curve
 
         return answering_curve(self.curve_, ax)
 

@@ -231,7 +231,7 @@ class ThresholdClassifier(WrappedClassifier):
 
         Two axes may be given: shares by threshold, and recall by false alarms.
         """
-        from pacboost.reports.text import threshold_curves
+        from pacboost.reports.plots import threshold_curves
 
         return threshold_curves(self.decision, ax)
 

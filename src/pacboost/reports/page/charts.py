@@ -243,7 +243,7 @@ class Frame:
         width: int = WIDTH,
         height: int = HEIGHT,
         log: bool = False,
-        left: int = 54,
+        left: int = 62,
         bottom: int = 42,
         right: int = 14,
         top: int = 10,
