@@ -19,7 +19,8 @@ from pacboost.estimators.forests.forests import (
     RandomForestRegressor,
 )
 from pacboost.hypotheses import forest as forests
-from pacboost.models.file import forest_format
+from pacboost.models.file import format as model_file
+from pacboost.models.model import ForestModel
 
 KINDS = (RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor)
 
@@ -42,7 +43,7 @@ def test_saved_forest_comes_back(kind: Any, classes: int, tmp_path: Path) -> Non
     back = load(tmp_path / "forest")
     assert type(back) is kind
     assert np.array_equal(back.predict(frame), model.predict(frame))
-    assert forest_format.model_bytes(back.model_) == forest_format.model_bytes(model.model_)
+    assert model_file.model_bytes(back.model_) == model_file.model_bytes(model.model_)
     assert list(back.feature_names_in_) == ["a", "b"]
     assert np.array_equal(back.feature_importances_, model.feature_importances_)
     with pytest.raises(ParameterError, match="read from a file"):
@@ -82,7 +83,7 @@ def test_blocks_are_the_same_in_whatever_portions_trees_come(
     assert np.array_equal(at_once.sums(table), whole.sums(table))
 
 
-def damaged(model: forest_format.ForestModel, **changes: Any) -> forest_format.ForestModel:
+def damaged(model: ForestModel, **changes: Any) -> ForestModel:
     block = replace(model.forest.blocks[0], **changes)
     return replace(model, forest=replace(model.forest, blocks=(block,)))
 
@@ -105,7 +106,7 @@ def test_damaged_files_are_refused(classes: int, tmp_path: Path) -> None:
         damaged(model, firsts=block.firsts[::-1].copy()),
         damaged(model, nodes=block.nodes.astype(np.int64)),
     ):
-        forest_format.save(bad, tmp_path / "bad")
+        model_file.save(bad, tmp_path / "bad")
         with pytest.raises(FileError, match="bad"):
             load(tmp_path / "bad")
 

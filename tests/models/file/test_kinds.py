@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 import pacboost
-from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
-from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.file.inspect import inspect
 from pacboost.questions.verify import verify
 from tests.models.kinds import KINDS, answers, saved
@@ -26,8 +24,7 @@ def test_a_file_that_is_read_and_written_is_the_same(kind: str, tmp_path: Path) 
     back = pacboost.load(path)
     back.save(again)
     assert again.read_bytes() == path.read_bytes()
-    write = forest_format if isinstance(model.model_, ForestModel) else model_file
-    assert write.model_bytes(back.model_) == write.model_bytes(model.model_)
+    assert model_file.model_bytes(back.model_) == model_file.model_bytes(model.model_)
     assert back.model_.certificate == model.model_.certificate
     assert answers(back, kind) == answers(model, kind)
 

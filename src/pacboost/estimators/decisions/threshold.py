@@ -19,9 +19,8 @@ from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.decisions.calibrated import covering_model
 from pacboost.estimators.decisions.sets import plain_rows
 from pacboost.kernels.cuda.device import in_host_memory
-from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.questions.wrappers import inner_models, remembers, snapshot
 from pacboost.samples.sketch import Overlap, Sketch
@@ -247,9 +246,9 @@ class ThresholdClassifier(WrappedClassifier):
         if isinstance(model, Model):
             whole = replace(model, certificate=None, answering=None, held_out=None)
             model_file.save(replace(whole, decision=self.decision), path, seen)
-        elif isinstance(model, forest_format.ForestModel):
+        elif isinstance(model, ForestModel):
             forest = replace(model, certificate=None, held_out=None, decision=self.decision)
-            forest_format.save(forest, path, seen)
+            model_file.save(forest, path, seen)
         else:
             raise FileError(
                 f"{path}: is not written, for {type(inner).__name__} has no model file. Pickle it, "

@@ -13,9 +13,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.estimators.decisions.calibrated import covering_model
 from pacboost.estimators.fitted.mistakes import refuse_half
-from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
-from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import ForestModel
 
 if TYPE_CHECKING:
     from pacboost.bounds.answering import Answering
@@ -48,8 +47,7 @@ def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
     ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
     """
     check_is_fitted(self)
-    write = forest_format.save if isinstance(self.model_, ForestModel) else model_file.save
-    write(covering_model(self), path, self._sketches if remember_rows else ())
+    model_file.save(covering_model(self), path, self._sketches if remember_rows else ())
 
 
 def report(

@@ -15,8 +15,7 @@ from pacboost.errors import DataError
 from pacboost.hypotheses import shapes as forest_shapes
 from pacboost.hypotheses.shapes import Shape, Shapes, partial_dependence
 from pacboost.hypotheses.shapes import shapes as shapes_of
-from pacboost.models.file.forest_format import ForestModel
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.reports.page.charts import (
     Frame,
     Markup,
