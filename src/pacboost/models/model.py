@@ -21,7 +21,7 @@ from pacboost.kernels import same_bits
 from pacboost.kernels.cuda.device import on_gpu, to_gpu, to_host
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.ledgers.validation import ValidationCurve
-from pacboost.models.calibration.calibrators import Calibration
+from pacboost.models.calibration import Calibration
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
 from pacboost.samples.sketch import Sketch

@@ -22,7 +22,7 @@ from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.ledger import OUTSIDE, HardRow, Ledger, Refill, Round
 from pacboost.ledgers.validation import ValidationCurve
-from pacboost.models.calibration.calibrators import Calibration
+from pacboost.models.calibration import Calibration
 from pacboost.models.file import container, parts
 from pacboost.models.file import fields as records
 from pacboost.models.file.fields import LARGEST, Fields

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
-from pacboost.models.calibration.calibrators import calibration_error
+from pacboost.models.calibration import calibration_error
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import mean, total
