@@ -111,7 +111,7 @@ def test_features_have_panels() -> None:
         plots.shapes(model, for_class=1)
     trees = fitted("trees")
     largest = int(np.argmax(trees.feature_importances_))
-    (panel,) = plots.partial_dependence(trees, [largest])
+    (panel,) = plots.partial_dependence(trees, features=[largest])
     assert panel.get_xlabel() == f"x{largest}"
     assert len(plots.partial_dependence(fitted("forest"), top=2, X=rows()[0])) == 2
 

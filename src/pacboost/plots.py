@@ -13,7 +13,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.fitted.mistakes import margins_after, refuse_half, staged_errors
+from pacboost.estimators.fitted.mistakes import margins_after, refuse_half, staged_errors, vote_of
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain.explanation import class_number
@@ -31,9 +31,8 @@ def rounds(model: Any, X: Any = None, y: Any = None, ax: Any = None) -> Any:
     With rows and their labels or targets, best those that the fit has not seen, draw the error or
     the loss on them, too.
     """
-    check_is_fitted(model)
     refuse_half(X, y)
-    model, X = _vote(model, X)
+    model, X = vote_of(model, X)
     ledger = model.model_.ledger
     if not is_regressor(model):
         return draw.rounds(ledger, ax, None if X is None else staged_errors(model, X, y))
@@ -70,11 +69,11 @@ def shapes(model: Any, ax: Any = None, top: int = 12, *, for_class: Any = None) 
 
 def partial_dependence(
     model: Any,
+    X: Any = None,
     features: Any = None,
     ax: Any = None,
     top: int = 12,
     *,
-    X: Any = None,
     for_class: Any = None,
 ) -> Any:
     """Draw ``partial_dependence``, one panel for each feature; of forests, also by rows ``X``.
@@ -114,17 +113,8 @@ def hardest(model: Any, k: int = 20, ax: Any = None) -> Any:
     return draw.hardest(model.model_.ledger.hardest(k), ax)
 
 
-def _vote(model: Any, X: Any) -> tuple[Any, Any]:
-    """Return the estimator that holds the vote, and the rows as it reads them."""
-    while "estimator_" in vars(model):
-        X = model._open(X) if X is not None and hasattr(model, "_open") else X
-        model = model.estimator_
-    return model, X
-
-
 def _margins(model: Any, X: Any, y: Any, rounds: Sequence[int] | None) -> dict[int, Any]:
-    check_is_fitted(model)
-    model, X = _vote(model, X)
+    model, X = vote_of(model, X)
     sample = model._labelled(X, y)
     with using(model.n_jobs):
         return margins_after(model.model_, sample, rounds)

@@ -131,7 +131,6 @@ def mixed() -> Any:
         text_columns=["said"],
         n_estimators=3,
         certify="holdout",
-        target_error=0.5,
         random_state=0,
         **PLAIN,
     )

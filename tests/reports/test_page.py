@@ -236,16 +236,16 @@ def panel(path: Path) -> str:
 
 
 def test_everything_certified_is_listed_with_its_rows(tmp_path: Path) -> None:
+    sets = pacboost.sets(MODEL, ROWS[1000:2500], Y[1000:2500], coverage=0.9)
     careful = pacboost.choose_threshold(
-        MODEL, ROWS[1000:2500], Y[1000:2500], recall=0.9, positive="sick"
+        sets.estimator_, ROWS[1000:2500], Y[1000:2500], recall=0.9, positive="sick"
     )
-    careful.certify_sets(ROWS[1000:2500], Y[1000:2500], coverage=0.9)
     groups = np.where(ROWS[2500:, 1] > 0, "north", "south")
-    found = pacboost.certify(
+    found = pacboost.certify_all(
         careful, ROWS[2500:], Y[2500:], of="false_negative_rate", positive="sick", by=groups
     )
     said = panel(careful.report(tmp_path / "page.html", ROWS[2500:], Y[2500:], certified=found))
-    claims = [careful.certificate_, *careful.others_, *careful.sets_.certificates, *found]
+    claims = [careful.certificate_, *careful.others_, sets.rule.certificate, *found]
     for own in claims:
         assert own.claim.replace("'", "&#x27;") in said
         assert f">{own.size:,}<" in said
@@ -266,7 +266,7 @@ def test_answers_and_intervals_have_their_panels(tmp_path: Path) -> None:
     assert "Answering less, and being right more often" in said
     numbers = pacboost.BoostRegressor(n_estimators=5).fit(ROWS[:1000], ROWS[:1000, 0])
     assert panel(numbers.report(tmp_path / "page.html")) == ""
-    numbers.certify_intervals(ROWS[1000:], ROWS[1000:, 0])
+    numbers = pacboost.intervals(numbers, ROWS[1000:], ROWS[1000:, 0]).estimator_
     said = panel(numbers.report(tmp_path / "page.html"))
     assert "The prediction interval holds the true number for at least" in said
     assert "wide on average (an estimate)" in said

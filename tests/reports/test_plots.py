@@ -22,7 +22,7 @@ from pacboost.reports import plots as pictures
 from pacboost.reports.plots import plan_curve
 from pacboost.reports.text import hardest_table
 from pacboost.theory import plan
-from pacboost.theory.answer import Plan
+from pacboost.theory.plan_learning import Plan
 
 BOX: dict[str, Any] = {"epsilon": 0.1, "delta": 0.05, "dimensions": 2}
 

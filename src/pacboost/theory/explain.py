@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.fitted import mistakes
+from pacboost.estimators.fitted.mistakes import vote_of
 from pacboost.estimators.inputs.examples import training_weights
 from pacboost.kernels.runtime.threads import using
+from pacboost.models import answers
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.same_bits import exp, log, log_of, row_totals, total
@@ -266,3 +269,29 @@ def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
             )
         )  # fmt: skip
     return Proof(tuple(steps))
+
+
+# How clearly a vote decides, and how well it ranks labels.
+
+
+def staged_margins(model: Any, X: Any, y: Any) -> Iterator[Doubles]:
+    """Return the margins of rows after each round, by the votes of the rounds until then."""
+    model, X = vote_of(model, X)
+    yield from mistakes.staged_margins(model.model_, model._labelled(X, y))
+
+
+def ranking(model: Any, X: Any, y: Any) -> answers.Ranking:
+    """Measure by the labels of rows how well they are ranked: Hamming loss, one-error and more.
+
+    With one label a row the one-error is the error, ties counted as wrong.
+    """
+    model, X = vote_of(model, X)
+    sample, classes = model._labelled(X, y), model.classes_
+    with using(model.n_jobs):
+        scores = model.model_.vote.scores(sample.table)
+    decided, right = model._decide(scores), sample.signs > 0
+    scores = scores.reshape(len(right), -1)
+    if classes.size == 2 and decided.ndim == 1:  # one score speaks for the second class
+        scores, right = np.hstack([-scores, scores]), np.hstack([~right, right])
+    said = decided > 0 if decided.ndim == 2 else decided[:, None] == classes
+    return answers.ranking(scores, right, said)

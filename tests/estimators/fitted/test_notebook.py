@@ -68,7 +68,7 @@ def test_an_explanation_is_a_table_and_a_frame() -> None:
 
 def test_answers_are_a_list_and_a_frame() -> None:
     rows = np.linspace(-2, 2, 90).reshape(30, 3)
-    answers = fitted().answer(rows, abstain_below=0.9)
+    answers = pacboost.choose_threshold(fitted(), abstain_below=0.9).answer(rows)
     assert isinstance(answers, list)
     frame = answers.to_frame()
     assert frame.shape == (30, 3)
@@ -93,7 +93,7 @@ def test_a_plan_and_a_verdict() -> None:
     assert "headline" not in repr(verdict)
 
 
-@pytest.mark.parametrize("made", [lambda m: m.answering_, lambda m: m.ledger_])
+@pytest.mark.parametrize("made", [lambda m: m.model_.answering, lambda m: m.ledger_])
 def test_strangers_words_are_escaped(made: object) -> None:
     model = fitted(("<script>alert(1)</script>", "b"))
     assert callable(made)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.estimators.boosting.base import Boosting
@@ -17,6 +19,7 @@ from pacboost.kernels.runtime import compile_helper
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.exact import MOST_VOTE
+from pacboost.numerics.same_bits import total
 
 
 @accepts_aliases
@@ -92,9 +95,6 @@ class AdaBoostClassifier(Boosting):
         What the loop measured in every round.
     certificate_ : Certificate
         The training-error theorem applied to this run, or what ``certify`` asks for.
-    answering_ : Answering
-        With ``certify="holdout"``: the error among the answered, if ``answer`` leaves out rows that
-        the vote is not sure of.
     choices_ : list of QuantisedVote
         With ``certify="train"``: every vote that may be deployed, with bound and error estimate.
     votes_ : ndarray
@@ -142,6 +142,24 @@ class AdaBoostClassifier(Boosting):
     _rounds_name = "n_estimators"
     _rules = compile_helper.STUMPS
     _row_shape = ()
+
+    @property
+    def estimator_weights_(self) -> NDArray[np.float64]:
+        """Twice the votes, as scikit-learn counts them."""
+        return 2 * self._fitted("estimator_weights_").vote.votes
+
+    @property
+    def estimator_errors_(self) -> NDArray[np.float64]:
+        """The weighted error of every rule in its round."""
+        return np.array([e.error for e in self._fitted("estimator_errors_").ledger.rounds])
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Return the accuracy after each round."""
+        for predicted in self.staged_predict(X):
+            right = predicted == np.asarray(y)
+            right = right.all(axis=1) if right.ndim == 2 else right
+            weights = np.ones(right.size) if sample_weight is None else np.asarray(sample_weight)
+            yield total(right * weights) / total(weights)
 
     @property
     def _takes_shapes(self) -> bool:

@@ -34,13 +34,13 @@ from pacboost.estimators.inputs.examples import (
 from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn, warn_of_dense, warn_of_one_class
-from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.models import calibration
 from pacboost.models.model import Model
-from pacboost.samples.fingerprint import fingerprint
+from pacboost.samples.sample import fingerprint
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric, metric

@@ -13,7 +13,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import ParameterError, TooFewRowsWarning
 from pacboost.estimators.boosting.fit import PreparedFit
-from pacboost.estimators.fitted.compressing import QuantisedVotes
+from pacboost.estimators.fitted.quantising import QuantisedVotes
 from pacboost.estimators.fitting.atomic import look_at, next_look
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division, refuse_weights
@@ -21,8 +21,7 @@ from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn
-from pacboost.hypotheses.digest import vote_digest
-from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.learners.stump import count_rules
 from pacboost.models import calibration
 from pacboost.models.model import Model
@@ -136,8 +135,8 @@ def certify_by(estimator: Any, apart: Apart) -> Model:
         estimator._confidence(decided, scores),
         wrong,
         holdout.share_of_delta(estimator.delta, look),
-        estimator.target_error,
-        estimator.abstain_below,
+        None,
+        None,
     )
     counted = HeldOut.of(apart.y, decided, model.classes, model.probabilities(scores))
     return replace(model, answering=found, held_out=counted)
@@ -148,7 +147,13 @@ def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
     ledger = replace(model.ledger, vote_digest=vote_digest(vote))
     certificate = certificate.of(ledger.digest())
     return replace(
-        model, vote=vote, ledger=ledger, certificate=certificate, answering=None, held_out=None
+        model,
+        vote=vote,
+        ledger=ledger,
+        certificate=certificate,
+        answering=None,
+        held_out=None,
+        coverage=None,
     )
 
 

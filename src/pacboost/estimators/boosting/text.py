@@ -20,7 +20,6 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
-from pacboost.estimators.decisions.abstaining import refuse_wish
 from pacboost.estimators.fitting.parameters import with_a_rule, with_fields
 from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
@@ -30,15 +29,15 @@ from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
 from pacboost.models.model import Model, answer_names
-from pacboost.samples.hidden_copies import words_of
+from pacboost.samples.copies import words_of
 from pacboost.samples.row_hashes import mixed
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.sources.text import MOST_FEATURES, TextFeatures
-from pacboost.sources.words import WordTable
 
 # How texts are read: by a vocabulary that is learned from the training rows alone.
 #
@@ -246,17 +245,10 @@ class TextBoostClassifier(TextReading):
         What ``certificate_`` is about. None: the error on the training rows, without assumptions.
         "holdout": the error on new examples, by rows that are held out before anything is learned;
         the vocabulary comes from the others.
-    target_error : float, default=None
-        With ``certify="holdout"``: ``answer`` answers as many texts as it can while the error among
-        the answered is certified to be at most this.
-    abstain_below : float, default=None
-        ``answer`` answers texts with this confidence or more; the error among them is certified if
-        rows are held out. The confidence is the probability of the class that is predicted.
 
     Attributes
     ----------
     features_ : the options and the vocabulary by which texts are read
-    answering_ : how wrong answers may be, for every threshold of the confidence
     ledger_, certificate_, classes_ : as in AdaBoostClassifier
 
     Examples
@@ -292,8 +284,6 @@ class TextBoostClassifier(TextReading):
     candidates: int | None = 20
     abstain: bool = True
     class_weight: Any = None
-    target_error: float | None = None
-    abstain_below: float | None = None
     early_stopping: Any = False
     validation_fraction: float = 0.1
     eval_metric: Any = "log_loss"
@@ -350,7 +340,6 @@ class TextBoostClassifier(TextReading):
         )
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        refuse_wish(self)
         length = positive_integer("length", self.length)
         drawn = self.candidates
         drawn = None if drawn is None else positive_integer("candidates", drawn)

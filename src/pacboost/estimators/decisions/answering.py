@@ -13,20 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.wording import sentence
 from pacboost.errors import FileError
-from pacboost.estimators.decisions.calibrated import covering_model
 from pacboost.estimators.decisions.threshold import WrappedClassifier
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
+from pacboost.questions.wrappers import snapshot
 
 
 class AnsweringClassifier(WrappedClassifier):
     """Answer where the probability of the predicted class is at least ``threshold``.
 
-    ``pacboost.choose_threshold(…, target_error=…)`` makes it, with a certificate. ``predict`` gives
-    ``otherwise`` for rows that are not answered, so those count as mistakes wherever all rows are
-    counted. ``fit`` fits a clone again; then nothing is certified.
+    ``pacboost.choose_threshold`` with ``target_error`` or ``abstain_below`` makes it. ``predict``
+    gives ``otherwise`` for rows that are not answered, so those count as mistakes wherever all rows
+    are counted. ``fit`` fits a clone again; then nothing is certified.
 
     Attributes
     ----------
@@ -43,6 +43,14 @@ class AnsweringClassifier(WrappedClassifier):
     def of(cls, estimator: Any, found: Answering, rows: Any = None) -> AnsweringClassifier:
         """Make it of a fitted classifier; ``rows`` are those by which the threshold was chosen."""
         return cls(estimator, found.point.threshold)._decide(estimator, found, rows)
+
+    @classmethod
+    def uncertified(cls, estimator: Any, threshold: float) -> AnsweringClassifier:
+        """Make it of a fitted classifier and a threshold, without any certificate."""
+        made = cls(estimator, threshold)
+        made._start(snapshot(estimator))
+        made._remember(None)
+        return made
 
     def _as_decided(self) -> bool:
         return bool(self.threshold == self.decision_.point.threshold)
@@ -84,12 +92,9 @@ class AnsweringClassifier(WrappedClassifier):
         return answering_curve(self.curve_, ax)
 
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
-        """Write model and certificate to a file, for ``answer`` of what ``pacboost.load`` reads.
-
-        The estimator comes back with what is known of its answers, in ``answering_``.
-        """
+        """Write model and certificate to a file; ``choose_threshold(load(path))`` answers again."""
         inner = getattr(self.estimator_, "estimator_", self.estimator_)
-        model = covering_model(inner) if hasattr(inner, "model_") else None
+        model = getattr(inner, "model_", None)
         if not isinstance(model, Model):
             raise FileError(
                 f"{path}: is not written, for {type(inner).__name__} has no model file that keeps "

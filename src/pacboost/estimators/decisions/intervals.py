@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.interval_rule import METHODS, Forecast, IntervalRule
+from pacboost.bounds.coverage import INTERVAL_METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, FileError, NotCertified, ParameterError
+from pacboost.estimators.decisions.sets import kept_rule, save_model, with_rule
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.numerics.same_bits import mean
@@ -24,8 +26,8 @@ Doubles = NDArray[np.float64]
 
 def intervals(
     model: Any,
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     *,
     coverage: float = 0.9,
     method: str | None = None,
@@ -48,6 +50,7 @@ def intervals(
     model : any fitted regressor, or a pair of them
         A pair predicts a low and a high quantile, such as two ``BoostRegressor("quantile")``.
     X, y : rows and numbers that had no part in fitting or choosing the models
+        Without them: the intervals that came with a model file.
     coverage : float, default=0.9
         The share of new examples whose interval has to hold their number.
     method : "residual", "scaled", "quantiles" or None, default=None
@@ -84,6 +87,8 @@ def intervals(
     >>> bool(found.predict_interval(X[:1]).shape == (1, 2))
     True
     """
+    if X is None:
+        return PredictionIntervals(model, kept_rule(model, IntervalRule, "intervals"))
     rule = interval_rule(
         model, X, y, coverage=coverage, method=method, scale=scale, floor=floor, delta=delta,
         models=models, groups=groups, copies=copies,
@@ -138,7 +143,9 @@ class PredictionIntervals:
     """
 
     def __init__(self, estimator: Any, rule: IntervalRule, scale: Any = None) -> None:
-        self.estimator_, self.rule, self.scale_ = snapshot(estimator), rule, snapshot(scale)
+        kept = scale is None and not isinstance(estimator, list | tuple)
+        self.estimator_ = with_rule(estimator, rule) if kept else snapshot(estimator)
+        self.rule, self.scale_ = rule, snapshot(scale)
 
     @property
     def certificate_(self) -> Certificate:
@@ -168,6 +175,15 @@ class PredictionIntervals:
         """Return the prediction of the regressor; of two quantiles, their middle."""
         said = forecast(self.estimator_, collected(X), self.rule.method, None, self.rule.floor)
         return (said.low + said.high) / 2
+
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write model and intervals to a file, for ``pacboost.intervals(pacboost.load(path))``."""
+        if self.scale_ is not None:
+            raise FileError(
+                f"{path}: is not written, for another model scales the intervals, and a file holds "
+                "one model. Pickle both, if you trust who reads them"
+            )
+        save_model(self.estimator_, path, remember_rows=remember_rows)
 
     def __repr__(self) -> str:
         return f"<prediction intervals: {self.sentence_}>"
@@ -205,8 +221,8 @@ def _method(model: Any, method: str | None, scale: Any) -> str:
     """Return the method; refuse what does not fit the models."""
     pair = isinstance(model, list | tuple)
     way = method or ("quantiles" if pair else "residual" if scale is None else "scaled")
-    if way not in METHODS:
-        allowed = ", ".join(map(repr, METHODS))
+    if way not in INTERVAL_METHODS:
+        allowed = ", ".join(map(repr, INTERVAL_METHODS))
         raise ParameterError(f"method is {method!r}; it may be {allowed}, or None")
     if pair != (way == "quantiles") or (pair and len(model) != 2):
         raise ParameterError(

@@ -16,7 +16,6 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
-from pacboost.estimators.decisions.calibrated import covering_model
 from pacboost.estimators.decisions.sets import plain_rows
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.file import format as model_file
@@ -37,7 +36,7 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     estimator: Any
     threshold: float
-    remembers_rows: ClassVar[bool] = True
+    _remembers_rows: ClassVar[bool] = True
     _sketches: tuple[Sketch, ...] = ()
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -113,20 +112,6 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the scores of the estimator."""
         found: NDArray[np.float64] = in_host_memory(self.estimator_.decision_function(X))
         return found
-
-    def certify_sets(self, X: Any, y: Any, **options: Any) -> Any:
-        """Calibrate prediction sets of the estimator by fresh rows, as ``pacboost.sets`` does."""
-        return self.estimator_.certify_sets(X, y, **options)
-
-    def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
-        """Return which classes the set of every row holds; sets do not depend on a threshold."""
-        found: NDArray[np.bool_] = self.estimator_.predict_set(X, by)
-        return found
-
-    @property
-    def sets_(self) -> Any:
-        """How sets are made, and what is certified of them; there after ``certify_sets``."""
-        return self.estimator_.sets_
 
     def overlap(self, X: Any) -> Overlap | None:
         """Compare rows with those of the fit, and with those that chose the threshold."""
@@ -241,7 +226,7 @@ class ThresholdClassifier(WrappedClassifier):
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model, threshold and certificate to a file that ``pacboost.load`` reads."""
         inner = getattr(self.estimator_, "estimator_", self.estimator_)
-        model = covering_model(inner) if hasattr(inner, "model_") else None
+        model = getattr(inner, "model_", None)
         seen = self._sketches if remember_rows else ()
         if isinstance(model, Model):
             whole = replace(model, certificate=None, answering=None, held_out=None)

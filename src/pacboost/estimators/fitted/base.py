@@ -21,7 +21,6 @@ from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.cuda.device import lies_on_gpu, of_the_library_of, predict_on_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.explain import permutation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import Model
 from pacboost.sources.table import Table
@@ -108,14 +107,6 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return shap_trees(self.model_)
 
-    def plot_shapes(self, ax: Any = None, top: int = 12, *, for_class: Any = None) -> Any:
-        """Draw what each feature adds to the score, for votes that have ``shapes``.
-
-        With more than two classes all are drawn, unless ``for_class`` names one.
-        """
-        check_is_fitted(self)
-        return explaining.plot_shapes(self.model_, ax, top, for_class)
-
     def partial_dependence(self, features: Any = None, *, top: int = 12) -> Shapes:
         """Return how the mean score changes with each feature, for votes of trees.
 
@@ -126,24 +117,6 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return explaining.partial_dependence(self.model_, features, top)
-
-    def plot_partial_dependence(
-        self, features: Any = None, ax: Any = None, top: int = 12, *, for_class: Any = None
-    ) -> Any:
-        """Draw ``partial_dependence``, one panel for each feature; give the axes.
-
-        With more than two classes all are drawn, unless ``for_class`` names one.
-        """
-        found = self.partial_dependence(features, top=top)
-        most = max(top, len(found.features))
-        return explaining.draw_shapes(self.model_, found, ax, most, for_class)
-
-    def plot_importances(
-        self, importances: permutation.Importances | None = None, ax: Any = None, top: int = 20
-    ) -> Any:
-        """Draw ``feature_importances_``, or what ``permutation_importances`` gave."""
-        check_is_fitted(self)
-        return explaining.plot_importances(self.model_, importances, ax, top)
 
     def _one_row(self, x: Any) -> Table:
         """Read the values of one row, in whatever form they come."""

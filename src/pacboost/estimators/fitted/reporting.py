@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.estimators.decisions.calibrated import covering_model
 from pacboost.estimators.fitted.mistakes import refuse_half
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel
@@ -34,10 +33,9 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown
 from pacboost.samples.sample import Sample
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
-from pacboost.sources.words import WordTable
-from pacboost.training.run.margins import largest, margins_of, normalised
-from pacboost.training.run.record import lowest
+from pacboost.training.run.margins import largest, lowest, margins_of, normalised
 
 
 def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
@@ -47,7 +45,7 @@ def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
     ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
     """
     check_is_fitted(self)
-    model_file.save(covering_model(self), path, self._sketches if remember_rows else ())
+    model_file.save(self.model_, path, self._sketches if remember_rows else ())
 
 
 def report(
@@ -77,7 +75,7 @@ def report(
 
     check_is_fitted(self)
     refuse_half(X, y)
-    model = covering_model(self)
+    model = self.model_
     if isinstance(model, ForestModel):
         table = None if X is None else self._open(X)
         subject = of_forest(model, getattr(self, "_refusal", ""), table)

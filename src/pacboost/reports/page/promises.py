@@ -7,15 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pacboost.bounds import measures
+from pacboost.bounds import wording
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import SetRule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.label_sets import SetRule
 from pacboost.bounds.rounding import confidence
 from pacboost.bounds.training import margin_distribution
-from pacboost.bounds.wording import NEW_GROUPS
 from pacboost.errors import NotCertified
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file.parts import own_version
@@ -192,13 +191,13 @@ def number(certificate: Certificate) -> str:
     """Write the certified number with its direction, so that the claim is not made stronger."""
     if certificate.vacuous:
         return "nothing"
-    return f"{'≥' if measures.is_lower(certificate) else '≤'} {_value(certificate)}"
+    return f"{'≥' if wording.is_lower(certificate) else '≤'} {_value(certificate)}"
 
 
 def _value(certificate: Certificate) -> str:
-    if certificate.of_what not in measures.KINDS:
+    if certificate.of_what not in wording.KINDS:
         return percent_above(certificate.value, 2)
-    return measures.number_of(certificate, measures.KINDS[certificate.of_what].rate)
+    return wording.number_of(certificate, wording.KINDS[certificate.of_what].rate)
 
 
 # The certificates, with their assumptions and all numbers that enter them.
@@ -242,8 +241,8 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
 
 def _card(certificate: Certificate) -> Markup:
     value = "vacuous" if certificate.vacuous else _value(certificate)
-    end = "at least" if measures.is_lower(certificate) else "at most"
-    unit = "groups" if certificate.of_what == NEW_GROUPS else "rows"
+    end = "at least" if wording.is_lower(certificate) else "at most"
+    unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
     sure = (
         f"with {confidence(certificate.delta)} confidence"
         if certificate.delta
