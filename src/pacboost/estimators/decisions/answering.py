@@ -87,7 +87,7 @@ class AnsweringClassifier(WrappedClassifier):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the error among the answered, seen and guaranteed, by the share that is answered."""
-        from pacboost.reports.text import answering_curve
+        from pacboost.reports.plots import answering_curve
 
         return answering_curve(self.curve_, ax)
 
@@ -105,7 +105,7 @@ class AnsweringClassifier(WrappedClassifier):
 
     def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
         """Write the page of the estimator, which begins with what is guaranteed."""
-        from pacboost.reports.page.sentence import Sentence
+        from pacboost.reports.page.document import Sentence
 
         said = Sentence(*sentence(self.certificate_), self.curve_.answers())
         written: Path = self.estimator_.report(
