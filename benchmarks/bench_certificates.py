@@ -31,7 +31,6 @@ from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
-from pacboost.estimators.fitted.quantising import QuantisedVotes, merged
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm
@@ -40,6 +39,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds import holdout, out_of_bag
 from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.mistakes import wrong_rows
+from pacboost.estimators.fitted.quantising import QuantisedVotes, merged
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import using

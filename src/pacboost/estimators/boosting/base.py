@@ -64,7 +64,6 @@ class Boosting(BoostingFit, VoteClassifier):
     random_state = None
     max_bins = 255
     class_weight = None
-    _split_before = None
     _looks = None
     _least_rounds = 0
     """Early stopping leaves at least so many rounds, where others set it."""
