@@ -21,7 +21,6 @@ from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
 from pacboost.estimators.fitting.parameters import with_a_rule, with_fields
-from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
@@ -282,6 +281,8 @@ class TextBoostClassifier(Boosting):
         return fingerprints(self.features_.lines(self.features_.read(X)))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
+        if self.certify == "train":
+            raise NotCertified(COUNTED)
         options = self._options()
         rows = options.read(X)
         X_val = None if X_val is None else options.read(X_val)
@@ -298,11 +299,6 @@ class TextBoostClassifier(Boosting):
 
     def _remember_all(self, *given: Any) -> None:
         """Do nothing: ``_prepare`` remembers texts, as they were given."""
-
-    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        if self.certify == "train":
-            raise NotCertified(COUNTED)
-        return super()._divide(X, y, sample_weight, seed)
 
     def _learned(self, X: Any) -> Any:
         """Learn the vocabulary from the training rows, and give these as a table."""
