@@ -11,7 +11,7 @@ from distributed import Client
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import DataError, FileError, ParameterError
-from pacboost.training.filtering import block_rows
+from pacboost.training.filtering import stream
 from tests.cluster.clusters import bytes_of, forgets, local
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
@@ -55,7 +55,7 @@ def test_the_same_model_with_threads(folder: Path, threads: Client, kind: str) -
 def test_the_same_model_where_no_rows_test(
     folder: Path, threads: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(block_rows, "SHARE_TESTING", 0.0)
+    monkeypatch.setattr(stream, "SHARE_TESTING", 0.0)
     alone = small(n_certify=0).fit_source(folder, "y", client=False)
     together = small(n_certify=0).fit_source(folder, "y", client=threads)
     assert bytes_of(together) == bytes_of(alone)

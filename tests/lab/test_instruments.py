@@ -29,8 +29,8 @@ from pacboost.lab.session import LabSession
 from pacboost.lab.spec import read_run
 from pacboost.learners.stump import Stump
 from pacboost.sources.toy import lecture_points
+from pacboost.theory.learners import Rectangle
 from pacboost.theory.plan import QUESTIONS
-from pacboost.theory.rectangle import Rectangle
 from pacboost.theory.sampling import Plane
 from tests.lab.asking import LECTURE, MOONS, floats
 from tests.markdown import DOCS

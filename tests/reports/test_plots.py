@@ -18,7 +18,7 @@ from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.reports import plots
 from pacboost.reports.plots import plan_curve
 from pacboost.theory import plan
-from pacboost.theory.answer import Plan
+from pacboost.theory.plan_learning import Plan
 
 BOX: dict[str, Any] = {"epsilon": 0.1, "delta": 0.05, "dimensions": 2}
 

@@ -69,11 +69,6 @@ def test_float32_columns_keep_their_values(frame: Any) -> None:
     np.testing.assert_array_equal(values[:, 0], np.array([0.1, NAN], dtype=np.float32))
 
 
-def test_float32_without_nulls_stays_float32() -> None:
-    frame = pl.DataFrame({"x": pl.Series([0.1, 0.2], dtype=pl.Float32)})
-    assert FrameTable(frame).block(0, 1).dtype == np.float32
-
-
 @FRAMES
 def test_text_columns_are_refused_by_name(make: Make) -> None:
     with pytest.raises(DataError, match="text, not numbers: colour, town") as caught:
@@ -93,11 +88,6 @@ def test_text_columns_are_refused_by_name(make: Make) -> None:
 def test_categorical_columns_are_refused_by_name(frame: Any) -> None:
     with pytest.raises(DataError, match=r": kind\. Encode"):
         FrameTable(frame)
-
-
-def test_of_many_text_columns_five_are_named() -> None:
-    with pytest.raises(DataError, match="c0, c1, c2, c3, c4, …"):
-        FrameTable(pl.DataFrame({f"c{k}": ["a"] for k in range(9)}))
 
 
 @FRAMES

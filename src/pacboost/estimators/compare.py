@@ -42,7 +42,7 @@ from pacboost.questions.compare import (
     measure,
     surely_worse,
 )
-from pacboost.questions.new_rows import NewRows, flat_rows
+from pacboost.questions.new_rows import NewRows
 from pacboost.reports.progress import RoundsBar
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.sources.explained_errors import explains_input
@@ -211,7 +211,7 @@ class Contest:
             kept = division.taken(test[0], new.kept)
             return Rows(X, labels), Rows(kept, np.asarray(test[1])[new.kept])
         share = probability("test", test)
-        examples = Examples.of(flat_rows(X), copies, labels)
+        examples = Examples.of(X, copies, labels)
         self._assumptions = examples.assumptions
         learned, held = map(examples.rows_of, division.draw(examples.count, "test", share, seed))
         tested = examples.once(held)

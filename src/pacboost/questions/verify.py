@@ -24,7 +24,7 @@ from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.registry import bound_of, makers
 from pacboost.bounds.wording import DISTINCT, WITHOUT_WEIGHTS
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container, forest_format
 from pacboost.models.file import format as model_file

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.samples.copies import (
     FEWEST,
     MOST_COLUMNS,
@@ -189,7 +190,10 @@ class Examples:
 
 
 def opened(X: Any) -> Any:
-    """Open small sparse tables up, so that rows are compared as dense ones are."""
+    """Return rows in the memory of the CPU, each as a line; small sparse tables are opened up."""
+    X = in_host_memory(X)
+    if isinstance(X, np.ndarray) and X.ndim > 2:  # rows are arrays, for a black box
+        return X.reshape(len(X), -1)
     stored: Any = X
     small = sparse.issparse(X) and math.prod(stored.shape) <= MOST_CELLS
     return stored.toarray() if small else X

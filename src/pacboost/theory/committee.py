@@ -41,11 +41,10 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
-from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.vote import Scores, Vote, vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.ledgers.ledger import Ledger
@@ -103,7 +102,6 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's importance, averaged over the votes or rules of the members."""
         model = self._fitted("feature_importances_")
         votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
         shares = [replace(model, vote=vote).importances() for vote in votes]

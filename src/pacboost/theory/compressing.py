@@ -20,10 +20,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.mistakes import vote_of
 from pacboost.estimators.fitted.quantising import merged
-from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.numerics.exact import wrong_margins

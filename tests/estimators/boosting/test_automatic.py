@@ -15,7 +15,7 @@ from pacboost.estimators.boosting.automatic import GIVEN, Settings, Trial, is_au
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.strong.candidates import choose
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import signs_of
 from pacboost.sources.arrays import ArrayTable

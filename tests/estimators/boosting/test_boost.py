@@ -16,10 +16,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.filtering import Mada
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.newton import Gentle
 from pacboost.boosters.registry import BOOSTERS
-from pacboost.boosters.smooth import Mada
 from pacboost.errors import (
     DataError,
     NoEdgeWarning,

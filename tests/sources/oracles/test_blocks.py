@@ -14,13 +14,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.held import Held, HeldArray
 from pacboost.sources.oracles.oracle import SHUFFLED, STREAM
-from tests.sources.oracles.passes import (
-    check_goes_on,
-    check_passes,
-    check_same_for_any_size,
-    of_size,
-    sequence,
-)
+from tests.sources.oracles.passes import check_draws, of_size, sequence
 
 
 class Blocks(BlockOracle):
@@ -70,9 +64,7 @@ def test_passes(known: bool, ahead: bool, sizes: list[int]) -> None:
         oracle.reads_ahead = ahead
         return oracle
 
-    check_passes(make, sum(sizes))
-    check_same_for_any_size(make, laps=3)
-    check_goes_on(make, laps=3)
+    check_draws(make, sum(sizes), laps=3)
 
 
 def test_the_identity_says_which_row_it_is() -> None:
@@ -141,9 +133,7 @@ def test_passes_with_more_blocks_read_ahead(ahead: int, sizes: list[int]) -> Non
         return oracle
 
     assert make().blocks_ahead == min(ahead, len(sizes))
-    check_passes(make, sum(sizes))
-    check_same_for_any_size(make, laps=3)
-    check_goes_on(make, laps=3)
+    check_draws(make, sum(sizes), laps=3)
 
 
 def test_blocks_read_ahead_are_few_and_forgotten() -> None:

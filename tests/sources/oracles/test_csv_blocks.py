@@ -14,13 +14,7 @@ from pacboost.errors import DataError, FileError, PacboostError
 from pacboost.sources.csv import read_csv
 from pacboost.sources.oracles import csv
 from pacboost.sources.oracles.csv import CsvOracle
-from tests.sources.oracles.passes import (
-    check_goes_on,
-    check_passes,
-    check_same_for_any_size,
-    of_size,
-    sequence,
-)
+from tests.sources.oracles.passes import check_draws, check_passes, of_size, sequence
 
 
 def write(path: Path, n: int, first: int = 0) -> Path:
@@ -43,9 +37,7 @@ N = 96
 
 
 def test_passes(folder: Path) -> None:
-    check_passes(lambda: CsvOracle(folder, "y", 3), N)
-    check_same_for_any_size(lambda: CsvOracle(folder, "y", 3))
-    check_goes_on(lambda: CsvOracle(folder, "y", 3))
+    check_draws(lambda: CsvOracle(folder, "y", 3), N)
 
 
 def test_values_and_labels_belong_together(folder: Path) -> None:

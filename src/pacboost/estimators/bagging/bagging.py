@@ -25,8 +25,7 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.same_bits import mean_of
 from pacboost.training.bags.bagging import TORN, Bagging
-from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes
+from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
 
 
 @accepts_aliases

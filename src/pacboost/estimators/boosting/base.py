@@ -34,8 +34,8 @@ from pacboost.estimators.inputs.examples import (
 from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn, warn_of_dense, warn_of_one_class
-from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.models.calibration import calibrators

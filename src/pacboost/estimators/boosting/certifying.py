@@ -21,8 +21,7 @@ from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn
-from pacboost.hypotheses.digest import vote_digest
-from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.learners.stump import count_rules
 from pacboost.models.calibration import calibrators
 from pacboost.models.model import Model

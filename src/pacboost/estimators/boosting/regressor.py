@@ -38,7 +38,7 @@ from pacboost.estimators.inputs.examples import (
 )
 from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import Tree
@@ -47,8 +47,7 @@ from pacboost.models.explain import explanation, permutation
 from pacboost.models.model import Model
 from pacboost.samples.sample import Sample, fingerprint
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.training.losses import metric_of
-from pacboost.training.metrics import Metric
+from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run import resume
 from pacboost.training.run.loop import Run
 

@@ -28,7 +28,7 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.cuda.device import use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.model import Model

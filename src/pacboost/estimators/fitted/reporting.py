@@ -36,8 +36,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
-from pacboost.training.run.margins import largest, margins_of, normalised
-from pacboost.training.run.record import lowest
+from pacboost.training.run.margins import largest, lowest, margins_of, normalised
 
 
 def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:

@@ -44,7 +44,7 @@ from pacboost.training.bags.bagging import (
     Made,
     too_heavy,
 )
-from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.bags import Bags, Settling
 from pacboost.training.bags.forest import (
     NO_LIMIT,
     ForestBags,
@@ -53,7 +53,6 @@ from pacboost.training.bags.forest import (
     content_order,
     whole_weights,
 )
-from pacboost.training.bags.out_of_bag import Settling
 
 # Parameters of forests, as scikit-learn reads them.
 

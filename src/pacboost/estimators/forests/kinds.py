@@ -30,16 +30,14 @@ from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.kernels.same_bits import log
 from pacboost.numerics.same_bits import product
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.training.bags.bagging import TORN, Bagging
-from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.forest import Shares
-from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes
-from pacboost.training.metrics import LOSSES, METRICS, Metric
+from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
+from pacboost.training.metrics import METRICS, Metric, regression_metric, square
 
 MOST_CLASSES = 2**16
 
@@ -163,10 +161,10 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
 
     def _ask_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
-    ) -> OutOfBagVotes | Shares:
+    ) -> OutOfBagVotes | Averages:
         classes = max(2, self._n_answers)
         if not self._certifies_outside:
-            return Shares(targets, classes)
+            return Averages(targets, classes)
         return out_of_bag_tally(self.certify, targets, self.n_estimators, classes, bags, counted)
 
     def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
@@ -280,4 +278,4 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         table = self._open(X)
         targets = read_targets(y, table.n_rows)
         signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
-        return Sample(table, signs, targets=targets), LOSSES["square"]
+        return Sample(table, signs, targets=targets), regression_metric("square", square)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import FileError
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import Decision, Three
-from pacboost.hypotheses.pattern import Pattern
+from pacboost.hypotheses.majority import Decision, Pattern, Three
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote

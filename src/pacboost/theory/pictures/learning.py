@@ -16,8 +16,8 @@ from pacboost.numerics.checks import positive_whole, probability, whole
 from pacboost.reports.plots import figure, tidy
 from pacboost.sources.toy import cycling_matrix
 from pacboost.theory.explain import staged_margins
+from pacboost.theory.learners import Rectangle, tightest
 from pacboost.theory.pac_learning import pac
-from pacboost.theory.rectangle import Rectangle, tightest
 from pacboost.theory.sample_sizes import sharp, strip_exact
 from pacboost.theory.version_space import Bands
 from pacboost.theory.worlds import Boxes, Intervals, LabelNoise, World, hastie

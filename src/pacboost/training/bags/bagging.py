@@ -21,10 +21,9 @@ from pacboost.kernels.cuda.forest import MOST_EXACT_WEIGHT, ForestOnGpu, SmallBa
 from pacboost.kernels.runtime.threads import using
 from pacboost.parallel.cluster import Cluster, in_batches, send
 from pacboost.samples.sample import Sample
-from pacboost.training.bags.bags import Bag, Bags, in_order
+from pacboost.training.bags.bags import Averages, Bag, Bags, OutOfBagVotes, Settling, in_order
 from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember, whole_weights
 from pacboost.training.bags.members import Answers, Maker, Member
-from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes, Settling
 
 # Trees of a forest, many at once on a GPU: the same trees as those of the CPU.
 
