@@ -64,7 +64,6 @@ class Boosting(BoostingFit, VoteClassifier):
     random_state = None
     max_bins = 255
     class_weight = None
-    _split_before = None
     _looks = None
     _least_rounds = 0
     """Early stopping leaves at least so many rounds, where others set it."""
@@ -91,7 +90,7 @@ class Boosting(BoostingFit, VoteClassifier):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         """Check everything, and set up the run."""
         seed = draw_seed(self.random_state)
-        divided = self._divide(X, y, sample_weight, seed)
+        divided = certifying.divide(self, X, y, sample_weight, seed)
         examples, prior = self._read_rows(divided, sample_weight)
         read, recipe = examples.table, self._recipe(examples)
         if examples.table.entries is not None and not recipe.learner.sparse:
@@ -176,13 +175,7 @@ class Boosting(BoostingFit, VoteClassifier):
         self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
         return replace(examples, numbers=divided.rows, copies=divided.number), prior
 
-    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        """Hold out the rows that certify, before anything is learned."""
-        return certifying.divide(self, X, y, sample_weight, seed)
-
-    def _comparable(self, X: Any, other: Any) -> Table:
-        """Open rows to compare them, with levels or words that were not learned kept distinct."""
-        return certifying.comparable(self, X, other)
+    _comparable = certifying.comparable
 
     def _learned(self, X: Any) -> Any:
         """Prepare training rows for reading; text classifiers learn the vocabulary here."""
