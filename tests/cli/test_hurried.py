@@ -14,7 +14,7 @@ import pytest
 import pacboost
 from pacboost import BoostClassifier
 from pacboost.errors import DataError, DataTypeError, NotCertified, ParameterError
-from pacboost.estimators.strong.row_roles import ordered
+from pacboost.estimators.strong.rows import ordered
 from tests.cli.running import run, well
 
 QUICK = ("--booster", "adaboost", "--rounds", "3")

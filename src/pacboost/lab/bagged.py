@@ -71,7 +71,7 @@ class BagRun(LabRun):
         self.model = BaggingClassifier(
             make_learner(spec.learner), MOST_ROUNDS, random_state=spec.seed, verbose=False,
         )  # fmt: skip
-        self.bagging, _ = self.model._prepare(points.X, points.y)
+        self.bagging, *_ = self.model._prepare(points.X, points.y, None)
         self.sample = self.bagging.maker.sample
         self._made = self.bagging.run(MOST_ROUNDS, 1)
         self._names = Names(self.sample.table.name, ("-1", "1"))

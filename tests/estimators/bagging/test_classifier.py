@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost.bounds import pac_bayes
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
-from pacboost.estimators.bagging.certifying import WAYS
+from pacboost.estimators.bagging.base import WAYS
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.learners.tree import Tree
 from pacboost.theory.finite_worlds import BooleanConcept
@@ -128,13 +128,13 @@ def test_going_on_ends_where_one_fit_does(learner: Any) -> None:
 def test_going_on_is_refused_on_other_data() -> None:
     X, y = noisy(300, 4, 6)
     model = BaggingClassifier("stump", 5, random_state=2, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match="y has changed"):
+    with pytest.raises(ParameterError, match="y changed"):
         model.fit(X, -y)
-    with pytest.raises(ParameterError, match="number of rows"):
+    with pytest.raises(ParameterError, match="X, y changed"):
         model.fit(X[:200], y[:200])
     with pytest.raises(ParameterError, match="has 5 members already"):
         model.set_params(n_estimators=4).fit(X, y)
-    with pytest.raises(ParameterError, match="certify has changed"):
+    with pytest.raises(ParameterError, match="certify changed"):
         model.set_params(n_estimators=6, certify="oob").fit(X, y)
     assert len(model.estimators_) == 5
     model.set_params(certify=None).fit(X, y)
@@ -144,7 +144,7 @@ def test_going_on_is_refused_on_other_data() -> None:
 def test_going_on_is_refused_with_other_bins() -> None:
     X, y = noisy(300, 4, 6)
     model = BaggingClassifier(None, 5, random_state=2, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match="bins are not those"):
+    with pytest.raises(ParameterError, match="max_bins changed"):
         model.set_params(n_estimators=6, max_bins=50).fit(X, y)
     assert len(model.estimators_) == 5
 
@@ -152,11 +152,11 @@ def test_going_on_is_refused_with_other_bins() -> None:
 def test_going_on_is_refused_with_another_learner() -> None:
     X, y = noisy(200, 4, 7)
     model = BaggingClassifier(None, 5, random_state=2, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match="the same learner, but estimator has changed"):
+    with pytest.raises(ParameterError, match="estimator changed"):
         model.set_params(n_estimators=6, estimator="stump").fit(X, y)
     box = DecisionTreeClassifier(max_depth=2)
     model = BaggingClassifier(box, 5, random_state=2, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match="estimator has changed"):
+    with pytest.raises(ParameterError, match="estimator changed"):
         model.set_params(n_estimators=6, estimator__max_depth=3).fit(X, y)  # changes it in place
     again = DecisionTreeClassifier(max_depth=2, random_state=5)  # bags give the seeds
     model.set_params(estimator=again).fit(X, y)
@@ -186,11 +186,11 @@ def test_going_on_is_refused_with_other_rows(
     others[:60, 0] += 1e-9  # bins do not tell, and some of these rows are not held out
     shuffled = np.random.default_rng(0).permutation(200)
     model.set_params(n_estimators=6)
-    with pytest.raises(ParameterError, match="but X has changed"):
+    with pytest.raises(ParameterError, match="but X changed"):
         model.fit(others, y)
-    with pytest.raises(ParameterError, match="has changed"):
+    with pytest.raises(ParameterError, match="X, y changed"):
         model.fit(X[shuffled], y[shuffled])
-    with pytest.raises(ParameterError, match="but y has changed"):
+    with pytest.raises(ParameterError, match="but y changed"):
         model.fit(X, -y)
     assert np.array_equal(model.votes(X), before)
     assert len(model.set_params(random_state=9).fit(X, y).estimators_) == 6  # the seed stays
@@ -201,12 +201,12 @@ def test_going_on_is_refused_if_members_have_seen_what_certifies() -> None:
     X, y = noisy(200, 4, 7)
     model = BaggingClassifier("stump", 5, random_state=2, warm_start=True).fit(X[:160], y[:160])
     model.set_params(n_estimators=6, certify="holdout")
-    with pytest.raises(ParameterError, match="certify has changed"):
+    with pytest.raises(ParameterError, match="certify, X, y changed"):
         model.fit(X, y)
     model = clone(model).fit(X, y)
-    with pytest.raises(ParameterError, match="certify or holdout has changed"):
+    with pytest.raises(ParameterError, match="holdout, X, y changed"):
         model.set_params(holdout=0.3).fit(X, y)
-    with pytest.raises(ParameterError, match="y has changed"):
+    with pytest.raises(ParameterError, match="X, y changed"):
         model.set_params(holdout=0.2).fit(X[::-1], y[::-1])
     assert model.fit(X, y).certificate_.size == 40
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -14,12 +15,10 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.bagging.bags import BagsBefore, alike
-from pacboost.learners.choose import as_learner
-from pacboost.learners.learner import Learner
+from pacboost.estimators.bagging.bagging import BaggingClassifier
+from pacboost.estimators.bagging.bags import alike, refuse_changes
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.sources.arrays import ArrayTable
 
 
 class Kernel:
@@ -48,18 +47,12 @@ PAIRS = [
 ]
 
 
-def remembered(learner: Any, X: Any, y: Any = (0, 1), classes: Any = (0, 1)) -> BagsBefore:
-    own: Learner | None = None if learner is None else as_learner(learner)
-    return BagsBefore.of(own, None, ArrayTable(np.asarray(X)), np.asarray(y), list(classes))
-
-
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_learners_are_told_apart_and_a_copy_is_not(one: Any, other: Any) -> None:
-    X = [[1.0], [2.0]]
-    remembered(one, X).refuse_others(remembered(one, X))
-    for pair in ((one, other), (other, one)):
-        with pytest.raises(ParameterError, match="estimator has changed"):
-            remembered(pair[0], X).refuse_others(remembered(pair[1], X))
+    refuse_changes({"estimator": clone(one, safe=False)}, {"estimator": one})
+    for now, before in ((one, other), (other, one)):
+        with pytest.raises(ParameterError, match="estimator changed"):
+            refuse_changes({"estimator": now}, {"estimator": before})
 
 
 def test_seeds_do_not_count() -> None:
@@ -70,12 +63,12 @@ def test_seeds_do_not_count() -> None:
 
 
 def test_rows_are_told_apart() -> None:
-    X = np.arange(6.0).reshape(2, 3)
-    before = remembered(None, X)
-    remembered(None, X.astype(np.float32)).refuse_others(before)
-    for other in (X[::-1], X[:, ::-1], X + 1e-12, X.reshape(3, 2)):
-        with pytest.raises(ParameterError, match="X has changed"):
-            remembered(None, other).refuse_others(before)
-    for y, classes in (((1, 0), (0, 1)), ((0, 1), ("a", "b"))):
-        with pytest.raises(ParameterError, match="y has changed"):
-            remembered(None, X, y, classes).refuse_others(before)
+    X, y = np.arange(6.0).reshape(2, 3), np.array([0, 1])
+    model = BaggingClassifier("stump", 1, warm_start=True).fit(X, y)
+    model.fit(X.astype(np.float32), y)
+    for other in (X[::-1], X[:, ::-1], X + 1e-12, X[:, :2]):
+        with pytest.raises(ParameterError, match="X changed"):
+            model.fit(other, y)
+    for labels in (1 - y, np.array(["a", "b"])):
+        with pytest.raises(ParameterError, match="y changed"):
+            model.fit(X, labels)

@@ -101,9 +101,9 @@ def test_going_on_is_refused_with_another_learner_or_other_targets() -> None:
     X, y = waves(100, 5)
     model = BaggingRegressor(None, 5, random_state=0, warm_start=True).fit(X, y)
     before = model.predict(X)
-    with pytest.raises(ParameterError, match="estimator has changed"):
+    with pytest.raises(ParameterError, match="estimator changed"):
         model.set_params(estimator="stump", n_estimators=10).fit(X, y)
-    with pytest.raises(ParameterError, match="y has changed"):
+    with pytest.raises(ParameterError, match="y changed"):
         model.set_params(estimator=None).fit(X, y + 1)
     assert np.array_equal(model.predict(X), before)
 

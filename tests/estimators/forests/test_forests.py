@@ -31,7 +31,6 @@ from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import real_data
 
 EVERY = (RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor)
-DRAWS = ("max_samples", "bootstrap")
 Data = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
@@ -111,7 +110,7 @@ def test_warm_start_ends_as_one_longer_fit(classes: int) -> None:
     assert np.array_equal(short.oob_decision_function_, long.oob_decision_function_, equal_nan=True)
     with pytest.raises(ParameterError, match="has 25 trees already"):
         short.set_params(n_estimators=20).fit(X, y)
-    with pytest.raises(ParameterError, match="have changed"):
+    with pytest.raises(ParameterError, match="changed"):
         short.set_params(n_estimators=30).fit(X[:200], y[:200])
     assert len(short.model_.forest) == 25
 
@@ -120,15 +119,15 @@ def test_warm_start_ends_as_one_longer_fit(classes: int) -> None:
 def test_warm_start_notices_other_data(kind: Any) -> None:
     X, y = noisy(100)
     model = kind(5, warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match="have changed"):
+    with pytest.raises(ParameterError, match="changed"):
         model.set_params(n_estimators=8).fit(X, 3 * y)
-    with pytest.raises(ParameterError, match="have changed"):
+    with pytest.raises(ParameterError, match="changed"):
         model.fit(X, np.roll(y, 1))
-    with pytest.raises(ParameterError, match="have changed"):
+    with pytest.raises(ParameterError, match="changed"):
         model.fit(np.roll(X, 1, axis=0), y)
-    with pytest.raises(ParameterError, match="have changed"):
+    with pytest.raises(ParameterError, match="changed"):
         model.fit(X, y, sample_weight=np.arange(1, 101))
-    with pytest.raises(ParameterError, match="have changed"):
+    with pytest.raises(ParameterError, match="changed"):
         model.set_params(oob_score=True).fit(X, y)
 
 
@@ -147,7 +146,7 @@ def test_warm_start_notices_other_data(kind: Any) -> None:
 def test_warm_start_notices_other_limits(name: str, value: Any) -> None:
     X, y = noisy(100)
     model = RandomForestClassifier(5, max_samples=0.9, warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match="draws" if name in DRAWS else f"but {name} changed"):
+    with pytest.raises(ParameterError, match=f"{name} changed"):
         model.set_params(n_estimators=8, **{name: value}).fit(X, y)
     assert len(model.model_.forest) == 5
 
@@ -265,7 +264,7 @@ def test_certificates_refuse_in_words() -> None:
         few.fit(X, y, sample_weight=np.arange(1, 13))
     more = RandomForestClassifier(10, certify="oob", warm_start=True, random_state=0)
     more.fit(*noisy()).set_params(n_estimators=20).fit(*noisy())
-    with pytest.raises(NotCertified, match="10 trees were planned"):
+    with pytest.raises(NotCertified, match="10 members were planned"):
         _ = more.certificate_
 
 
@@ -410,7 +409,7 @@ def test_levels_come_from_rows_that_certify_nothing(certify: str) -> None:
 def test_going_on_with_another_certificate_is_refused() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = RandomForestClassifier(5, certify="oob", warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match="certify, holdout or delta"):
+    with pytest.raises(ParameterError, match="changed"):
         model.set_params(certify="first_order").fit(X, y)
-    with pytest.raises(ParameterError, match="certify, holdout or delta"):
+    with pytest.raises(ParameterError, match="changed"):
         model.set_params(certify="oob", delta=0.1).fit(X, y)

@@ -11,7 +11,7 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.search import expected_mistakes
 from pacboost.errors import DataError
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.estimators.strong.row_roles import (
+from pacboost.estimators.strong.rows import (
     FEWEST,
     LARGEST_SHARE,
     by_chance,
