@@ -132,7 +132,13 @@ def command(
             progress(f"predicting: {tally.rows:,} rows")
     reader.warn_of_unknown()
     if as_json:
-        _tell_json(tally, collected.header, everything, output)
+        content: dict[str, Any] = {"rows": tally.rows, "counts": tally.counts, "wrong": tally.wrong}
+        if output is None:
+            header = collected.header
+            content["predictions"] = [dict(zip(header, row, strict=True)) for row in everything]
+        else:
+            content["output"] = output
+        print_json(content)
         return
     for said in tally.sentences():
         echo(said, err=output is None)
@@ -261,17 +267,6 @@ def _count(
         known = labels(cells.labels(target), model.classes_, target).tolist()
         differ = (a is not None and a != b for a, b in zip(given, known, strict=True))
         tally.wrong = (tally.wrong or 0) + sum(differ)
-
-
-def _tell_json(
-    tally: PredictionCounts, header: Sequence[str], rows: list[list[Any]], output: Path | None
-) -> None:
-    content: dict[str, Any] = {"rows": tally.rows, "counts": tally.counts, "wrong": tally.wrong}
-    if output is None:
-        content["predictions"] = [dict(zip(header, row, strict=True)) for row in rows]
-    else:
-        content["output"] = output
-    print_json(content)
 
 
 @contextmanager
