@@ -18,13 +18,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.bounds.compression import vote_bound
 from pacboost.bounds.filtering import error_by_weight
 from pacboost.bounds.holdout import chernoff_kl, clopper_pearson, clopper_pearson_lower
-from pacboost.bounds.vc import growth_of_dimension
+from pacboost.bounds.occam import vote_bound
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics import binomial, growth, hypergeometric
 from pacboost.theory.plan import QUESTIONS
+from pacboost.theory.vc import growth_of_dimension
 
 TYPES = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 HALF = math.log(2)

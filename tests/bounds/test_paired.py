@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
-from pacboost.bounds.paired import Difference, difference_interval, sign_test_p
+from pacboost.bounds.exact_tests import Difference, difference_interval, sign_test_p
 from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy

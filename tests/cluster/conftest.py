@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from distributed import Client
 
-from pacboost.sources.oracles.dask_parts import current_client
+from pacboost.sources.oracles.choose import current_client
 from tests.cluster.clusters import local
 
 

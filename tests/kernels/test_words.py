@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pacboost.kernels import words
 from pacboost.kernels.cuts import ERROR, NEWTON, Z
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.words import words_of
+from pacboost.sources.sparse import words_of
 from tests.word_samples import some_presence
 
 Doubles = NDArray[np.float64]

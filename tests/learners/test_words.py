@@ -24,8 +24,8 @@ from pacboost.learners.learner import Search
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.sparse import WordTable, words_of
 from pacboost.sources.table import Values
-from pacboost.sources.words import WordTable, words_of
 from pacboost.training.run import scores
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import check_every_prefix

@@ -22,7 +22,7 @@ from pacboost.hypotheses.word_list import WordList
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.words import words_of
+from pacboost.sources.sparse import words_of
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import signs_of
 from tests.word_samples import word_samples

@@ -25,8 +25,13 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost import AdaBoostClassifier, certify
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.dependent import groups_bound, mean_share, ordered_mixture
-from pacboost.bounds.holdout import clopper_pearson, hoeffding
+from pacboost.bounds.holdout import (
+    clopper_pearson,
+    groups_bound,
+    hoeffding,
+    mean_share,
+    ordered_mixture,
+)
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.questions.certify import UNCHECKED
 from pacboost.questions.verify import recompute

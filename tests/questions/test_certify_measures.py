@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClas
 from sklearn.metrics import brier_score_loss, f1_score, log_loss, roc_auc_score
 
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor, certify, verify
-from pacboost.bounds import rates
+from pacboost.bounds import measures
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, NoEdgeWarning, NotCertified, ParameterError
@@ -65,8 +65,8 @@ def test_delta_is_shared_and_said() -> None:
     assert isinstance(alone, Certificate)
     assert family["recall"].value < alone.value
     k, n = int(alone.inputs["k"]), int(alone.inputs["n"])
-    assert alone.value == rates.rate_lower(k, n, 0.05)
-    assert family["recall"].value == rates.rate_lower(k, n, 0.05, 11)
+    assert alone.value == measures.rate_lower(k, n, 0.05)
+    assert family["recall"].value == measures.rate_lower(k, n, 0.05, 11)
     assert certify(MODEL, FRESH, LABELS, of="recall", models=11).value == family["recall"].value
     assert "All 11 claims hold together with 95 % confidence" in str(family)
 
@@ -131,7 +131,7 @@ def test_groups_pay_each_their_share() -> None:
     for own in family:
         chosen = own.details["group"] == GROUPS
         k = int((SAID != LABELS)[chosen].sum())
-        assert own.value == rates.rate_upper(k, int(chosen.sum()), 0.05, 2)
+        assert own.value == measures.rate_upper(k, int(chosen.sum()), 0.05, 2)
     with pytest.raises(NotCertified, match="end='both'"):
         _ = family.gap
 
@@ -190,7 +190,7 @@ def test_regressors() -> None:
     found = certify(model, *held, of="absolute_error", clip=3.0)
     assert np.minimum(off, 3).mean() < found.value < 3
     share = certify(model, *held, of="large_errors", larger_than=2.0)
-    assert share.value == rates.rate_upper(int((off > 2).sum()), 400, 0.05)
+    assert share.value == measures.rate_upper(int((off > 2).sum()), 400, 0.05)
     assert "off by more than 2 for at most" in share.claim
     ours = BoostRegressor(n_estimators=20).fit(FRESH[:400], target[:400])
     assert certify(ours, *held, of="absolute_error", clip=5.0).rows_checked

@@ -11,15 +11,14 @@ from typing import Any
 import pytest
 
 import pacboost
-from pacboost.bounds import vc as vc_bound
-from pacboost.bounds.confidence import selection_size
-from pacboost.bounds.finite import consistent
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.rectangle import sharp
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.theory import needs, plan
+from pacboost.theory import vc as vc_bound
 from pacboost.theory.answer import Plan
+from pacboost.theory.finite import consistent
+from pacboost.theory.sample_sizes import selection_size, sharp
 from pacboost.training.filtering.mean_test import share_of
 
 ASKED: dict[str, dict[str, Any]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binom
 
-from pacboost.bounds.covering import covering_rank
-from pacboost.bounds.rates import rate_lower
+from pacboost.bounds.coverage import covering_rank
+from pacboost.bounds.measures import rate_lower
 from pacboost.errors import ParameterError
 from pacboost.theory import plan
 from tests.cli.running import answer

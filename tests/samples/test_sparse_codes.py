@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pacboost.samples import sparse_codes
-from pacboost.samples.bins import fit_bins
+from pacboost.samples import bins as sparse_codes
+from pacboost.samples.bins import SparseCodes, fit_bins
 from pacboost.samples.sample import Sample
-from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.sparse import SparseTable
-from pacboost.sources.words import words_of
+from pacboost.sources.sparse import SparseTable, words_of
 from tests.sparse_samples import twins
 
 

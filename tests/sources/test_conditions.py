@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pacboost.errors import DataError, InputWarning
 from pacboost.sources.columns import Columns
-from pacboost.sources.conditions import (
+from pacboost.sources.mixed import (
     MOST_THRESHOLDS,
     LevelConditions,
     NumberConditions,

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.sparse import SparseTable
-from pacboost.sources.words import WordTable, words_of
+from pacboost.sources.sparse import SparseTable, WordTable, words_of
 from tests.word_samples import some_presence
 
 MANY = settings(max_examples=60, deadline=None)

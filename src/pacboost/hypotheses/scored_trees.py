@@ -21,7 +21,7 @@ from pacboost.kernels import walk
 from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, TreesOnGpu, most_stride
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
-from pacboost.samples.gpu_codes import layout_of
+from pacboost.samples.blocks import layout_of
 
 Masks = NDArray[np.uint32]
 Scores = NDArray[np.float64]

@@ -21,9 +21,8 @@ from pacboost.hypotheses.hypothesis import (
 from pacboost.kernels import walk
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
-from pacboost.samples.bins import Bins, Codes
+from pacboost.samples.bins import Bins, Codes, SparseCodes
 from pacboost.samples.sample import Sample
-from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.table import Values
 
 MOST_COLUMNS_NAMED = 4

@@ -25,11 +25,10 @@ from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import lookup, words
 from pacboost.kernels.cuda.device import gpu_in_use, to_gpu, zeros_on_gpu
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.samples.bins import upper_cuts
+from pacboost.samples.bins import SparseCodes, upper_cuts
 from pacboost.samples.sample import unlabelled
-from pacboost.samples.sparse_codes import SparseCodes
+from pacboost.sources.sparse import words_of
 from pacboost.sources.table import Table
-from pacboost.sources.words import words_of
 
 Scores = NDArray[np.float64]
 Kind = TypeVar("Kind", bound=Hypothesis)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
+from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
-from pacboost.sources.words import WordTable
 
 MOST_WORDS_NAMED = 4
 GRID = 2.0**-16

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pacboost import __version__
-from pacboost.bounds import holdout, vc
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.training import training_error
@@ -35,6 +35,7 @@ from pacboost.lab.spec import (
 )
 from pacboost.numerics.exact import wrong_margins
 from pacboost.questions.certify import certify
+from pacboost.theory import vc
 
 # All certificates of a vote side by side, each with what it assumes, and those that are refused.
 #

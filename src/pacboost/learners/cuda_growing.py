@@ -18,8 +18,8 @@ from pacboost.kernels.cuda import launches, twins, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_host
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
-from pacboost.samples import fingerprint
-from pacboost.samples.gpu_codes import gpu_codes
+from pacboost.samples import sample
+from pacboost.samples.blocks import gpu_codes
 from pacboost.samples.sample import Request
 
 
@@ -53,7 +53,7 @@ class CudaTreeSearch(TreeSearch):
         """Bring the codes to the GPU; give what samples/blocks.py says of each feature."""
         found = gpu_codes(self.sample.table, self._bins)
         self._codes, self._lanes, features = found
-        fingerprint.take_codes_from(self.sample, found.columns)
+        sample.take_codes_from(self.sample, found.columns)
         return features.copy()  # monotone slopes are written into it
 
     def _make_room(self) -> None:

@@ -15,9 +15,8 @@ from pacboost.kernels.grow import draw_open, hand_down
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
-from pacboost.samples.bins import Bins
+from pacboost.samples.bins import Bins, SparseCodes
 from pacboost.samples.blocks import refuse_long_codes
-from pacboost.samples.sparse_codes import SparseCodes
 
 # Find the decision stump of least weighted error on a sparse sample.
 

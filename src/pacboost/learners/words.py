@@ -29,7 +29,7 @@ from pacboost.kernels.runtime.team import team_for, together
 from pacboost.learners.learner import Learner, Rows, Search, Weights
 from pacboost.learners.tree_parameters import CRITERIA
 from pacboost.samples.sample import Request, Sample
-from pacboost.sources.words import words_of
+from pacboost.sources.sparse import words_of
 
 MOST_WORDS = 65_535
 FEWEST_COPIED, MOST_COPIED = 16, 1_000_000

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import IntervalRule, SetRule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.interval_rule import IntervalRule
-from pacboost.bounds.label_sets import SetRule
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels import same_bits
@@ -56,7 +55,7 @@ class Model:
     validation: ValidationCurve | None = None
     """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
     fingerprint: str = ""
-    """The SHA-256 of the training rows (samples/fingerprint.py), if they were available."""
+    """The SHA-256 of the training rows (samples/sample.py), if they were available."""
     seen: tuple[Sketch, ...] = ()
     """Sketches of the training rows, when the model was read from a file."""
 

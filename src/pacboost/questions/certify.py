@@ -7,7 +7,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import dependent, holdout
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
@@ -16,11 +16,10 @@ from pacboost.questions.dask_rows import rows_and_labels
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import UNCHECKED, NewRows
 from pacboost.questions.row_order import watch_order
-from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.copies import numbered, refuse_hidden_copies
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
-from pacboost.sources.oracles.dask_parts import is_collection
+from pacboost.sources.oracles.choose import is_collection
 
 __all__ = ["UNCHECKED", "certify", "mistakes"]
 
@@ -160,12 +159,12 @@ def certify(
     rows = NewRows.of([model], X, y, copies, each=groups is None and not ordered)
     if groups is not None:
         numbers = numbered(np.asarray(groups), wrong.size)
-        found = dependent.groups_certificate(_shares(wrong, numbers, rows.kept), share)
+        found = holdout.groups_certificate(_shares(wrong, numbers, rows.kept), share)
         refuse_hidden_copies(X, np.asarray(groups))
     else:
         k, n = int(wrong[rows.kept].sum()), rows.kept.size
         if ordered:
-            found = dependent.ordered_certificate(k, n, share)
+            found = holdout.ordered_certificate(k, n, share)
         else:
             sample = rows.sample("held-out rows, ties counted as errors")
             found = holdout.certificate(k, n, delta, models, sample)

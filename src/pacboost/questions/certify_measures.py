@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.questions.measuring import (
@@ -22,8 +22,7 @@ from pacboost.questions.measuring import (
 from pacboost.questions.mistakes import fresh_labels, refuse_other_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows
-from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.copies import numbered, refuse_hidden_copies
 from pacboost.sources.dataframe import is_frame, open_frame
 
 

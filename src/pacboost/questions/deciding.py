@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import deciding, measured
+from pacboost.bounds import deciding, measures
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import WISHES, ThresholdCurve, ThresholdDecision
+from pacboost.bounds.decision import WISHES, Borders, ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.thresholds import Borders
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 
@@ -209,7 +208,7 @@ class ThresholdChoice:
             {"largest": max(inputs["miss_cost"], inputs["alarm_cost"])} if measure == "cost" else {}
         )
         named = {} if measure == "cost" else {"class": str(self.label)}
-        return measured.certificate(
+        return measures.certificate(
             measure, bound, whole, size=size, sample=self.sample, threshold=threshold,
             **named, **scale,
         )  # fmt: skip

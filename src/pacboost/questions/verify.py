@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,25 +19,17 @@ from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.interval_rule import IntervalRule
-from pacboost.bounds.label_sets import SetRule, coverage_words
+from pacboost.bounds.registry import bound_of, makers
+from pacboost.bounds.wording import DISTINCT, WITHOUT_WEIGHTS
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container, forest_format
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
 from pacboost.numerics.percent import percent_above
-from pacboost.questions.remaking import (
-    OF_FORESTS,
-    OF_MEASURES,
-    OF_VOTES,
-    ROUNDED,
-    Maker,
-    difference,
-    recompute,
-)
 
 __all__ = ["Check", "recompute", "verify"]
 
@@ -61,6 +53,8 @@ PARTS = {
     "forest": "trees, bins, column names, levels and classes",
 }
 """What the digest of a claim covers, by the kind of the file."""
+FREE = ("ledger_digest", "model_digest", "rows_checked", "assumptions")
+"""Fields that other checks look at, or of which a certificate may have more than its bound says."""
 
 
 def verify(path: str | Path | Certificate | Family) -> list[Check]:
@@ -132,7 +126,7 @@ def _vote(model: Model, document: Mapping[str, Any]) -> list[Check]:
         _bound(document, "certificate", "model"),
         Check("ledger", made_for == digest, words),
         rounds,
-        _tried("bound", lambda: _number(given, OF_VOTES, model.ledger)),
+        _tried("bound", lambda: _number(given, model.ledger, "model")),
     ]
 
 
@@ -146,7 +140,7 @@ def _forest(model: forest_format.ForestModel, document: Mapping[str, Any]) -> li
     trees = Check("trees", made_for == digest, words)
     if given.details.get("members", len(model.forest)) != len(model.forest):
         trees = Check("trees", False, f"there are {len(model.forest)} trees, not as many as named")
-    number = _tried("bound", lambda: _number(given, OF_FORESTS, NO_LEDGER))
+    number = _tried("bound", lambda: _number(given, NO_LEDGER, "forest"))
     return [_bound(document, "certificate", "forest"), trees, number]
 
 
@@ -217,15 +211,43 @@ def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
     return Check("model", True, said)
 
 
-def _number(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> Check:
+def _number(given: Certificate, ledger: Ledger, *kinds: str) -> Check:
     """Make the certificate again, from the ledger or from its inputs, and compare all of it."""
-    found = difference(given, makers, ledger)
+    found = _difference(given, ledger, *kinds)
     return Check("bound", not found, found or f"{given.bound} gives {given.value:.6g} again")
+
+
+def _difference(given: Certificate, ledger: Ledger, *kinds: str) -> str:
+    """Return how a certificate differs from the one that its bound gives; "" if it does not."""
+    known = makers(*kinds)
+    if given.bound not in known:
+        return f"bound {given.bound!r} is not among {', '.join(known)}"
+    made = known[given.bound](given, ledger)
+    if WITHOUT_WEIGHTS in given.details:
+        made = made.counted_without_weights()
+    if given.sample.startswith(DISTINCT):
+        made = made.of_distinct_rows()
+    for name in [field.name for field in fields(Certificate) if field.name not in FREE]:
+        old, new = getattr(given, name), getattr(made, name)
+        if old != new:
+            return f"{name} says {old}, but it is {new}"
+    absent = [text for text in made.assumptions if text not in given.assumptions]
+    return f"the certificate leaves out that {absent[0]}" if absent else ""
+
+
+def recompute(certificate: Certificate, ledger: Ledger) -> float:
+    """Compute the number of any certificate of ours again, from its inputs or from the ledger."""
+    bound = bound_of(certificate.bound)
+    if bound is None:
+        raise LookupError(f"no bound is registered as {certificate.bound!r}")
+    if certificate.bound == "training.product_bound":
+        return bound.compute(ledger)
+    return float(bound.compute(**certificate.inputs))
 
 
 def _alone(given: Certificate) -> Check:
     """Check a certificate that lies in no file."""
-    return _tried("bound", lambda: _number(given, {**OF_VOTES, **OF_MEASURES}, NO_LEDGER))
+    return _tried("bound", lambda: _number(given, NO_LEDGER, "model", "measure"))
 
 
 def _tried(name: str, look: Callable[[], Check]) -> Check:
@@ -250,14 +272,14 @@ def _rounds(model: Model) -> Check:
             fits &= entry.training_error <= ledger.factor * product * (1 + 1e-6) + 1e-9
         if not fits:
             return Check("rounds", False, f"round {entry.number} contradicts itself")
-    rounded = model.certificate is not None and model.certificate.bound in ROUNDED
+    bound = None if model.certificate is None else bound_of(model.certificate.bound)
     whole = ledger.revised or not ledger.cells
     votes = [entry.vote if whole else 1.0 for entry in ledger.rounds]
     if ledger.potential == "none":  # members that have one vote each
         votes = [1.0] * len(model.vote.hypotheses)
     known = BOOSTERS.get(ledger.booster)
     cast = model.vote if known is None else known().parted(model.vote)
-    if not rounded and cast.votes.tolist() != votes:
+    if not (bound and bound.rounded) and cast.votes.tolist() != votes:
         return Check("rounds", False, "the votes are not those of the rounds")
     if vote_digest(model.vote) != ledger.vote_digest:
         return Check("rounds", False, "the rules or their votes are not those that were found")

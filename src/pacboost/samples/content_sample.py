@@ -21,7 +21,7 @@ from scipy import sparse
 
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.numerics.same_bits import mean
-from pacboost.samples.copies import Repeats
+from pacboost.samples.copies import Repeats, hidden_copies
 from pacboost.samples.equal_rows import (
     DISTINCT,
     POPULAR,
@@ -32,7 +32,6 @@ from pacboost.samples.equal_rows import (
     is_fine,
     times_copied,
 )
-from pacboost.samples.hidden_copies import hidden_copies
 from pacboost.samples.row_hashes import Hashes, RowHasher, mixed
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import Held, HeldSparse

@@ -34,9 +34,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.samples.copies import FEWEST, Repeats
-from pacboost.samples.hidden_copies import (
+from pacboost.samples.copies import (
+    FEWEST,
     MOST_COLUMNS,
+    Repeats,
     column_values,
     few_columns,
     hidden_copies,

@@ -169,7 +169,7 @@ def _unzip(raw: IO[bytes]) -> Any:
 
 
 def _unzstd(raw: IO[bytes]) -> Any:
-    return need("pyarrow", "parquet").CompressedInputStream(raw, "zstd")
+    return need("pyarrow").CompressedInputStream(raw, "zstd")
 
 
 UNPACK: dict[str, Callable[[IO[bytes]], Any]] = {

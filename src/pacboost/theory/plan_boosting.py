@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 
-from pacboost.bounds import confidence as confidence_bound
-from pacboost.bounds import lower as lower_bound
-from pacboost.bounds import vc as vc_bound
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import from_here_on, smallest
 from pacboost.errors import ParameterError
@@ -14,6 +11,9 @@ from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.numerics.kl import kl
 from pacboost.theory import needs
+from pacboost.theory import sample_sizes as confidence_bound
+from pacboost.theory import sample_sizes as lower_bound
+from pacboost.theory import vc as vc_bound
 from pacboost.theory.answer import Plan
 from pacboost.theory.plan_learning import WORST_CASE
 from pacboost.training.filtering.mean_test import share_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pacboost.bounds import deciding, monitoring, passing
-from pacboost.bounds.covering import average_rank, covering_rank, rows_to_cover
+from pacboost.bounds.coverage import average_rank, covering_rank, rows_to_cover
 from pacboost.bounds.rounding import confidence_number
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-from pacboost.bounds import finite as finite_bound
-from pacboost.bounds import lower as lower_bound
 from pacboost.bounds import passing
-from pacboost.bounds import rectangle as rectangle_bound
-from pacboost.bounds import vc as vc_bound
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_stump_growth, vc_of_stumps
+from pacboost.theory import finite as finite_bound
 from pacboost.theory import needs
+from pacboost.theory import sample_sizes as lower_bound
+from pacboost.theory import sample_sizes as rectangle_bound
+from pacboost.theory import vc as vc_bound
 from pacboost.theory.answer import Plan
 
 WORST_CASE = "deterministic learners on the worst distribution of such a class"

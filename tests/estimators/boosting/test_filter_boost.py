@@ -25,7 +25,7 @@ from pacboost.ledgers.ledger import Refill
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.parquet import ParquetOracle
+from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.sampling import WorldOracle

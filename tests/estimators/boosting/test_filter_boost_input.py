@@ -27,7 +27,7 @@ from pacboost.ledgers.ledger import Refill
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import recompute, verify
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.parquet import ParquetOracle
+from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.stream import PushedOracle
 from pacboost.theory.sampling import WorldOracle
 from pacboost.theory.worlds import Halfspaces

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pacboost import AdaBoostClassifier, BoostClassifier, TextBoostClassifier, load
-from pacboost.bounds.thresholds import by_ranks
+from pacboost.bounds.answering import by_ranks
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.answers import Answer
 from tests.bounds.coverage import check_coverage, check_rejected

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
 import pacboost
-from pacboost.bounds.compression import vote_bound
 from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.occam import vote_bound
 from pacboost.errors import NotCertified
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier

@@ -11,9 +11,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import pacboost
+from pacboost.bounds.coverage import SetRule, coverage_rule
 from pacboost.bounds.family import Family
-from pacboost.bounds.interval_rule import coverage_rule
-from pacboost.bounds.label_sets import SetRule
 from pacboost.errors import DataError, FileError, InputWarning, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.model_files import changed

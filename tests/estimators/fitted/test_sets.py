@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import pacboost
 from pacboost import BaggingClassifier, BoostClassifier, RandomForestClassifier
-from pacboost.bounds import covering
-from pacboost.bounds.covering import average_rank
+from pacboost.bounds import coverage as covering
+from pacboost.bounds.coverage import average_rank
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected

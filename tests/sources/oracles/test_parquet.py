@@ -17,10 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import chisquare
 
-from pacboost.errors import DataError, FileError, PacboostError, ParameterError
-from pacboost.sources import optional
+from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.sources.oracles.arrow import BUFFER, ParquetOracle
 from pacboost.sources.oracles.oracle import SHUFFLED
-from pacboost.sources.oracles.parquet import BUFFER, ParquetOracle
 from tests.sources.oracles.passes import (
     check_goes_on,
     check_passes,
@@ -349,16 +348,6 @@ class TestBadInput:
         with pytest.raises(ParameterError, match="a position of this oracle holds"):
             ParquetOracle(folder, "y").seek({"row": 3})
 
-    def test_without_pyarrow_the_extra_is_named(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def missing(module: str) -> Any:
-            raise ImportError(module)
-
-        monkeypatch.setattr(optional, "import_module", missing)
-        with pytest.raises(PacboostError, match=r"needs pyarrow.*pip install 'pacboost\[parquet\]"):
-            ParquetOracle(folder, "y")
-
 
 def test_another_source_has_another_fingerprint(folder: Path) -> None:
     before = ParquetOracle(folder, "y").fingerprint()
@@ -394,7 +383,7 @@ def test_nothing_in_a_file_is_unpickled(tmp_path: Path) -> None:
 def test_reading_loads_no_data_frame_library(folder: Path) -> None:
     program = (
         "import sys\n"
-        "from pacboost.sources.oracles.parquet import ParquetOracle\n"
+        "from pacboost.sources.oracles.arrow import ParquetOracle\n"
         "assert 'pyarrow' not in sys.modules\n"
         f"oracle = ParquetOracle({str(folder)!r}, 'y')\n"
         "oracle.classes(), oracle.draw(100)\n"

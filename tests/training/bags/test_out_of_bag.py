@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.bounds.pac_bayes import out_of_bag_sizes
 from pacboost.kernels.runtime.threads import using
+from pacboost.theory.nvote import out_of_bag_sizes
 from pacboost.training.bags.out_of_bag import (
     Averages,
     OutOfBagVotes,

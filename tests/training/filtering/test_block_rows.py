@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pacboost.sources.oracles.parquet import ParquetOracle
+from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.training.filtering.block_rows import BlockRows, rows_for_tests
 from pacboost.training.filtering.row_encoder import RowEncoder
 from tests.estimators.filter_sources import noisy, write_parquet

@@ -66,8 +66,8 @@ def tell(
     more: Mapping[str, Any],
 ) -> None:  # fmt: skip
     """Save the model if asked to, and print what is certified and what was seen."""
+    from pacboost.bounds.coverage import coverage_words
     from pacboost.bounds.family import Family
-    from pacboost.bounds.label_sets import coverage_words
 
     if output is not None:
         model.save(output)

@@ -15,12 +15,11 @@ from pacboost.errors import FileError, InputWarning, ParameterError
 from pacboost.estimators.strong.rows import text_columns
 from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.cells import ReadNumbers, Spelling, orders, part_of
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import LabelledTable, read_csv
 from pacboost.sources.data_file import DataFile
-from pacboost.sources.dates import orders, part_of
 from pacboost.sources.file_rows import blocks
-from pacboost.sources.numbers import ReadNumbers, Spelling
 from pacboost.sources.table import Table, refuse_text
 
 # Notes on columns of a file that are read as categories and were hardly meant as such.

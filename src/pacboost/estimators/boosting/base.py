@@ -40,7 +40,7 @@ from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.models.calibration import calibrators
 from pacboost.models.model import Model
-from pacboost.samples.fingerprint import fingerprint
+from pacboost.samples.sample import fingerprint
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric, metric

@@ -49,8 +49,7 @@ from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.model import Model
 from pacboost.reports import plots
-from pacboost.samples.fingerprint import fingerprint
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Sample, fingerprint
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.training.losses import metric_of
 from pacboost.training.metrics import Metric

@@ -30,15 +30,15 @@ from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
 from pacboost.models.model import Model, answer_names
-from pacboost.samples.hidden_copies import words_of
+from pacboost.samples.copies import words_of
 from pacboost.samples.row_hashes import mixed
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.sources.text import MOST_FEATURES, TextFeatures
-from pacboost.sources.words import WordTable
 
 # How texts are read: by a vocabulary that is learned from the training rows alone.
 #

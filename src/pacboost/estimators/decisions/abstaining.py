@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pacboost.bounds.answering import Answering
-from pacboost.bounds.thresholds import check_threshold
+from pacboost.bounds.answering import Answering, check_threshold
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.interval_rule import IntervalRule
-from pacboost.bounds.label_sets import LabelScore, SetRule
+from pacboost.bounds.coverage import IntervalRule, LabelScore, SetRule
 from pacboost.errors import InputWarning, NotCertified
 from pacboost.estimators.decisions.intervals import interval_rule, predicted_interval
 from pacboost.estimators.decisions.sets import predicted_set, set_rule

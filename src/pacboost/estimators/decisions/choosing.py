@@ -8,9 +8,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.decision import ThresholdDecision
+from pacboost.bounds.decision import Borders, ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.thresholds import Borders
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.answering import AnsweringClassifier
 from pacboost.estimators.decisions.threshold import ThresholdClassifier

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.interval_rule import METHODS, Forecast, IntervalRule
+from pacboost.bounds.coverage import INTERVAL_METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
@@ -205,8 +205,8 @@ def _method(model: Any, method: str | None, scale: Any) -> str:
     """Return the method; refuse what does not fit the models."""
     pair = isinstance(model, list | tuple)
     way = method or ("quantiles" if pair else "residual" if scale is None else "scaled")
-    if way not in METHODS:
-        allowed = ", ".join(map(repr, METHODS))
+    if way not in INTERVAL_METHODS:
+        allowed = ", ".join(map(repr, INTERVAL_METHODS))
         raise ParameterError(f"method is {method!r}; it may be {allowed}, or None")
     if pair != (way == "quantiles") or (pair and len(model) != 2):
         raise ParameterError(

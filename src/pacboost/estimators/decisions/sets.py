@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import LabelScore, SetRule, coverage_words
 from pacboost.bounds.family import Family
-from pacboost.bounds.label_sets import LabelScore, SetRule, coverage_words
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability

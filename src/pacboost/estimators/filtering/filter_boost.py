@@ -35,7 +35,7 @@ from pacboost.models.model import Model
 from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.dask_parts import is_collection, open_source
+from pacboost.sources.oracles.choose import is_collection, open_source
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.sources.oracles.stream import PushedOracle

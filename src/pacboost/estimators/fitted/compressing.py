@@ -3,7 +3,7 @@
 Every stump compares a feature with a threshold. Moved down to the nearest value that some row has,
 the threshold is that row's, and all rows are answered as before. With votes rounded to few bits the
 vote is then a function of the rows that give thresholds and of a short message; the other rows had
-no part in it, so they test it (bounds/compression.py).
+no part in it, so they test it (bounds/occam.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import compression, occam
+from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.mistakes import wrong_rows
@@ -158,7 +158,7 @@ def compressed(model: Model, sample: Sample, delta: float) -> CompressedVote:
             vote = Vote(stumps, np.abs(whole[used]).astype(np.float64))
             wrong = wrong_margins(vote.scores(sample.table) * sample.signs[:, 0])
             wrong[kept] = False
-            certificate = compression.vote_certificate(
+            certificate = occam.vote_certificate(
                 int(wrong.sum()), n - kept.size, n, features, used.size, bits, delta
             )
             if best is None or certificate.value < best.certificate.value:

@@ -35,8 +35,8 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown
 from pacboost.samples.sample import Sample
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
-from pacboost.sources.words import WordTable
 from pacboost.training.run.margins import largest, margins_of, normalised
 from pacboost.training.run.record import lowest
 

@@ -26,11 +26,11 @@ from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.estimators.inputs.documented import guess
 from pacboost.samples.equal_rows import Examples
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.cells import orders, read_dates
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile, read_as_a_whole
 from pacboost.sources.dataframe import is_frame, open_frame
-from pacboost.sources.dates import orders, read_dates
 from pacboost.sources.levels import Levels
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import dependent, holdout
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError
@@ -36,9 +36,8 @@ from pacboost.models.calibration.calibrators import FEWEST_ROWS, TEMPERATURE
 from pacboost.models.model import Model
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.verdict import FitMeasurements
+from pacboost.samples.copies import numbered, places_of_rows
 from pacboost.samples.equal_rows import Examples
-from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import places_of_rows
 
 LAST = 20
 """The reported edge is the mean over so many of the last rounds."""
@@ -222,7 +221,7 @@ class EpsilonSearch:
         )
         estimator = self._choice.make(
             n_estimators=self._choice.rounds,
-            early_stopping=self._choice.patience,
+            early_stopping=self._choice.early_stopping,
             eval_metric=watched,
             callbacks=[watched.worth_a_look] if self._early else None,
         )
@@ -341,12 +340,12 @@ class EpsilonSearch:
         if promise.groups is not None:
             place = np.unique(promise.groups[rows], return_inverse=True)[1]
             shares = np.bincount(place, weights=wrong) / np.bincount(place)
-            found = dependent.groups_certificate(shares.tolist(), promise.delta)
+            found = holdout.groups_certificate(shares.tolist(), promise.delta)
             return found.assuming(*promise.assumed(JOINED))
         if promise.again is not None:
             again = promise.again[rows]
             mistakes, copies = (int(np.count_nonzero(own)) for own in (wrong | again, again))
-            found = dependent.ordered_certificate(mistakes, rows.size, promise.delta)
+            found = holdout.ordered_certificate(mistakes, rows.size, promise.delta)
             words = f"; {copies:,} are copies of earlier rows, and count as mistakes"
             return (found.adding(words) if copies else found).assuming(*promise.assumed())
         found = holdout.certificate(int(np.count_nonzero(wrong)), rows.size, promise.delta, looks)

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_rule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.interval_rule import IntervalRule, coverage_rule
-from pacboost.bounds.label_sets import SetRule
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
 from pacboost.hypotheses.hypothesis import Names

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from pacboost.bounds.answering import Answering
+from pacboost.bounds.coverage import coverage_rule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.interval_rule import coverage_rule
 from pacboost.errors import FileError
 from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.ledger import OUTSIDE, HardRow, Ledger, Refill, Round

@@ -19,8 +19,7 @@ from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.models.file.fields import LARGEST
 
 if TYPE_CHECKING:
-    from pacboost.bounds.interval_rule import IntervalRule
-    from pacboost.bounds.label_sets import SetRule
+    from pacboost.bounds.coverage import IntervalRule, SetRule
 
 MOST_ROWS = 2**62
 COMMITTEES = ("three_way", "three_learners", "majority_of", "subsampled", "bagged")

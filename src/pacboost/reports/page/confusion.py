@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.rank_counts import RankCounts, rank_counts
+from pacboost.bounds.held_out import RankCounts, rank_counts
 from pacboost.numerics.percent import percent
 from pacboost.reports.page.charts import (
     NARROW,

@@ -7,10 +7,9 @@ import math
 import numpy as np
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.measures import KINDS, is_lower, number_of
 from pacboost.bounds.rounding import confidence
 from pacboost.bounds.training import margin_distribution
-from pacboost.bounds.wording import NEW_GROUPS
+from pacboost.bounds.wording import KINDS, NEW_GROUPS, is_lower, number_of
 from pacboost.errors import NotCertified
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file.parts import own_version

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import measures
+from pacboost.bounds import wording
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import SetRule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.label_sets import SetRule
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent_above
 from pacboost.reports.page.charts import (
@@ -216,8 +216,8 @@ def number(certificate: Certificate) -> str:
     """Write the certified number with its direction, so that the claim is not made stronger."""
     if certificate.vacuous:
         return "nothing"
-    sign = "≥" if measures.is_lower(certificate) else "≤"
-    if certificate.of_what not in measures.KINDS:
+    sign = "≥" if wording.is_lower(certificate) else "≤"
+    if certificate.of_what not in wording.KINDS:
         return f"{sign} {percent_above(certificate.value, 2)}"
-    kind = measures.KINDS[certificate.of_what]
-    return f"{sign} {measures.number_of(certificate, kind.rate)}"
+    kind = wording.KINDS[certificate.of_what]
+    return f"{sign} {wording.number_of(certificate, kind.rate)}"

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from pacboost.boosters.registry import BOOSTERS, LOSSES
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import IntervalRule, SetRule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.interval_rule import IntervalRule
-from pacboost.bounds.label_sets import SetRule
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within

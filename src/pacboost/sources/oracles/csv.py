@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
+from pacboost.sources.cells import Spelling, label_kind, read_labels
 from pacboost.sources.data_file import MISSING, DataFile
 from pacboost.sources.file_rows import separator
-from pacboost.sources.numbers import Spelling, label_kind, read_labels
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import HeldArrow, plain_labels, release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.columns import NO_LABEL, features, refuse_other
 from pacboost.sources.oracles.files import (
     Source,
     check_unchanged,
@@ -32,7 +31,7 @@ from pacboost.sources.oracles.files import (
     fingerprint,
     stamps_of,
 )
-from pacboost.sources.oracles.held import Held, HeldArray
+from pacboost.sources.oracles.held import NO_LABEL, Held, HeldArray, features, refuse_other
 from pacboost.sources.table import refuse_text
 
 BLOCK = 2**23
@@ -169,8 +168,8 @@ class CsvOracle(BlockOracle):
         missing: Collection[str] = MISSING,
         sep: str | None = None,
     ) -> None:
-        self._pa = need("pyarrow", "parquet")
-        self._csv = need("pyarrow.csv", "parquet")
+        self._pa = need("pyarrow")
+        self._csv = need("pyarrow.csv")
         self._target = target
         self._files = find_files(source, SUFFIXES)
         self._stamps = stamps_of(self._files)

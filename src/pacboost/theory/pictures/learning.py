@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.bounds.rectangle import sharp, strip_exact
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
@@ -18,6 +17,7 @@ from pacboost.reports.plots import figure, tidy
 from pacboost.sources.toy import cycling_matrix
 from pacboost.theory.pac_learning import pac
 from pacboost.theory.rectangle import Rectangle, tightest
+from pacboost.theory.sample_sizes import sharp, strip_exact
 from pacboost.theory.version_space import Bands
 from pacboost.theory.worlds import Boxes, Intervals, LabelNoise, World, hastie
 

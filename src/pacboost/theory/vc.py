@@ -1,20 +1,16 @@
 """Infinite classes: what the number of labelings Π(m) of m points certifies.
 
 All hold for every hypothesis of the class at once, with probability at least 1 - delta, so the
-hypothesis may be chosen on the same n examples. With k mistakes and r = k/n:
+hypothesis may be chosen on the same n examples (docs/proofs/growth.md). With k mistakes and r =
+k/n:
 
     relative deviation   R ≤ r + 2e(1 + √(1 + r/e)),   e = (ln Π(2n) + ln(4/delta))/n
     pessimistic          R ≤ (k + 1)/n + √e
     realizable           R ≤ (2/n)(log₂ Π(2n) + log₂(2/delta))                     for k = 0
     hypergeometric       R ≤ max(1, HypInv(k, n, delta/(4Π(n + g)), n + g) - 1 - k)/g
 
-The first is (R - r)/√R ≤ √(4e) solved for R (Vapnik 1998). With E = 4e the root is
-√(1 + 4r/E); printed without the 4, as it sometimes is, the number is too small to be a bound. The
-last (Leboeuf, LeBlanc and Marchand 2021) is the tightest. It imagines g further examples; g must
-be fixed before the mistakes are counted, and is 4n here unless another number is given. All four
-are proved in docs/proofs/growth.md.
-
-``log_growth`` is a function m ↦ ln Π(m), or the number it gives at 2n (at n + g for the last).
+The last is the tightest. It imagines g further examples; g must be fixed before the mistakes are
+counted. ``log_growth`` is a function m ↦ ln Π(m), or the number at 2n (at n + g for the last).
 """
 
 from __future__ import annotations
@@ -23,6 +19,7 @@ import math
 from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import examples_at_rate, smallest
 from pacboost.errors import ParameterError
@@ -79,7 +76,12 @@ def realizable(n: int, delta: float, log_growth: Growth | float) -> float:
     return outward(2 / n * _nats(delta, 2, log_growth, 2 * n) / math.log(2))
 
 
-@plain_numbers
+@bound(
+    "vc.hypergeometric",
+    theorem="hypergeometric tail inversion over all labelings of n + ghost points",
+    reference="Leboeuf, LeBlanc and Marchand 2021",
+    subject="the hypothesis",
+)
 def hypergeometric(
     k: int, n: int, delta: float, log_growth: Growth | float, ghost: int | None = None
 ) -> float:
@@ -221,10 +223,8 @@ def certificate(
     g = 4 * n if ghost is None else positive_whole("ghost", ghost)
     nats = log_growth(n + g) if callable(log_growth) else log_growth
     return Certificate.by(
-        hypergeometric,
+        "vc.hypergeometric",
         {"k": k, "n": n, "delta": delta, "log_growth": nats, "ghost": g},
-        theorem="hypergeometric tail inversion over all labelings of n + ghost points",
-        reference="Leboeuf, LeBlanc and Marchand 2021",
         sample="the training rows",
         size=n,
         independent_of="nothing but the class and the ghost size, which were fixed before",

@@ -1,38 +1,35 @@
 """Anytime bounds: a mean watched for as long as one likes, with a certificate at every moment.
 
-Numbers X_1, X_2, … in [0, 1] (mistakes of one fixed classifier on fresh rows, or weights whose mean
-bounds its error) have mean μ. With probability 1-δ, for all t at once,
-
-    μ ≤ sup{p : B(S+½, t-S+½) < π p^S (1-p)^(t-S)/δ}          (S = X_1 + … + X_t)
-
-by Ville's inequality for the Beta(½, ½) mixture; a closed form that is a little looser is
-kl(S/t‖μ) ≤ ln(2√t/δ)/t. Empirical Bernstein and betting (Waudby-Smith and Ramdas 2024) look at
-the order of the numbers too. So one may stop whenever one likes. The bound of a fixed n does not
-allow this: watched at every step at δ = 0.05 it failed in about one run in eight over 1,000 to
-1,500 steps, and longer watching makes it worse.
-
-The classifier must stay the same. If round T's vote is watched on the same rows as T grows, give
-each T its own δ/(T(T+1)). Scores of a model that keeps learning bound the mean of its past
-versions, and rows drawn again from one file bound the error on that file only.
+Numbers X_1, X_2, … in [0, 1] (mistakes of one fixed classifier on fresh rows) have mean μ. With
+probability 1-δ, for all t at once, the bounds here hold, so one may stop whenever one likes
+(docs/proofs/sequences.md). The bound of a fixed n, watched at every step at δ = 0.05, failed in
+about one run in eight. If round T's vote is watched as T grows, give each T its own δ/(T(T+1)).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
 from pacboost.numerics.sequences import Betting, EmpiricalBernstein, kt_kl_upper, kt_upper
 
+FUNCTIONS = ("mixture_bound", "anytime_kl_bound", "bernstein_bound", "betting_bound")
+STOPPED = ", whenever watching stopped"
 MOST_STEPS = 10_000_000
 """The longest sequence of answers that is gone through one by one."""
 
 
-@plain_numbers
+@bound(
+    "sequence.mixture_bound",
+    theorem="confidence sequence of the Beta(½, ½) mixture",
+    reference="Ville 1939; Robbins 1970; Krichevsky and Trofimov 1981",
+    end=STOPPED,
+)
 def mixture_bound(total: float, t: int, delta: float) -> float:
     """Upper end of the Beta(½, ½) mixture sequence after t numbers that sum to ``total``.
 
@@ -42,7 +39,12 @@ def mixture_bound(total: float, t: int, delta: float) -> float:
     return kt_upper(total, t, delta)
 
 
-@plain_numbers
+@bound(
+    "sequence.anytime_kl_bound",
+    theorem="kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once",
+    reference="Ville 1939; Krichevsky and Trofimov 1981",
+    end=STOPPED,
+)
 def anytime_kl_bound(total: float, t: int, delta: float) -> float:
     """Upper end in closed form: kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once.
 
@@ -52,7 +54,12 @@ def anytime_kl_bound(total: float, t: int, delta: float) -> float:
     return kt_kl_upper(total, t, delta)
 
 
-@plain_numbers
+@bound(
+    "sequence.bernstein_bound",
+    theorem="empirical Bernstein confidence sequence",
+    reference="Waudby-Smith and Ramdas 2024",
+    end=STOPPED,
+)
 def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
     """Upper end of the empirical Bernstein sequence for t answers, wrong at the listed places.
 
@@ -67,7 +74,12 @@ def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
     return min(1.0, max(0.0, sequence.interval()[1]))
 
 
-@plain_numbers
+@bound(
+    "sequence.betting_bound",
+    theorem="confidence sequence by betting",
+    reference="Waudby-Smith and Ramdas 2024",
+    end=STOPPED,
+)
 def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
     """Upper end from betting against each mean, for t answers, wrong at the listed places.
 
@@ -96,30 +108,6 @@ def examples_for_anytime(epsilon: float, delta: float, rate: float = 0.0) -> int
     )
 
 
-_BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
-    "mixture_bound": (
-        mixture_bound,
-        "confidence sequence of the Beta(½, ½) mixture",
-        "Ville 1939; Robbins 1970; Krichevsky and Trofimov 1981",
-    ),
-    "anytime_kl_bound": (
-        anytime_kl_bound,
-        "kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once",
-        "Ville 1939; Krichevsky and Trofimov 1981",
-    ),
-    "bernstein_bound": (
-        bernstein_bound,
-        "empirical Bernstein confidence sequence",
-        "Waudby-Smith and Ramdas 2024",
-    ),
-    "betting_bound": (
-        betting_bound,
-        "confidence sequence by betting",
-        "Waudby-Smith and Ramdas 2024",
-    ),
-}
-
-
 @plain_numbers
 def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certificate:
     """Certify a classifier watched on fresh rows by one of the four bounds, named as its function.
@@ -127,14 +115,11 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
     >>> print(certificate(total=0, t=1000, delta=0.05).claim)
     The classifier is wrong on at most 0.70 % of new examples, whenever watching stopped.
     """
-    if bound not in _BOUNDS:
-        raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")
-    function, theorem, reference = _BOUNDS[bound]
+    if bound not in FUNCTIONS:
+        raise ParameterError(f"bound is {bound!r}; there are {', '.join(FUNCTIONS)}")
     return Certificate.by(
-        function,
+        f"sequence.{bound}",
         inputs,
-        theorem=theorem,
-        reference=reference,
         sample="fresh rows in the order they came",
         size=int(inputs["t"]),
         independent_of="the classifier, which stayed the same all the time",

@@ -1,15 +1,13 @@
 """The N-vote PAC-Bayes margin bound: ask N voters drawn from the votes whether k₀ of them err.
 
-Let w(x) be the share of the votes that err on x, so that the vote errs, ties included, where
-w ≥ ½. Draw N voters from ρ. On such an x at least k₀ of them err with probability at least
-p = P[Bin(N, ½) ≥ k₀]. So the mean L of P[Bin(N, w) ≥ k₀] is at least p·R, and PAC-Bayes-kl with
-the prior πᴺ and the posterior ρᴺ gives, with probability 1-δ and for all ρ at once,
+Where the vote errs, ties included, at least k₀ of N drawn voters err with probability at least
+p = P[Bin(N, ½) ≥ k₀]. So with probability 1-δ and for all votes ρ at once
 
-    R ≤ kl⁺( L̂, (N·KL(ρ‖π) + ln(2√n/δ))/n ) / p.
+    R ≤ kl⁺( L̂, (N·KL(ρ‖π) + ln(2√n/δ))/n ) / p
 
-(1,1) is the first-order bound and (2,2) the tandem bound. To choose (N, k₀) after looking, fix a
-grid of pairs before and use δ divided by their number. The rules and the prior must be fixed before
-the n rows are seen; the votes need not be, so the n rows may be the training rows.
+(docs/proofs/pac_bayes.md). (1,1) is the first-order bound and (2,2) the tandem bound. To choose
+(N, k₀) after looking, fix a grid of pairs before and use δ divided by their number. The rules and
+the prior must be fixed before the n rows are seen; the votes need not be.
 """
 
 from __future__ import annotations
@@ -23,12 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.out_of_bag import first_order_bound, tandem_bound
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
-from pacboost.numerics.same_bits import product
+from pacboost.numerics.same_bits import log, product
 
 SIZES = (
     *(1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 17, 21, 25),
@@ -72,7 +72,13 @@ def vote_loss(shares: ArrayLike, voters: int, wrong: int) -> float:
     return _losses(cells, weights, voters, np.array([wrong]))[0]
 
 
-@plain_numbers
+@bound(
+    "nvote.nvote_bound",
+    theorem="N-vote PAC-Bayes: R ≤ kl⁺(loss of N drawn voters)/P[Bin(N, ½) ≥ k₀]",
+    reference="after Langford and Seeger 2001; proof in the documentation of this bound",
+    subject="the weighted vote",
+    loose=True,
+)
 def nvote_bound(
     loss: float, voters: int, wrong: int, n: int, divergence: float, delta: float, pairs: int = 1
 ) -> float:
@@ -162,7 +168,7 @@ def certificate(
     0.133526
     """
     return Certificate.by(
-        nvote_bound,
+        "nvote.nvote_bound",
         {
             "loss": loss,
             "voters": voters,
@@ -172,8 +178,6 @@ def certificate(
             "delta": delta,
             "pairs": pairs,
         },
-        theorem="N-vote PAC-Bayes: R ≤ kl⁺(loss of N drawn voters)/P[Bin(N, ½) ≥ k₀]",
-        reference="after Langford and Seeger 2001; proof in the documentation of this bound",
         sample="the counted rows, which may be the training rows",
         size=n,
         independent_of="the rules and the prior, fixed before these rows; the votes may depend",
@@ -211,3 +215,72 @@ def _losses(
 ) -> list[float]:
     tails = betainc(wrong[:, None], voters - wrong[:, None] + 1, cells[None, :])
     return [min(1.0, float(loss) * (1 + 1e-12)) for loss in product(tails, weights)]
+
+
+# What the bounds of bounds/out_of_bag.py need for votes that are no plain majorities.
+
+
+def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:
+    """KL(ρ‖π) of votes, which are normalised first; the prior is uniform unless given.
+
+    >>> round(divergence([3.0, 1.0, 0.0, 0.0]), 4)
+    0.824
+    """
+    rho = _distribution("posterior", posterior)
+    pi = np.full(rho.size, 1 / rho.size) if prior is None else _distribution("prior", prior)
+    if pi.size != rho.size:
+        raise ParameterError(f"there are {rho.size} votes but {pi.size} prior weights")
+    used = rho > 0
+    if (pi[used] == 0).any():
+        raise ParameterError("the prior is 0 for a voter that has a vote; give it some weight")
+    total = math.fsum(rho[used] * log(rho[used] / pi[used]))
+    return max(0.0, total) * (1 + 1e-12) + 1e-15 * rho.size
+
+
+def out_of_bag_sizes(in_bag: ArrayLike) -> tuple[int, int]:
+    """Fewest rows outside the bag of a voter, and outside both bags of a pair of voters.
+
+    ``in_bag`` has a line per voter and a column per row.
+
+    >>> out_of_bag_sizes([[True, False, False, True], [False, False, True, True]])
+    (2, 1)
+    """
+    bags = np.asarray(in_bag)
+    if bags.ndim != 2 or bags.shape[0] < 1 or bags.dtype != np.bool_:
+        raise ParameterError("in_bag must be a table of True and False, a line for each voter")
+    outside = (~bags).astype(np.float64)
+    overlaps = outside @ outside.T
+    return int(overlaps.diagonal().min()), int(overlaps.min())
+
+
+@plain_numbers
+def examples_for_first_order(epsilon: float, gibbs: float, divergence: float, delta: float) -> int:
+    """Find the smallest n at which the first-order bound is at most ε.
+
+    >>> examples_for_first_order(0.5, 0.2, 0.0, 0.05)
+    1022
+    """
+    check_rate(2 * gibbs, epsilon)
+    return smallest(
+        lambda n: first_order_bound(gibbs, n, divergence, delta) <= epsilon, 1, "the first order"
+    )
+
+
+@plain_numbers
+def examples_for_tandem(epsilon: float, tandem: float, divergence: float, delta: float) -> int:
+    """Find the smallest n (rows of a pair) at which the tandem bound is at most ε.
+
+    >>> examples_for_tandem(0.45, 0.08, 0.0, 0.05)
+    1248
+    """
+    check_rate(4 * tandem, epsilon)
+    return smallest(
+        lambda n: tandem_bound(tandem, n, divergence, delta) <= epsilon, 1, "the tandem bound"
+    )
+
+
+def _distribution(name: str, weights: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    values = np.asarray(weights, dtype=np.float64).ravel()
+    if values.size == 0 or not np.isfinite(values).all() or (values < 0).any() or not values.any():
+        raise ParameterError(f"{name} must be finite weights, none below 0, not all of them 0")
+    return values / math.fsum(values)

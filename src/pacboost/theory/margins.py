@@ -2,13 +2,8 @@
 
 All hold at once for every vote f in the convex hull of a finite class H fixed before the data, and
 use the training rows only. ``log_size`` is ln|H|, signs included. A row's margin is y·f in [-1, 1].
-Below n ≈ 10⁵ rows they are seldom below 1.
-
 Only the bound of Schapire et al. 1998 is proved here with all its constants, so only it can be made
 into a certificate (docs/proofs/margins.md, theorem 8.1).
-
-The bound with a Dirichlet posterior is left out on purpose: the slack exp(-(K+1)g²) in circulation
-is too small (K = 100, g = 0.2: it says 0.01760 where 0.02193 is true). ``nvote`` does its work.
 """
 
 from __future__ import annotations
@@ -19,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import NotCertified, ParameterError
@@ -30,7 +26,12 @@ from pacboost.numerics.same_bits import exp, log
 _MOST_VOTERS = 1_000_000
 
 
-@plain_numbers
+@bound(
+    "margins.schapire_bound",
+    theorem="margin bound: R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n))",
+    reference="Schapire, Freund, Bartlett and Lee 1998, theorem 1",
+    subject="the vote",
+)
 def schapire_bound(below: int, n: int, theta: float, log_size: float, delta: float) -> float:
     """R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n)), with the best N.
 
@@ -173,10 +174,8 @@ def certificate(
     if bound != "schapire_bound":
         raise ParameterError(f"bound is {bound!r}; only schapire_bound can be certified")
     return Certificate.by(
-        schapire_bound,
+        "margins.schapire_bound",
         {"below": below, "n": n, "theta": theta, "log_size": log_size, "delta": delta},
-        theorem="margin bound: R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n))",
-        reference="Schapire, Freund, Bartlett and Lee 1998, theorem 1",
         sample="the training rows, ties counted as errors",
         size=n,
         independent_of="the class of rules, fixed before these rows; the vote may depend on them",

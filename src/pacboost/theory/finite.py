@@ -1,26 +1,27 @@
 """Finite classes of hypotheses, and a prior over them: what counting alone can certify.
 
 The class H, or the prior P over it, is fixed before the examples are seen. ``log_size`` is ln|H|,
-so that even all Boolean functions of n variables, |H| = 2^(2^n), can be written down.
+so that even all Boolean functions of n variables can be written down. With probability 1 - delta
 
     consistent   R ≤ 1 - (delta/|H|)^(1/n) ≤ (ln|H| + ln(1/delta))/n     for every h without mistake
     agnostic     R ≤ BinInv(k, n, delta/|H|)                             for every h
     Occam        R ≤ BinInv(k, n, delta·P(h))                            for every h
 
-all h at once, with probability at least 1 - delta; so h may be chosen by any search on the same
-examples. (Blumer et al. 1987; Langford 2005 The first two are a union over H of the
-hold-out bound, the third a union in which h takes the share P(h) of delta.)
+all h at once, so h may be chosen by any search on the same examples (docs/proofs/finite.md).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import examples_at_rate
-from pacboost.errors import ParameterError
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 
@@ -51,7 +52,12 @@ def agnostic(k: int, n: int, delta: float, log_size: float) -> float:
     return binomial_upper(k, n, _nats(delta, log_size))
 
 
-@plain_numbers
+@bound(
+    "finite.occam",
+    theorem="R ≤ BinInv(k, n, delta·P(h)) for all h at once",
+    reference="Langford 2005",
+    subject="the hypothesis",
+)
 def occam(k: int, n: int, delta: float, log_inverse_prior: float) -> float:
     """Bound the risk of every hypothesis by its mistakes and its prior, ln(1/P(h)).
 
@@ -153,10 +159,8 @@ def certificate(k: int, n: int, delta: float, log_inverse_prior: float) -> Certi
     'finite.occam'
     """
     return Certificate.by(
-        occam,
+        "finite.occam",
         {"k": k, "n": n, "delta": delta, "log_inverse_prior": log_inverse_prior},
-        theorem="R ≤ BinInv(k, n, delta·P(h)) for all h at once",
-        reference="Langford 2005",
         sample="the training rows",
         size=n,
         independent_of="nothing but the class and its prior, which were fixed before",
@@ -173,3 +177,36 @@ def _nats(delta: float, log_size: float, name: str = "log_size") -> float:
     if isinstance(log_size, bool) or not 0 <= log_size < math.inf:
         raise ParameterError(f"{name} is {log_size!r}; a logarithm of a count is finite, 0 or more")
     return (log_size - math.log(probability("delta", delta))) * (1 + 1e-15)
+
+
+# Bounds that fail with probability δ/m each may be compared after looking, and the smallest kept.
+
+Maker = Callable[[float], Certificate]
+
+
+def best_of(makers: Sequence[Maker], delta: float) -> Certificate:
+    """Return the smallest of several certificates, each made at its share of delta.
+
+    Those that refuse are passed over, but have had their share: which ones refuse may depend on the
+    data.
+
+    >>> from pacboost.bounds import holdout
+    >>> both = [lambda d: holdout.certificate(5, 200, d), lambda d: holdout.certificate(9, 300, d)]
+    >>> round(best_of(both, 0.05).value, 4), best_of(both, 0.05).delta
+    (0.0562, 0.05)
+    """
+    probability("delta", delta)
+    if not makers:
+        raise ParameterError("no bounds were given; at least one is needed")
+    made: list[Certificate] = []
+    refusals: list[str] = []
+    for make in makers:
+        try:
+            made.append(make(delta / len(makers)))
+        except NotCertified as refusal:
+            refusals.append(str(refusal))
+    if not made:
+        raise NotCertified("every bound refuses: " + "; ".join(refusals))
+    best = min(made, key=lambda certificate: certificate.value)
+    shared = f"this and {len(makers) - 1} other bounds share the chance of failure"
+    return replace(best, delta=delta, assumptions=(*best.assumptions, shared))
