@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import html
-import inspect
 import json
 import re
 import shlex
@@ -26,7 +25,6 @@ from pacboost.cli.main import COMMANDS, main
 from pacboost.cli.output import make_console
 from pacboost.errors import FileError, NoEdgeWarning, NotCertified, PacboostError
 from pacboost.numerics.percent import guarded, visible
-from pacboost.theory import plan
 from pacboost.theory.plan import QUESTIONS
 from tests.cli.running import run, well
 
@@ -91,10 +89,6 @@ def test_help_and_version_load_nothing_heavy() -> None:
         subprocess.run([sys.executable, "-c", program, *ask], check=True, capture_output=True)
 
 
-def test_the_version() -> None:
-    assert run("--version").stdout == f"pacboost, version {pacboost.__version__}\n"
-
-
 def test_tab_completes_commands_and_options() -> None:
     def completed(*words: str) -> str:
         line = {"COMP_WORDS": " ".join(["pacboost", *words]), "COMP_CWORD": str(len(words))}
@@ -116,12 +110,6 @@ def test_without_what_it_needs_a_command_says_so(name: str) -> None:
         return
     assert result.exit_code == 2
     assert "Missing argument" in result.stderr
-
-
-def test_an_unknown_command() -> None:
-    result = run("boost")
-    assert result.exit_code == 2
-    assert "No such command 'boost'" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -237,16 +225,6 @@ def test_every_question_is_a_command_with_an_example() -> None:
         assert name in result.output
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_help_names_every_option(name: str) -> None:
-    result = run_plan(name, "--help")
-    assert result.exit_code == 0
-    for parameter in inspect.signature(getattr(plan, name)).parameters:
-        assert f"--{parameter.replace('_', '-')}" in result.output
-    assert "--json" in result.output
-    assert "--plot" in result.output
-
-
 @pytest.mark.parametrize(("name", "options"), [*ASKED.items(), *MORE.items()])
 def test_json_and_table_say_the_same(name: str, options: str) -> None:
     result = run_plan(name, options, "--json")
@@ -276,13 +254,6 @@ def test_plot_writes_a_file(name: str, tmp_path: Path) -> None:
     result = run_plan(name, ASKED[name], "--plot", str(path))
     assert result.exit_code == 0, result.output
     assert path.read_bytes().startswith(b"\x89PNG")
-
-
-def test_plot_and_json_go_together(tmp_path: Path) -> None:
-    path = tmp_path / "curve.svg"
-    result = run_plan("vc", ASKED["vc"], "--json", "--plot", str(path))
-    assert json.loads(result.stdout)["lower"] == 27
-    assert "<svg" in path.read_text()
 
 
 def test_nothing_to_draw(tmp_path: Path) -> None:
@@ -326,19 +297,6 @@ def test_what_no_number_of_rows_can_do_is_a_no() -> None:
     result = run_plan("holdout", "--epsilon 0.1 --delta 0.05 --error 0.2")
     assert result.exit_code == 1
     assert "no number of rows" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("vc", "--epsilon 0.1 --delta 0.05"),
-        ("vc", "--epsilon 0.1 --delta 0.05 --dimension 2.5"),
-        ("vc", "--epsilon x --delta 0.05 --dimension 2"),
-        ("nonsense", "--epsilon 0.1"),
-    ],
-)
-def test_wrong_usage(name: str, options: str) -> None:
-    assert run_plan(name, options).exit_code == 2
 
 
 # Text of strangers: a terminal does not obey it, and a spreadsheet does not run it.

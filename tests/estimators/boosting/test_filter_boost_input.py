@@ -14,8 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
@@ -448,21 +446,6 @@ def test_classes_cannot_change() -> None:
         model.partial_fit(X, y, classes=[0, 1, 2])
 
 
-def test_another_number_of_columns() -> None:
-    X, y = noisy(1000)
-    model = small().partial_fit(X, y)
-    with pytest.raises(ValueError, match="3 features"):
-        model.partial_fit(X[:, :3], y)
-    model.partial_fit(X, y)
-
-
-def test_infinite_values() -> None:
-    X, y = noisy(1000)
-    model = small().partial_fit(X, y)
-    with pytest.raises(DataError, match="infin"):
-        model.partial_fit(np.where(X > 1, np.inf, X), y)
-
-
 # -- the oracle behind it
 
 
@@ -525,44 +508,6 @@ def noisy_rows(rows: int = 600, classes: int = 2) -> tuple[NDArray[np.float64], 
 
 def small_model(*first: Any, **told: Any) -> FilterBoostClassifier:
     return FilterBoostClassifier(*first, **{"n_estimators": 8, "random_state": 0, **told})
-
-
-def test_every_parameter_is_got_and_set() -> None:
-    wanted: dict[str, Any] = {
-        "booster": "mada",
-        "learner": "stump",
-        "edge": 0.2,
-        "epsilon": 0.1,
-        "delta": 0.01,
-        "n_estimators": 7,
-        "learning_rate": 0.5,
-        "sample_rows": 99,
-        "memory": "2GB",
-        "time_limit": "9s",
-        "n_certify": 5,
-        "max_leaves": 3,
-        "max_depth": 2,
-        "min_leaf_rows": 2,
-        "max_features": 0.5,
-        "max_bins": 16,
-        "checkpoint": "file",
-        "callbacks": [],
-        "random_state": 3,
-        "n_jobs": 1,
-        "device": "auto",
-        "verbose": True,
-    }
-    assert FilterBoostClassifier().set_params(**wanted).get_params() == wanted
-    assert FilterBoostClassifier(**wanted).get_params() == wanted
-
-
-def test_clone_copies_parameters_and_nothing_learned() -> None:
-    fitted = small_model(n_certify=50).fit(*noisy_rows())
-    copy = clone(fitted)
-    assert copy.get_params() == fitted.get_params()
-    assert not hasattr(copy, "model_")
-    assert not hasattr(copy, "classes_")
-    assert not hasattr(clone(small_model().partial_fit(*noisy_rows())), "_stream")
 
 
 def test_the_rows_are_not_kept() -> None:
@@ -676,10 +621,3 @@ def test_a_failed_fit_leaves_the_old_model() -> None:
         with pytest.raises(ValueError, match=r"n_estimators|infin"):
             fitted.set_params(n_estimators=0).fit(wrong, y)
         np.testing.assert_array_equal(fitted.predict(X), before)
-
-
-def test_an_unfitted_one_says_so() -> None:
-    with pytest.raises(NotFittedError):
-        small_model().predict(noisy_rows()[0])
-    with pytest.raises(AttributeError, match="after fit"):
-        _ = small_model().certificate_
