@@ -25,7 +25,6 @@ from pacboost.kernels.same_bits import log
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import Shares
-from pacboost.training.bags.out_of_bag import OutOfBagVotes
 from pacboost.training.metrics import LOSSES, METRICS, Metric
 
 MOST_CLASSES = 2**16
@@ -108,7 +107,7 @@ class ForestClassifier(BaggedClassifier, ForestBase):
 
     def _ask_outside(
         self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
-    ) -> OutOfBagVotes | Shares:
+    ) -> Any:
         if not self._certifies_outside:
             return Shares(targets, classes)
         return super()._ask_outside(targets, classes, bags, counted)
@@ -180,7 +179,7 @@ class RandomForestClassifier(ForestClassifier):
         a number, or None for all. If all of them are constant in a node, more are drawn.
     min_samples_leaf : int or float, default=1
         The least number of rows in a leaf, or as a float their share. Repeats within a bag count
-        once. Raise it for smaller trees and smoother probabilities.
+        once. Raise it for smaller trees and smoother predictions.
     min_samples_split : int or float, default=2
         The least number of rows in a node that is split, or as a float their share. Raise it for
         smaller trees.
@@ -290,12 +289,6 @@ class RandomForestRegressor(ForestRegressor):
 
     Parameters
     ----------
-    max_features : str, int, float or None, default=1.0
-        How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
-        a number, or None for all. If all of them are constant in a node, more are drawn.
-    min_samples_leaf : int or float, default=1
-        The least number of rows in a leaf, or as a float their share. Repeats within a bag count
-        once. Raise it for smaller trees and smoother predictions.
     max_depth : int or None, default=None
         The largest number of questions from the root to a leaf; None: until leaves hold one number.
     warm_start : bool, default=False
