@@ -193,7 +193,7 @@ def test_regressors(tmp_path: Path) -> None:
     rows = generator.normal(size=(700, 2))
     target = rows[:, 0] + generator.normal(size=700) / 4
     model = pacboost.BoostRegressor(n_estimators=20).fit(rows[:400], target[:400])
-    pacboost.save(model, tmp_path / "m.pacb")
+    model.save(tmp_path / "m.pacb")
     held = {"a": rows[400:, 0].tolist(), "b": rows[400:, 1].tolist(), "y": target[400:].tolist()}
     data = write_csv(tmp_path / "fresh.csv", held)
     common = ["certify", tmp_path / "m.pacb", data, "--target", "y"]
@@ -270,7 +270,7 @@ def test_answers_that_are_right(folder: Path) -> None:
     modest = folder / "modest.pacb"
     found = answer(*asked_for_threshold(folder, "--target-error", "0.08", "--output", modest))
     assert found["certificate"]["value"] <= 0.08
-    assert pacboost.load(modest).answering_.point.threshold == found["threshold"]
+    assert pacboost.choose_threshold(pacboost.load(modest)).threshold_ == found["threshold"]
     assert "of the new examples it answers" in well(
         *asked_for_threshold(folder, "--target-error", "0.08")
     )
@@ -320,8 +320,8 @@ def test_sets_are_kept_and_used(folder: Path) -> None:
     found = answer(*asked_for_sets(folder, "--coverage", "0.85", "--output", kept))
     assert found["value"] >= 0.85
     assert found["order"]["by_chance"] is True
-    model = pacboost.load(kept)
-    assert model.sets_.certificate.value == found["value"]
+    made: Any = pacboost.sets(pacboost.load(kept)).certificate_
+    assert made.value == found["value"]
     well("predict", kept, folder / "new.csv", "--sets", "--proba", "--output", out)
     rows = table(out)
     held = [set(row["set"].split("|")) for row in rows]
@@ -336,7 +336,7 @@ def test_sets_of_groups_and_classes(folder: Path) -> None:
     kept, out = folder / "groups.pacb", folder / "out.csv"
     found = answer(*asked_for_sets(folder, "--by", "part", "--output", kept))
     assert [own["details"]["group"] for own in found["certificates"]] == ["north", "south"]
-    assert pacboost.load(kept).sets_.groups == ("north", "south")
+    assert pacboost.sets(pacboost.load(kept)).rule.groups == ("north", "south")
     well("predict", kept, folder / "new.csv", "--sets", "--by", "part", "--output", out)
     result = run("predict", kept, folder / "new.csv", "--sets")
     assert result.exit_code == 2

@@ -55,7 +55,7 @@ def test_says_in_json_what_python_says(data: Path) -> None:
     assert result.exit_code == 0, result.output
     read = read_csv(data, "label", categories=True)
     expected = compare(
-        "adaboost,logit", "tree", read.table, read.labels, n_estimators=6, random_state=3
+        read.table, read.labels, "adaboost,logit", "tree", n_estimators=6, random_state=3
     ).to_dict()
     found = json.loads(result.output)
     for entry in [*found["boosters"], *expected["boosters"]]:
@@ -148,7 +148,7 @@ def two_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_says_what_python_says(two_classes: Path) -> None:
     found = answer("diagnose", two_classes, "--target", "label", "--delta", "0.1", "--seed", "2")
     read = read_csv(two_classes, "label", categories=True)
-    direct = diagnose(None, read.table, read.labels, delta=0.1, seed=2)
+    direct = diagnose(read.table, read.labels, delta=0.1, seed=2)
     assert found["sentence"] == direct.sentence
     assert [stage["edge"] for stage in found["stages"]] == [s.edge for s in direct.stages]
     assert found["sentence"] in well("diagnose", two_classes, "--target", "label", "--delta", "0.1",

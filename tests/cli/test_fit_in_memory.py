@@ -21,7 +21,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile
 from pacboost.training.run.loop import Run
-from pacboost.training.run.record import FinishedRound
+from pacboost.training.run.rounds import FinishedRound
 from tests.cli.running import answer, run, well, write_csv
 from tests.worlds import noisy
 

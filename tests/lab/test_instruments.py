@@ -33,8 +33,8 @@ from pacboost.lab.session import LabSession
 from pacboost.lab.spec import MethodChoice, read_run
 from pacboost.learners.stump import Stump
 from pacboost.sources.toy import lecture_points
+from pacboost.theory.learners import Rectangle
 from pacboost.theory.plan import QUESTIONS
-from pacboost.theory.rectangle import Rectangle
 from pacboost.theory.sampling import Plane
 from tests.lab.asking import LECTURE, MOONS, floats, small
 from tests.markdown import DOCS
@@ -54,7 +54,7 @@ def test_certificates_are_those_of_the_library() -> None:
     fresh = pacboost.certify(model, *world.draw(1000, 1_000_003))
     assert found["holdout"]["value"] == fresh.value
     assert found["holdout"]["claim"] == fresh.claim
-    assert found["compression"]["value"] == model.compress(X, y).certificate_.value
+    assert found["compression"]["value"] == pacboost.theory.compress(model, X, y).certificate_.value
     assert found["training_rows"]["value"] is None
     assert "rows the model was trained on" in found["training_rows"]["refused"]
     assert found["training_rows"]["would_say"] < 1
@@ -225,12 +225,12 @@ def shown(run: dict[str, Any], rounds: int, session: LabSession | None = None, *
 def test_the_lecture_s_three_rounds_are_those_of_the_proof() -> None:
     X, y = lecture_points()
     model = AdaBoostClassifier(n_estimators=3).fit(X, y)
-    proof, columns = model.proof(X, y), model.ledger_.columns()
+    proof, columns = pacboost.theory.proof(model, X, y), model.ledger_.columns()
     page = shown(LECTURE, 3)
     errors = [r["error"] for r in page["rounds"]]
     assert errors == pytest.approx([3 / 10, 3 / 14, 3 / 22], abs=1e-12)
     for own, step, margins in zip(
-        page["rounds"], proof.steps, model.staged_margins(X, y), strict=True
+        page["rounds"], proof.steps, pacboost.theory.staged_margins(model, X, y), strict=True
     ):
         t = own["number"]
         np.testing.assert_allclose(floats(own["weights"]), step.weights, rtol=1e-6)
@@ -242,7 +242,7 @@ def test_the_lecture_s_three_rounds_are_those_of_the_proof() -> None:
         assert {name: own[name] for name in SCALARS} == {
             name: asdict(model.ledger_.rounds[t - 1])[name] for name in SCALARS
         }
-    after = model.weights(4, X, y)
+    after = pacboost.theory.weights(model, 4, X, y)
     np.testing.assert_allclose(floats(page["next"]["weights"]), after.values, rtol=1e-6)
     assert page["next"]["effective_size"] == pytest.approx(after.effective_rows)
 

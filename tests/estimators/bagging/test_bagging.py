@@ -28,7 +28,7 @@ from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.theory.finite_worlds import BooleanConcept
-from pacboost.theory.rectangle import Rectangle
+from pacboost.theory.learners import Rectangle
 from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data

@@ -28,8 +28,9 @@ from pacboost import (
 from pacboost.errors import DataError, FileError, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.forests import fitted
-from pacboost.models.file import forest_format
-from pacboost.models.file.forest_format import model_bytes
+from pacboost.models.file import format as model_file
+from pacboost.models.file.format import model_bytes
+from pacboost.models.model import ForestModel
 from pacboost.questions import verify as verifying
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
@@ -487,7 +488,7 @@ def test_reports_and_plots_draw_them(X: Any, tmp_path: Path) -> None:
     text = model.report(tmp_path / "g.html", X, y).read_text(encoding="utf-8")
     assert "rows given for this report (partial dependence" in text
     pytest.importorskip("matplotlib").use("Agg")
-    assert len(model.plot_partial_dependence([0, 1], X=X)) == 2
+    assert len(pacboost.plots.partial_dependence(model, X, [0, 1])) == 2
     with pytest.raises(ParameterError, match="features"):
         model.partial_dependence("size")
 
@@ -571,10 +572,8 @@ def test_files_keep_the_sets_of_labels(tmp_path: Path) -> None:
     page = model.report(tmp_path / "r.html", NEW_X[:200], NEW_Y[:200]).read_text()
     assert "Traceback" not in page
     kept = model.model_
-    broken = forest_format.ForestModel(
-        kept.kind, np.array(["01", "1", "x"]), kept.forest, kept.names, labels=2
-    )
-    forest_format.save(broken, tmp_path / "b.pacb")
+    broken = ForestModel(kept.kind, np.array(["01", "1", "x"]), kept.forest, kept.names, labels=2)
+    model_file.save(broken, tmp_path / "b.pacb")
     with pytest.raises(FileError, match="no sets of as many labels"):
         pacboost.load(tmp_path / "b.pacb")
 

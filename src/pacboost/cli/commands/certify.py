@@ -142,10 +142,10 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
 
 def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) -> None:
     """Read the rows, certify what was asked for, and print it."""
-    from pacboost.bounds.family import Family
     from pacboost.bounds.wording import sentence
     from pacboost.cli.inputs.rows import class_named, fresh_rows
-    from pacboost.questions.certify import certify
+    from pacboost.questions.certify import certify_all
+    from pacboost.questions.measuring import is_list
     from pacboost.reports.text import grid
 
     for name in ("epsilon", "target_error", "abstain_below"):
@@ -153,18 +153,21 @@ def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) 
             option = f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} speaks of the error alone; leave out --of and --by")
     X, y, columns, order = fresh_rows(model, data, target, given)
+    of = _of(model, given)
     with working("counting"):
-        found = certify(
-            model, X, y, of=_of(model, given), **columns,
+        found = certify_all(
+            model, X, y, of=of, **columns,
             positive=class_named(getattr(model, "classes_", ()), given["positive"]),
             **{name: given[name] for name in OPTIONS},
         )  # fmt: skip
+    plain = columns["by"] is None and not is_list(of)
+    alone = found.certificates[0] if len(found) == 1 and plain else None
     if given["as_json"]:
-        print_json({**found.to_dict(), **order})
-    elif isinstance(found, Family):
+        print_json({**(alone or found).to_dict(), **order})
+    elif alone is None:
         print_parts(str(found), *_about_groups(found, given))
     else:
-        print_parts(bold(str(sentence(found))), "", grid(certificate_facts(found)))
+        print_parts(bold(str(sentence(alone))), "", grid(certificate_facts(alone)))
 
 
 def _of(model: Any, given: Mapping[str, Any]) -> Any:

@@ -42,6 +42,7 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     confidence 1 - delta. `pacboost predict --intervals` writes the intervals of new rows.
     """
     from pacboost.cli.inputs.rows import fresh_rows
+    from pacboost.estimators.decisions.intervals import intervals
 
     model_path, data = model_first(model_path, data)
     check_output(output, model_path, data)
@@ -51,7 +52,7 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     X, y, columns, order = fresh_rows(model, data, target, given)
     with working("calibrating"):
         options = {name: given[name] for name in COMMON}
-        found = model.certify_intervals(X, y, groups=columns["groups"], **options)
-    width = model.intervals_.mean_width
+        found = intervals(model, X, y, groups=columns["groups"], **options)
+    width = found.mean_width_
     seen = f"Intervals of the calibration rows are {width:.4g} wide on average (an estimate)."
-    tell(model, found, seen, output, given, {"mean_width": width, **order})
+    tell(found, seen, output, given, {"mean_width": width, **order})

@@ -266,7 +266,7 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
 class BaggingRegressor(BaggedRegressor, BaggingBase):
     """The average of members, each fitted on a different bag of rows (Breiman 1996).
 
-    A fit certifies nothing, because a number is never simply right or wrong; ``certify_intervals``
+    A fit certifies nothing, because a number is never simply right or wrong; ``pacboost.intervals``
     makes intervals that hold the number as often as was asked for, by rows that are new.
 
     Parameters

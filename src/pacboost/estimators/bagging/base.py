@@ -23,7 +23,6 @@ from pacboost.estimators.bagging.bags import (
     refuse_changes,
     refuse_no_bags,
 )
-from pacboost.estimators.decisions import calibrated
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.fitting.atomic import all_or_nothing, look_at, next_look
 from pacboost.estimators.inputs import division
@@ -46,9 +45,8 @@ from pacboost.numerics.same_bits import product
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bagging import TORN, Bagging, Made
-from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling
 from pacboost.training.bags.members import Maker
-from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes, Settling
 
 Callback = Callable[[Made], bool | None]
 Counted = NDArray[np.bool_] | None
@@ -236,9 +234,6 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
     _sets: NDArray[np.int64] | None = None
     """The sets of labels that trees vote for, where a row may have several."""
 
-    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
-    sets_ = property(calibrated.kept_sets)
-
     @property
     def certificate_(self) -> Certificate:
         """The bound that ``certify`` asked for; raises NotCertified if there is none."""
@@ -346,16 +341,12 @@ class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
 
     oob_prediction_: NDArray[np.float64]
 
-    certify_intervals = calibrated.certify_intervals
-    predict_interval = calibrated.predict_interval
-    intervals_ = property(calibrated.kept_intervals)
-
     @property
     def certificate_(self) -> Certificate:
         """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
             "the certificates of a fit bound how often a vote of classes errs; numbers are never "
-            "simply right or wrong. certify_intervals certifies intervals by new rows; oob_score_ "
+            "simply right or wrong. pacboost.intervals certifies intervals by new rows; oob_score_ "
             "is an estimate"
         )
 

@@ -23,7 +23,7 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.kernels.cuda.device import in_host_memory, use_gpu
-from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import ForestModel
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS

@@ -19,7 +19,7 @@ from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import permutation
-from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import ForestModel
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
@@ -102,23 +102,6 @@ class FittedForest(Bagged):
             numbers = explaining.numbers_of(features, model)
         with using(threads(self.n_jobs)):
             return shapes.forest_partial_dependence(model.forest, model.say(), numbers, table)
-
-    def plot_partial_dependence(
-        self,
-        features: Any = None,
-        ax: Any = None,
-        top: int = 12,
-        *,
-        X: Any = None,
-        for_class: Any = None,
-    ) -> Any:
-        """Draw ``partial_dependence``, one panel for each feature; give the axes.
-
-        With more than two classes all are drawn, unless ``for_class`` names one.
-        """
-        found = self.partial_dependence(features, top=top, X=X)
-        most = max(top, len(found.features))
-        return explaining.draw_shapes(self.model_, found, ax, most, for_class)
 
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:

@@ -19,13 +19,12 @@ from pacboost.estimators.inputs.examples import LabelledRows, label_rows, read_e
 from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.kernels.same_bits import log
 from pacboost.samples.sample import Sample, signs_of
-from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.forest import Shares
-from pacboost.training.metrics import LOSSES, METRICS, Metric
+from pacboost.training.bags.bags import Averages, Bags
+from pacboost.training.metrics import METRICS, Metric, regression_metric, square
 
 MOST_CLASSES = 2**16
 
@@ -109,7 +108,7 @@ class ForestClassifier(BaggedClassifier, ForestBase):
         self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
     ) -> Any:
         if not self._certifies_outside:
-            return Shares(targets, classes)
+            return Averages(targets, classes)
         return super()._ask_outside(targets, classes, bags, counted)
 
     def _certify(self) -> None:
@@ -156,7 +155,7 @@ class ForestRegressor(BaggedRegressor, ForestBase):
         table = self._open(X)
         targets = read_targets(y, table.n_rows)
         signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
-        return Sample(table, signs, targets=targets), LOSSES["square"]
+        return Sample(table, signs, targets=targets), regression_metric("square", square)
 
 
 @accepts_aliases

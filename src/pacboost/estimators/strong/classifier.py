@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +21,6 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.text import fingerprints
-from pacboost.estimators.decisions.calibrated import keep_coverage
 from pacboost.estimators.decisions.choosing import positive_class
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
@@ -42,7 +40,6 @@ from pacboost.estimators.strong.search import EpsilonSearch, set_apart, weights_
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.questions import verdict
-from pacboost.questions.certify_measures import by_column
 from pacboost.questions.verdict import FitMeasurements
 from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sketch import Sketch
@@ -159,7 +156,7 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     _keeps_sparse = True
-    remembers_rows: ClassVar[bool] = True
+    _remembers_rows: ClassVar[bool] = True
 
     def fit(
         self,
@@ -264,22 +261,6 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model: Model = self.estimator_.model_
         return model
 
-    def certify_sets(self, X: Any, y: Any, *, by: Any = None, **options: Any) -> Any:
-        """Calibrate prediction sets by fresh rows and keep them, as ``pacboost.sets`` does."""
-        rows, named = by_column(self, X, by)
-        model = self._ready()
-        found = model.certify_sets(self._open(rows), y, by=named, **options)
-        if isinstance(by, str):  # so that the column need not be named again
-            keep_coverage(getattr(model, "estimator_", model), replace(model.sets_, by=by))
-        return found
-
-    def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
-        """Return for every row and class whether the set holds it; after ``certify_sets``."""
-        column = self._ready().sets_.by or None
-        rows, named = by_column(self, X, column if by is None else by)
-        found: NDArray[np.bool_] = self._ready().predict_set(self._open(rows), named)
-        return found
-
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back.
 
@@ -291,7 +272,7 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, path: str | Path, X: Any = None, y: Any = None, *, title: str | None = None
     ) -> Path:
         """Write a page about the model that begins with ``sentence_``."""
-        from pacboost.reports.page.sentence import Sentence
+        from pacboost.reports.page.document import Sentence
 
         rows, model = None if X is None else self._open(X), self._ready()
         said = Sentence(*self.verdict_.headline, self.verdict_.note)
@@ -303,10 +284,7 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     decision_function = of_rows("decision_function")
     mistakes = of_rows("mistakes")
     overlap = of_rows("overlap")
-    answer = of_rows("answer")
-    certify_answers = of_rows("certify_answers")
     margins = of_rows("margins")
-    plot_rounds = of_rows("plot_rounds")
     explain = passed_on("explain")
     shap_values = passed_on("shap_values")
     shap_trees = passed_on("shap_trees")
@@ -316,16 +294,9 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     importances = passed_on("importances")
     permutation_importances = passed_on("permutation_importances")
     partial_dependence = passed_on("partial_dependence")
-    ranking = passed_on("ranking")
     staged_predict = passed_on("staged_predict")
     staged_predict_proba = passed_on("staged_predict_proba")
     staged_decision_function = passed_on("staged_decision_function")
-    staged_margins = passed_on("staged_margins")
-    plot_importances = passed_on("plot_importances")
-    plot_shapes = passed_on("plot_shapes")
-    plot_partial_dependence = passed_on("plot_partial_dependence")
-    plot_margins = passed_on("plot_margins")
-    plot_hardest = passed_on("plot_hardest")
 
     def forget_rows(self) -> None:
         """Drop the sketch of the rows that the fit has looked at."""
