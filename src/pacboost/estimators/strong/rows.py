@@ -1,4 +1,7 @@
-"""Which rows are learned from, which say when to stop, and which certify.
+"""Rows for StrongClassifier: what users hand to it, and which rows learn, watch and certify.
+
+Named columns that are labels, groups or times are taken out of the rows. Texts are found where they
+are: in a list of strings, or in columns whose cells read like sentences.
 
 Certifying rows are chosen first, by chance, by groups or as the latest in time, and nothing but the
 final count of mistakes ever looks at them. How many there are follows from epsilon and delta alone:
@@ -7,19 +10,190 @@ so many that a classifier wrong half as often as it may be is expected to pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
 from pacboost.bounds import holdout
-from pacboost.errors import DataError
+from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.estimators.inputs.documented import guess
 from pacboost.samples.equal_rows import Examples
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.cells import orders, read_dates
+from pacboost.sources.columns import Columns
+from pacboost.sources.csv import read_csv
+from pacboost.sources.data_file import DataFile, read_as_a_whole
+from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.levels import Levels
+from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.table import Table
+
+WORDS_OF_A_TEXT, FEW_TEXTS = 3, 50
+"""Cells of at least so many words on average, and of more than so many kinds, are texts."""
+
+ORDERS = {"auto": None, "day-first": True, "month-first": False}
+"""How dates such as 1/2/2024 are written, if no date of their column shows it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What was read: rows as they came, or as a table, and what is known of each row."""
+
+    X: Any
+    y: Any
+    groups: Any = None
+    time: Any = None
+    sample_weight: Any = None
+    dropped: tuple[str, ...] = ()
+    """Columns that are no features, where rows have them: target, groups, time and weights."""
+
+
+def is_source(X: Any) -> bool:
+    """Check whether rows have to be drawn: they are too many, or come one after the other."""
+    if isinstance(X, AbstractOracle) or callable(X):
+        return True
+    if isinstance(X, str | Path):
+        return not read_as_a_whole(Path(X))
+    if hasattr(X, "cursor") or hasattr(X, "as_oracle"):
+        return True
+    return isinstance(X, list | tuple) and bool(X) and all(isinstance(x, Path) for x in X)
+
+
+def is_texts(X: Any) -> bool:
+    """Check whether rows are texts: a list, an array or a series of strings."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and isinstance(_first(X), str)
+    if isinstance(X, list | tuple):
+        return isinstance(_first(X), str)
+    series = nw.from_native(X, pass_through=True, series_only=True)
+    return isinstance(series, nw.Series) and len(series) > 0 and isinstance(series[0], str)
+
+
+def _first(cells: Iterable[Any]) -> Any:
+    """The first cell that is not missing; whoever reads texts names the rows that hold none."""
+    return next((cell for cell in cells if cell is not None), None)
+
+
+def day_first(dates: Any) -> bool | None:
+    """Return which number of dates with slashes is the day; None if each column has to show it.
+
+    >>> [day_first(asked) for asked in ("auto", "day-first", "month-first")]
+    [None, True, False]
+    """
+    if not isinstance(dates, str) or dates not in ORDERS:
+        raise ParameterError(f"dates is {dates!r}; it may be {', '.join(map(repr, ORDERS))}")
+    return ORDERS[dates]
+
+
+def read(
+    X: Any, y: Any, groups: Any, time: Any, sample_weight: Any = None, dates: Any = "auto"
+) -> Reading:
+    """Read a file if one is named, and take named columns out of the rows."""
+    order = day_first(dates)
+    if isinstance(X, str | Path):
+        file = DataFile(Path(X), day_first=order)
+        if not isinstance(y, str):
+            raise ParameterError(f"{file}: name the column that holds the labels, as y")
+        if not file.path.exists():
+            raise FileError(f"{file}: there is no such file")
+        texts = {name for name in (groups, time) if isinstance(name, str)}
+        examples = read_csv(file, y, categories=True, as_text=texts)
+        reading = read(examples.table, examples.labels, groups, time, sample_weight)
+        return replace(reading, dropped=(*reading.dropped, y))
+    if order is not None:
+        raise ParameterError(
+            f"dates is {dates!r}, which says how a file writes dates, but X is no file; in a data "
+            "frame, turn texts into dates first, as by pandas.to_datetime(column, dayfirst=True)"
+        )
+    known = {"y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
+    if isinstance(X, Table) and X.names is not None:
+        return _from_columns(X, X.names, X.cells, _of_table, known)
+    if is_frame(X):
+        frame = open_frame(X)
+        names = tuple(str(name) for name in frame.columns)
+        return _from_columns(
+            X, names, lambda number: np.asarray(frame[:, number].to_numpy()),
+            lambda _, kept: frame[:, kept].to_native(), known,
+        )  # fmt: skip
+    for name, value in known.items():
+        if isinstance(value, str):
+            raise ParameterError(
+                f"{name} is {value!r}, but the columns of X have no names; give the values "
+                "themselves, a data frame or a file"
+            )
+    return Reading(X, **known)
+
+
+def columns_of(X: Any) -> Columns | None:
+    """Return the columns by name as they came; None where they have no names."""
+    if isinstance(X, Table) and X.names is not None:
+        return Columns({name: X.cells(j) for j, name in enumerate(X.names)})
+    return Columns.of(X) if is_frame(X) else None
+
+
+def text_columns(columns: Columns) -> list[str]:
+    """Find the columns that read like sentences.
+
+    >>> said = [f"please block card number {i}" for i in range(60)]
+    >>> text_columns(Columns({"said": np.array(said), "plan": np.array(["basic", "gold"] * 30)}))
+    ['said']
+    """
+    return [name for name, cells in columns.cells.items() if _reads_like_sentences(cells)]
+
+
+def without(X: Any, columns: Sequence[str]) -> Any:
+    """Leave columns out that are no features, where X has them."""
+    if not columns or not is_frame(X):
+        return X
+    frame = open_frame(X)
+    return frame.drop([name for name in columns if name in frame.columns]).to_native()
+
+
+def _reads_like_sentences(cells: Any) -> bool:
+    if isinstance(cells, nw.Series):
+        kinds = set() if cells.dtype.is_numeric() else set(cells.to_list())
+    else:
+        kinds = set() if cells.dtype.kind in "biuf" else set(cells.tolist())
+    kinds = {cell for cell in kinds if isinstance(cell, str)}
+    words = sum(len(cell.split()) for cell in kinds)
+    return len(kinds) > FEW_TEXTS and words >= WORDS_OF_A_TEXT * len(kinds)
+
+
+def _from_columns(
+    X: Any,
+    names: tuple[str, ...],
+    cells: Callable[[int], NDArray[Any]],
+    keep: Callable[[Any, list[int]], Any],
+    known: dict[str, Any],
+) -> Reading:
+    taken = {role: name for role, name in known.items() if isinstance(name, str)}
+    for role, name in taken.items():
+        if name not in names:
+            raise DataError(
+                f"{role} names {name!r}, which is no column; the columns are "
+                f"{', '.join(repr(other) for other in names)}{guess(name, names)}"
+            )
+        known = {**known, role: cells(names.index(name))}
+    kept = [j for j, name in enumerate(names) if name not in taken.values()]
+    return Reading(keep(X, kept) if taken else X, dropped=tuple(taken.values()), **known)
+
+
+def _of_table(table: Table, kept: list[int]) -> Table:
+    """Copy some columns; the levels of those that have some move with them."""
+    assert table.names is not None
+    if isinstance(table, ArrayTable):
+        return table.columns(kept)
+    levels = {new: table.levels.columns[old] for new, old in enumerate(kept) if old in table.levels}
+    values = np.column_stack([table.block(j, j + 1)[:, 0] for j in kept])
+    return ArrayTable(values, tuple(table.names[j] for j in kept), Levels(levels))
+
 
 Rows = NDArray[np.intp]
 
@@ -111,7 +285,7 @@ def by_chance(
 
 def rows_of(parts: Parts, examples: Examples) -> Parts:
     """Return the rows of parts that hold examples; of each that certifies, one row is kept."""
-    learn, watch, certify = map(examples.rows_of, (parts.learn, parts.watch, parts.certify))
+    learn, watch, certify = map(examples.rows_of, vars(parts).values())
     return Parts(learn, watch, examples.once(certify))
 
 
@@ -149,10 +323,7 @@ def by_groups(groups: Rows, epsilon: float | None, delta: float, seed: int) -> P
     certify = certifying_rows(number, epsilon, delta, holdout.examples_for_chernoff_kl)
     order = np.random.default_rng(seed).permutation(number)
     parts = _parts(order[certify:], order[:certify])
-    learn, watch, apart = (
-        np.flatnonzero(np.isin(groups, part)) for part in (parts.learn, parts.watch, parts.certify)
-    )
-    return Parts(learn, watch, apart)
+    return Parts(*(np.flatnonzero(np.isin(groups, part)) for part in vars(parts).values()))
 
 
 def joined(groups: Rows, rows: Rows, examples: Examples) -> Rows:
