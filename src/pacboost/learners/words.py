@@ -26,8 +26,8 @@ from pacboost.hypotheses.word_list import WordList, no_cells
 from pacboost.kernels import word_lists
 from pacboost.kernels import words as kernels
 from pacboost.kernels.runtime.team import team_for, together
+from pacboost.learners.growing import CRITERIA
 from pacboost.learners.learner import Learner, Rows, Search, Weights
-from pacboost.learners.tree_parameters import CRITERIA
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.sparse import words_of
 
@@ -60,15 +60,12 @@ class Words(Learner):
 
     @property
     def deterministic(self) -> bool:
-        """It is where no words are drawn."""
         return self.candidates is None
 
     def finds_rules(self, sample: Sample) -> bool:
-        """It looks for cells."""
         return False
 
     def on(self, sample: Sample) -> WordSearch:
-        """Sort the rows by words."""
         return WordSearch(self, sample)
 
 
@@ -90,11 +87,9 @@ class WordSearch(Search):
         )
 
     def constant(self) -> WordList:
-        """Return the list of no word."""
         return WordList.constant(self.sample.signs.shape[1])
 
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[WordList, Cells]:
-        """Choose word after word, each for the rows that none before it has taken."""
         learner, n_words = self._learner, self._starts.size - 1
         taken = np.zeros(self.sample.n_rows, dtype=np.uint8)
         if chosen is not None:

@@ -31,7 +31,7 @@ from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory import finite, sample_sizes
-from pacboost.theory.rectangle import Box, tightest
+from pacboost.theory.learners import Box, tightest
 from pacboost.theory.version_space import (
     DEFAULT_GRID,
     Bands,

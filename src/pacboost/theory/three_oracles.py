@@ -67,7 +67,6 @@ class Source(Oracle):
         """The number of draws that repeated a row."""
 
     def draw(self, count: int) -> EncodedRows:
-        """Return the next rows."""
         parts: list[EncodedRows] = []
         while count > 0:
             if self._most is not None and self.draws >= self._most:
@@ -118,7 +117,6 @@ class Halves(Filter):
         self._kept: dict[bool, EncodedRows | None] = {True: None, False: None}
 
     def draw(self, count: int) -> EncodedRows:
-        """Toss a coin for each example, and find examples that match."""
         coins = self._coins.random(count) < 0.5
         needed = {True: int(coins.sum()), False: count - int(coins.sum())}
         while True:

@@ -12,8 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import FilterBoostClassifier
-from pacboost.boosters.filtering import Measure
-from pacboost.boosters.smooth import Mada
+from pacboost.boosters.filtering import Mada, Measure
 from pacboost.errors import NoEdgeWarning, NotCertified
 from pacboost.ledgers.ledger import Refill
 from pacboost.models.file.format import model_bytes

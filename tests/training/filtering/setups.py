@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.boosters.filtering import FilterBoost, Measure
+from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.bins import Bins, fit_bins

@@ -11,11 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.boosters.filtering import FilterBoost, Measure
+from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.majority import Majority
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree

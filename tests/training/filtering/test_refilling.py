@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.boosters.filtering import FilterBoost
+from pacboost.boosters.filtering import FilterBoost, Mada
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.smooth import Mada
 from pacboost.numerics.sequences import kt_upper
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle

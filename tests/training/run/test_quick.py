@@ -12,7 +12,7 @@ import pytest
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
-from pacboost.learners import dense_growing
+from pacboost.learners import tree
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.bins import fit_bins
@@ -92,7 +92,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
 
 
 def test_a_team_does_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense_growing, "CELLS_WORTH_A_MEMBER", 300)
+    monkeypatch.setattr(tree, "CELLS_WORTH_A_MEMBER", 300)
     sample, runs = sample_of(700), []
     for threads in (1, 2):
         watch = watch_of(sample, None)
@@ -114,7 +114,7 @@ def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
 
 
 def test_trees_that_take_long_are_left_to_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense_growing, "CELLS_THAT_TAKE_LONG", 500)
+    monkeypatch.setattr(tree, "CELLS_THAT_TAKE_LONG", 500)
     run = Run(sample_of(100), TREE, Logit())
     assert QuickRounds.of(run, 3) is None
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pacboost.boosters.filtering import Mada
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.smooth import Mada
 from pacboost.hypotheses.hypothesis import Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.word_list import WordList

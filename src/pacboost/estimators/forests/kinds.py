@@ -17,7 +17,6 @@ from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.bags import rows_to_count
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
-from pacboost.estimators.decisions import calibrated
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Division, refuse_weights
@@ -31,7 +30,7 @@ from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.kernels.same_bits import log
 from pacboost.numerics.same_bits import product
@@ -53,9 +52,6 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     delta: float = 0.05
 
     _refusal = NOT_ASKED
-
-    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
-    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest share; a tie goes to the first class.
@@ -237,10 +233,6 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
 
     max_features: Any = 1.0
 
-    certify_intervals = calibrated.certify_intervals
-    predict_interval = calibrated.predict_interval
-    intervals_ = property(calibrated.kept_intervals)
-
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the trees predict."""
         table = self._open(X)
@@ -258,7 +250,7 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
             "the certificates of a fit bound how often a vote of classes errs; numbers are never "
-            "simply right or wrong. certify_intervals certifies intervals by new rows; oob_score_ "
+            "simply right or wrong. pacboost.intervals certifies intervals by new rows; oob_score_ "
             "is an estimate"
         )
 

@@ -26,8 +26,8 @@ from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, span_count
-from pacboost.learners.dense_growing import DenseTreeSearch, ManyTrees
 from pacboost.learners.growing import MOST_SUM
+from pacboost.learners.tree import DenseTreeSearch, ManyTrees
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
 from pacboost.numerics.same_bits import total

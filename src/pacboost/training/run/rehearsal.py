@@ -26,7 +26,7 @@ from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.board import board_for, take_turns
 from pacboost.kernels.runtime.entry import address_of, entry_of
 from pacboost.kernels.runtime.team import Steps, Team
-from pacboost.learners import dense_growing, growing
+from pacboost.learners import growing, tree
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
@@ -87,9 +87,9 @@ def grow() -> None:
         if body is grow_team.grow_tree:
             raise Compiled
 
-    for module in (growing, dense_growing):
+    for module in (growing, tree):
         vars(module)["together"] = compile_only
-    vars(dense_growing)["_scan"] = lambda _: 0
+    vars(tree)["_scan"] = lambda _: 0
     with suppress(Compiled):
         Tree().on(sample).partition(Request(ones, ones * sample.signs, ROWS, ROWS), 0, None)
 
