@@ -74,16 +74,14 @@ def thresholds(random: Random) -> Any:
 def covered(random: Random) -> Any:
     model = pacboost.BoostClassifier(n_estimators=2, random_state=0).fit(*world(100, random, 3))
     rows = world(int(random.integers(200, 400)), random, 3)
-    model.certify_sets(*rows, coverage=0.7, by_class=bool(random.integers(2)))
-    return model
+    return pacboost.sets(model, *rows, coverage=0.7, by_class=bool(random.integers(2)))
 
 
 def intervals(random: Random) -> Any:
     X, _ = world(100, random)
     model = pacboost.BoostRegressor(n_estimators=2, random_state=0).fit(X, X[:, 0])
     X, _ = world(int(random.integers(60, 200)), random)
-    model.certify_intervals(X, X[:, 0], coverage=0.7)
-    return model
+    return pacboost.intervals(model, X, X[:, 0], coverage=0.7)
 
 
 MAKERS: tuple[Callable[[Random], Any], ...] = (

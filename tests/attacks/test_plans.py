@@ -22,9 +22,8 @@ from pacboost.numerics.kl import kl
 from pacboost.theory import plan
 from pacboost.theory.sample_sizes import selection_threshold
 from pacboost.theory.vc import realizable
-from pacboost.training.filtering.mean_test import share_of
+from pacboost.training.filtering.plan import FilteringPlan, share_of
 from pacboost.training.filtering.refilling import Tally
-from pacboost.training.filtering.vote_so_far import FilteringPlan
 from tests.bounds.coverage import check_coverage, check_rejected
 
 RUNS = 200

@@ -15,8 +15,7 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.out_of_bag import WAYS, certificate, way_for
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.validation import OutOfBag
-from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.out_of_bag import OutOfBagVotes
+from pacboost.training.bags.bags import Bags, OutOfBagVotes
 from tests.bounds.coverage import check_coverage, check_rejected
 
 DELTA = 0.05

@@ -25,7 +25,7 @@ from pacboost.theory import vc as vc_bound
 from pacboost.theory.finite import consistent
 from pacboost.theory.plan_learning import Plan
 from pacboost.theory.sample_sizes import selection_size, sharp
-from pacboost.training.filtering.mean_test import share_of
+from pacboost.training.filtering.plan import share_of
 from tests.bounds.coverage import check_coverage
 from tests.cli.running import answer
 

@@ -15,7 +15,7 @@ from pacboost.bounds import holdout, occam
 from pacboost.errors import FileError, PacboostError
 from pacboost.ledgers.ledger import Ledger
 from pacboost.questions.verify import Check, recompute, verify
-from pacboost.theory import finite, sample_sizes
+from pacboost.theory import compression, finite, sample_sizes
 from tests.model_files import changed, forged
 from tests.worlds import noisy
 
@@ -264,7 +264,7 @@ def test_certificates_of_other_bounds_can_be_recomputed() -> None:
         finite.certificate(3, 100, 0.05, 3.0),
         occam.certificate(10, 1000, 100, 5, 2, 0.05),
         sample_sizes.box_certificate(100, 0.05, 2, 0),
-        occam.certificate(2, 100, 0.05, 5),
+        compression.certificate(2, 100, 0.05, 5),
     ):
         assert recompute(certificate, ledger) == certificate.value
 

@@ -120,7 +120,7 @@ ANSWER_MORE = (
 )
 ABSTAIN = (
     "Next: for a smaller error, train on more rows, or let it abstain where it is unsure "
-    "(certify_answers)."
+    "(choose_threshold)."
 )
 
 

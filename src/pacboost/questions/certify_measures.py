@@ -1,4 +1,4 @@
-"""certify(of=…): recall, precision, AUC, costs and the like, for classes and groups at once."""
+"""certify_all: recall, precision, AUC, costs and the like, for classes and groups at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, NotCertified, ParameterError
@@ -16,7 +15,6 @@ from pacboost.questions.measuring import (
     Measuring,
     claims_of,
     group_names,
-    is_list,
     read_measures,
 )
 from pacboost.questions.mistakes import fresh_labels, refuse_other_labels
@@ -41,8 +39,8 @@ def certify_measures(
     groups: Any,
     ordered: bool,
     copies: str,
-) -> Certificate | Family:
-    """Certify measures; a single one gives a certificate, a list or groups a family."""
+) -> Family:
+    """Certify measures that all hold together."""
     _refuse_combinations(by, groups, ordered)
     X, named = by_column(model, X, by)
     names = read_measures(of, options)
@@ -64,8 +62,6 @@ def certify_measures(
     else:
         family = measuring.family(claims, group)
     certificates = tuple(map(new.marked, family))
-    if len(claims) == 1 and by is None and not is_list(of):
-        return certificates[0]
     return Family(certificates, family.delta)
 
 

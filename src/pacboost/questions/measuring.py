@@ -1,4 +1,4 @@
-"""What certify(of=…) counts: every measure, class, group and end of one simultaneous family."""
+"""What certify_all counts: every measure, class, group and end of one simultaneous family."""
 
 from __future__ import annotations
 

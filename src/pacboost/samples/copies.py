@@ -86,22 +86,23 @@ class Repeats:
         >>> Repeats.of_any([["a", 1], ["b", 1], ["a", 1]]).distinct
         2
         """
-        if isinstance(X, Table):
-            return cls.of(X, labels)
-        if isinstance(X, Columns) or is_frame(X):
-            cells = Columns.of(X).cells.values()
-            return cls.of(ArrayTable(np.column_stack([_codes(own) for own in cells])), labels)
         if sparse.issparse(X):
             matrix: Any = X
             rows = matrix.tocsr(copy=True)
             rows.sum_duplicates()
             ends = zip(rows.indptr, rows.indptr[1:], strict=False)
+            numbers: dict[Any, int] = {}
             lines = [(rows.indices[a:b].tobytes(), rows.data[a:b].tobytes()) for a, b in ends]
-            return cls.by_keys(_numbered(lines), labels)
-        values = np.asarray(X, None if hasattr(X, "__array__") else object)
-        if values.dtype.kind in "fiub" and values.ndim == 2:
-            return cls.of(ArrayTable(values), labels)
-        return cls.by_keys(_numbered([repr(row) for row in values.tolist()]), labels)
+            keys = np.array([numbers.setdefault(line, len(numbers)) for line in lines], np.int64)
+            return cls.by_keys(keys, labels)
+        if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2:
+            X = ArrayTable(X)
+        if isinstance(X, Table):
+            return cls.of(X, labels)
+        columns = enumerate(column_values(X))
+        return cls.by_keys(
+            np.sum([_keys(own, j, 0.0, words=False) for j, own in columns], 0), labels
+        )
 
     @classmethod
     def by_keys(
@@ -117,31 +118,6 @@ class Repeats:
         return cls(place.astype(np.intp), int(place.max()) + 1 if place.size else 0)
 
     @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return int(self.place.size)
-
-    @property
-    def any(self) -> bool:
-        """Whether some rows are equal."""
-        return self.distinct < self.rows
-
-    @property
-    def times(self) -> NDArray[np.int64]:
-        """How often each distinct row comes."""
-        return np.bincount(self.place, minlength=self.distinct)
-
-    def counted_once(self, wrong: NDArray[np.bool_]) -> tuple[int, int]:
-        """Count distinct rows, and those of them that are wrong.
-
-        >>> twice = Repeats(np.array([0, 0, 1, 2]), 3)
-        >>> twice.counted_once(np.array([True, True, False, True]))
-        (2, 3)
-        """
-        mistakes = np.bincount(self.place, weights=wrong, minlength=self.distinct) > 0
-        return int(mistakes.sum()), self.distinct
-
-    @property
     def copied(self) -> int:
         """How often rows were copied, if more come exactly so often than chance explains; else 0.
 
@@ -150,7 +126,7 @@ class Repeats:
         >>> Repeats(np.random.default_rng(0).integers(40, size=120), 40).copied
         0
         """
-        return copied_times(self.times)
+        return copied_times(np.bincount(self.place, minlength=self.distinct))
 
 
 def copied_times(times: NDArray[np.int64]) -> int:
@@ -199,9 +175,9 @@ def copies_in(repeats: Repeats, what: str = "the certificate") -> str:
     if not times:
         return ""
     return (
-        f"of {repeats.rows:,} rows only {repeats.distinct:,} are distinct, and more of them come "
-        f"exactly {times} times than independent draws explain: they are copies, which make {what} "
-        "void. Drop the copies."
+        f"of {repeats.place.size:,} rows only {repeats.distinct:,} are distinct, and more of them "
+        f"come exactly {times} times than independent draws explain: they are copies, which make "
+        f"{what} void. Drop the copies."
     )
 
 
@@ -210,20 +186,6 @@ def refuse_copied(repeats: Repeats, what: str = "the certificate") -> None:
     problem = copies_in(repeats, what)
     if problem:
         raise NotCertified(problem)
-
-
-def _codes(cells: Any) -> NDArray[np.float64]:
-    """Return the numbers of a column as they are, and number the values of any other column."""
-    values = cells if isinstance(cells, np.ndarray) else np.asarray(cells.to_numpy())
-    if values.dtype.kind in "fiub":
-        return values.astype(np.float64)
-    return np.unique(values.astype(str), return_inverse=True)[1].astype(np.float64)
-
-
-def _numbered(keys: list[Any]) -> NDArray[np.int64]:
-    """Number equal keys alike."""
-    numbers: dict[Any, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 # Copies that do not look equal: rounded otherwise, numbered, or written in other letters.
@@ -264,7 +226,7 @@ def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
 
 def surely_copied(X: Any, groups: NDArray[Any] | None = None) -> Repeats | None:
     """Find which rows are copies, if some surely are; with groups, of rows of other groups."""
-    ways = [Repeats.of_any(X).place] if sparse.issparse(X) else _ways(_columns(X))
+    ways = [Repeats.of_any(X).place] if sparse.issparse(X) else _ways(X)
     found = (Repeats.by_keys(keys) for keys in ways)
     return next((own for own in found if _across(own, groups).copied), None)
 
@@ -336,6 +298,7 @@ def _keys(values: NDArray[Any], number: int, step: float, words: bool = True) ->
     else:
         with np.errstate(over="ignore"):
             rounded = values.astype(np.float32) + np.float32(0)  # -0 becomes 0
+        rounded[np.isnan(rounded)] = np.nan  # of which there are several kinds
         cells = rounded.view(np.uint32).astype(np.uint64)
     return mixed(mixed(cells) + factor)
 
@@ -358,33 +321,25 @@ def _across(repeats: Repeats, groups: NDArray[Any] | None) -> Repeats:
     return Repeats.by_keys(pairs // (number.max() + 1))
 
 
-def _ways(columns: Iterator[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:
+def _ways(X: Any) -> Iterator[Hashes]:
     """Return the keys of all rows, in each of the ways in which they are compared.
 
     Hashes of single columns are kept only where one of them may be left out: those of a wide table
     would take twice the memory of the table.
     """
-    first = next(columns, None)
-    if first is None:
-        return
-    exact, near = first[0].copy(), first[1].copy()
-    few, kept = exact.size <= MOST_ROWS, [first]
-    for own in columns:
-        exact += own[0]
-        near += own[1]
-        few = few and len(kept) < MOST_COLUMNS
-        kept = [*kept, own] if few else []
-    yield exact
-    yield near
-    for own in kept if few and len(kept) > 1 else ():
-        if np.unique(own[0]).size == exact.size:
-            yield near - own[1]
-
-
-def _columns(X: Any) -> Iterator[tuple[Hashes, Hashes]]:
-    """Return the hashes of every column, as it is and rounded."""
+    exact = near = np.zeros(0, dtype=np.uint64)
+    few, kept = True, list[tuple[Hashes, Hashes]]()
     for number, values in enumerate(column_values(X)):
-        yield _keys(values, number, 0.0, words=False), _keys(values, number, STEP)
+        hashes = _keys(values, number, 0.0, words=False), _keys(values, number, STEP)
+        exact, near = (exact + hashes[0], near + hashes[1]) if number else hashes
+        few = few and exact.size <= MOST_ROWS and number < MOST_COLUMNS
+        kept = [*kept, hashes] if few else []
+    if exact.size:
+        yield exact
+        yield near
+    for column in kept if len(kept) > 1 else ():
+        if np.unique(column[0]).size == exact.size:
+            yield near - column[1]
 
 
 def column_values(X: Any) -> Iterator[NDArray[Any]]:

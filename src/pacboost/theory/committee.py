@@ -18,9 +18,8 @@ from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, TooFewRowsWarning
-from pacboost.estimators.decisions import calibrated
-from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import mistaken
+from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.parameters import NestedParameters, named, with_fields
 from pacboost.estimators.inputs import division
@@ -72,9 +71,6 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     classes_: NDArray[Any]
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
-
-    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
-    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class that most members name; a tie goes to the first of them."""

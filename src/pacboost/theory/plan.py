@@ -31,7 +31,7 @@ from pacboost.theory.plan_learning import (
     stumps,
     vc,
 )
-from pacboost.training.filtering.mean_test import share_of
+from pacboost.training.filtering.plan import share_of
 
 # How many rounds, draws, runs and examples does boosting need?
 

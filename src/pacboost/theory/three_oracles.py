@@ -25,7 +25,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 
 LEAST_AT_ONCE = 256
 MOST_AT_ONCE = 32_768

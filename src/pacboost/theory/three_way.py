@@ -46,7 +46,7 @@ from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.theory.committee import MembersClassifier, empty_ledger
 from pacboost.theory.recursion import Record, Recursion
 from pacboost.theory.three_oracles import Source, look
-from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.rows import RowEncoder
 
 # What Schapire's recursion did: a table, a picture, and a view while it runs.
 

@@ -111,11 +111,10 @@ def many_rounds() -> None:
     vars(quick)["in_turn"] = compile_only
     sample = tiny_sample()
     watch = EarlyStopping(sample, metric("log_loss"), None, 0.0)
-    run = Run(sample, Tree(), Logit(), subsample=0.5)
-    wanted = quick.ROUNDS_THAT_PAY + 1
-    found = quick.QuickRounds.of(run.rounds, run.recorder, watch, run.state, wanted)
-    assert found is not None
-    found.advance(run.state, 1, 2)
+    run = Run(sample, Tree(), Logit(), subsample=0.5, watch=watch)
+    quick_rounds = quick.QuickRounds.of(run, quick.ROUNDS_THAT_PAY + 1)
+    assert quick_rounds is not None
+    quick_rounds.advance(1)
 
 
 def find_stump() -> None:
