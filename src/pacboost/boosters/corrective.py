@@ -304,5 +304,4 @@ class Corrective(RevisingBooster[CorrectiveState]):
 
 
 def _edge(state: CorrectiveState, agree: Agreement) -> float:
-    """Return the edge of a rule under the current weights."""
     return int((state.weights * agree).sum()) / int(state.weights.sum())

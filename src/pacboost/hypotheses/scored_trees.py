@@ -267,7 +267,6 @@ class Ballot:
 
 
 def _said(rule: StumpRule, missing: int) -> NDArray[np.float64]:
-    """What a stump says of each code."""
     said = np.where(np.arange(missing + 1) > rule.cut, rule.above, -rule.above)
     said[missing] = rule.missing
     return said.astype(np.float64)

@@ -133,7 +133,6 @@ class TreeRule(Hypothesis):
         return values
 
     def _leaves(self, child: int) -> list[int]:
-        """All leaves below a child."""
         found, open_ = [], [child]
         while open_:
             at = open_.pop()

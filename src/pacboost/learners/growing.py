@@ -315,7 +315,6 @@ class TreeSearch(Search):
 
     @property
     def _drawn(self) -> int:
-        """How many features are looked at for a split."""
         return self._tree.features_of(len(self._features))
 
     @property
@@ -390,7 +389,6 @@ class TreeSearch(Search):
         return sum(squares) / max(weight, 1.0)
 
     def _rule(self, leaves: int, unit: float) -> TreeRule:
-        """Return the tree, with nothing to say yet."""
         splits = self._splits[: leaves - 1]
         feature, cut, missing_left, left, right = np.ascontiguousarray(splits.T, dtype=np.int32)
         member, members = np.full(feature.size, -1, dtype=np.int32), self._split_members[:0]

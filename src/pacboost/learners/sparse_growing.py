@@ -228,7 +228,6 @@ class SparseTreeSearch(TreeSearch):
         return True
 
     def _choose_sides(self, leaf: int, rows: NDArray[np.uint32]) -> None:
-        """Write which rows of a leaf go left."""
         feature, cut, missing_left = self._best[leaf]
         self._goes_left[rows] = self._defaults[feature] <= cut
         runs = self._runs[leaf]
@@ -239,7 +238,6 @@ class SparseTreeSearch(TreeSearch):
         self._goes_left[runs.rows[listed]] = sides
 
     def _divide(self, leaf: int, new: int) -> None:
-        """Divide the runs of a leaf by the sides of their rows."""
         runs, shortest = self._runs[leaf], int(self._shortest[leaf])
         starts, middles = runs.starts, np.empty_like(runs.begins)
         together(

@@ -167,7 +167,6 @@ class DenseTreeSearch(TreeSearch):
 
 @cache
 def _scan(plain: bool) -> int:
-    """Return the address of what searches for splits."""
     scans = plain_split if plain else best_split
     return address_of(scans.scan, scans.KINDS)
 

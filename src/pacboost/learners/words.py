@@ -178,7 +178,6 @@ class WordSearch(Search):
     def _gains(
         self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """What every word would win."""
         words = np.arange(self._starts.size - 1)
         out = np.empty(words.size)
         given, team = self._given(request, taken, rest), team_for(words.size * self._work)
@@ -188,7 +187,6 @@ class WordSearch(Search):
     def _given(
         self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
     ) -> tuple[Any, ...]:
-        """Return what kernels ask for besides the words."""
         criterion, penalty = CRITERIA[request.criterion], float(request.penalty)
         weights, pulls, signed = request.weights, request.pulls, request.signed
         return self._starts, self._rows, taken, weights, pulls, signed, rest, criterion, penalty
