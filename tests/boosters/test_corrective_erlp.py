@@ -12,7 +12,7 @@ from pacboost.boosters.kinds import CorrectiveState
 from pacboost.boosters.soft_margin import CorrectiveERLP
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
-from pacboost.numerics.whole_products import whole_votes
+from pacboost.numerics.soft_margin import whole_votes
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.boosters.margins import check_gains

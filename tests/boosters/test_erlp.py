@@ -11,7 +11,7 @@ from pacboost.boosters.kinds import CorrectiveState
 from pacboost.boosters.soft_margin import ERLP
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
-from pacboost.numerics.whole_products import whole_votes
+from pacboost.numerics.soft_margin import whole_votes
 from pacboost.theory.learners import Adversary
 from tests.boosters.margins import check_gains
 from tests.worlds import make_sample, noisy

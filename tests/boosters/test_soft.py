@@ -12,7 +12,7 @@ from pacboost.boosters.kinds import CorrectiveState
 from pacboost.boosters.soft_margin import Soft
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
-from pacboost.numerics.whole_products import edges_of
+from pacboost.numerics.soft_margin import edges_of
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run

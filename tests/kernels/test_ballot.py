@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import walk
+from pacboost.kernels import predict
 
-ROWS = st.sampled_from([1, 7, walk.ROWS_PER_TILE, 2 * walk.ROWS_PER_TILE + 3])
+ROWS = st.sampled_from([1, 7, predict.ROWS_PER_TILE, 2 * predict.ROWS_PER_TILE + 3])
 Codes = NDArray[np.uint8]
 Scores = NDArray[np.float64]
 
@@ -40,9 +40,9 @@ def masks_twin(
 
 def stored(values: list[Scores]) -> Scores:
     """Lay the values of leaves out where the kernel looks for them."""
-    places = [((1 << k) * int(walk.SPREAD) & 0xFFFFFFFF) >> 27 for k in range(walk.LEAVES)]
+    places = [((1 << k) * int(predict.SPREAD) & 0xFFFFFFFF) >> 27 for k in range(predict.LEAVES)]
     assert sorted(places) == list(range(32))
-    out = np.full((len(values), walk.LEAVES, values[0].shape[1]), np.nan)
+    out = np.full((len(values), predict.LEAVES, values[0].shape[1]), np.nan)
     for line, said in zip(out, values, strict=True):
         line[places[: len(said)]] = said
     return out
@@ -57,7 +57,7 @@ def test_tables_equal_the_twins(rows: int, outputs: int, start: int, seed: int) 
     tables = generator.integers(-99, 99, (features.size, 20, outputs)) / 64
     first = generator.integers(-9, 9, (start + rows, outputs)) / 8
     scores = first[start:].copy()
-    walk.by_tables(codes, features, tables, start, scores)
+    predict.by_tables(codes, features, tables, start, scores)
     wanted = tables_twin(codes, features.tolist(), tables, first)[start:]
     np.testing.assert_array_equal(scores, wanted)
 
@@ -78,7 +78,7 @@ def random_masks(generator: np.random.Generator, leaves: int, features: int) -> 
 @given(
     leaves=st.lists(st.sampled_from([2, 4, 8, 16, 32]), min_size=1, max_size=4),
     outputs=st.integers(1, 3),
-    rows=st.sampled_from([1, 5, walk.ROWS_PER_TILE + 2]),
+    rows=st.sampled_from([1, 5, predict.ROWS_PER_TILE + 2]),
     start=st.integers(0, 9),
     seed=st.integers(0, 2**32),
 )
@@ -93,7 +93,7 @@ def test_masks_equal_the_twins(
     values = [generator.integers(-99, 99, (count, outputs)) / 64 for count in leaves]
     scores = np.zeros((rows, outputs))
     masks = np.concatenate(parts)
-    walk.by_masks(codes, features, masks, trees, stored(values), start, scores)
+    predict.by_masks(codes, features, masks, trees, stored(values), start, scores)
     wanted = masks_twin(
         codes[:, start:], features.tolist(), masks, trees.tolist(), values, np.zeros(scores.shape)
     )

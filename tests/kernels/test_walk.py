@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import walk
+from pacboost.kernels import predict
 from tests.kernels import naive
 
 
@@ -17,22 +17,22 @@ def random_tree(
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Nodes of a tree grown at random leaves, and the subsets of its categorical splits."""
     nodes = np.empty((splits, 6), dtype=np.int32)
-    ends = [(-1, walk.LEFT)]
+    ends = [(-1, predict.LEFT)]
     for t in range(splits):
-        nodes[t, walk.FEATURE] = generator.integers(features)
-        nodes[t, walk.CUT] = generator.integers(-1, missing)
-        nodes[t, walk.MISSING_LEFT] = generator.integers(2)
+        nodes[t, predict.FEATURE] = generator.integers(features)
+        nodes[t, predict.CUT] = generator.integers(-1, missing)
+        nodes[t, predict.MISSING_LEFT] = generator.integers(2)
         leaf = int(generator.integers(len(ends)))
         parent, side = ends[leaf]
         if parent >= 0:
             nodes[parent, side] = t
-        ends[leaf] = t, walk.LEFT
-        ends.append((t, walk.RIGHT))
+        ends[leaf] = t, predict.LEFT
+        ends.append((t, predict.RIGHT))
     for leaf, (parent, side) in enumerate(ends):
         if parent >= 0:
             nodes[parent, side] = ~leaf
     category = generator.random(splits) < 0.4
-    nodes[:, walk.MEMBER] = np.where(category, np.cumsum(category) - 1, -1)
+    nodes[:, predict.MEMBER] = np.where(category, np.cumsum(category) - 1, -1)
     members = generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8)
     return nodes, members
 
@@ -53,7 +53,7 @@ def test_leaves_equal_the_twins(
     nodes, members = random_tree(generator, splits, features, missing)
     codes = generator.integers(0, missing + 1, (features, rows)).astype(np.uint8)
     out = np.empty(max(0, rows - start), dtype=np.uint32)
-    walk.leaves(codes, nodes, members, missing, start, out)
+    predict.leaves(codes, nodes, members, missing, start, out)
     wanted = naive.walk(codes, nodes, members, missing)
     np.testing.assert_array_equal(out, wanted[start:])
 
@@ -62,7 +62,7 @@ def test_leaves_equal_the_twins(
 @given(
     trees=st.lists(st.integers(0, 9), min_size=1, max_size=5),
     outputs=st.integers(1, 3),
-    rows=st.sampled_from([1, 7, walk.ROWS_PER_TILE, 2 * walk.ROWS_PER_TILE + 1]),
+    rows=st.sampled_from([1, 7, predict.ROWS_PER_TILE, 2 * predict.ROWS_PER_TILE + 1]),
     seed=st.integers(0, 2**32),
 )
 def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, seed: int) -> None:
@@ -77,7 +77,7 @@ def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, s
     for t, splits in enumerate(trees):
         nodes, members = random_tree(generator, splits, features, missing)
         wanted += values[base + naive.walk(codes, nodes, members, missing)]
-        nodes[nodes[:, walk.MEMBER] >= 0, walk.MEMBER] += member
+        nodes[nodes[:, predict.MEMBER] >= 0, predict.MEMBER] += member
         places[t] = first, splits, base
         first, member, base = first + splits, member + len(members), base + splits + 1
         all_nodes.append(nodes)
@@ -85,7 +85,7 @@ def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, s
     start = rows // 3
     scores = np.zeros((rows, outputs))
     for a, b in [(0, start), (start, rows)]:
-        walk.score(
+        predict.score(
             codes, np.concatenate(all_nodes), np.concatenate(all_members), missing, places,
             values, a, scores[a:b],
         )  # fmt: skip
@@ -99,5 +99,5 @@ def test_a_code_above_the_cut_goes_right(code: int, leaf: int) -> None:
     nodes = np.array([[0, 3, 0, -1, -2, -1]], dtype=np.int32)
     out = np.empty(1, dtype=np.uint32)
     none = np.empty((0, 256), dtype=np.uint8)
-    walk.leaves(np.array([[code]], dtype=np.uint8), nodes, none, 9, 0, out)
+    predict.leaves(np.array([[code]], dtype=np.uint8), nodes, none, 9, 0, out)
     assert out.tolist() == [leaf]

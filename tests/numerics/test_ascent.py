@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from pacboost.numerics.ascent import Climb
-from pacboost.numerics.whole_products import Columns, Floats, edges_of
+from pacboost.numerics.soft_margin import Columns, Floats, edges_of
 from tests.numerics.margin_programs import largest_margin
 from tests.numerics.test_sifting import drawn, shares, solved
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.numerics.entropic import evenest
+from pacboost.numerics.ascent import evenest
 
 Floats = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)

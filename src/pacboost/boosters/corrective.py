@@ -35,8 +35,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.ascent import Climb
 from pacboost.numerics.same_bits import total
-from pacboost.numerics.soft_margin import soft_margin
-from pacboost.numerics.whole_products import Floats, margins_of, whole_votes
+from pacboost.numerics.soft_margin import Floats, margins_of, soft_margin, whole_votes
 from pacboost.samples.sample import Request, Signs, Sums
 
 ACCURACY = 1e-3

@@ -17,7 +17,7 @@ from pacboost.boosters.booster import Agreement
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import total
 from pacboost.numerics.sifting import Balance
-from pacboost.numerics.whole_products import Columns, Floats, margins_of, whole_votes, whole_weights
+from pacboost.numerics.soft_margin import Columns, Floats, margins_of, whole_votes, whole_weights
 from pacboost.samples.sample import Signs
 
 LARGEST_FACTOR = 2.0**7

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from pacboost.errors import ParameterError
+from pacboost.numerics.binomial import log_hypergeometric_tail
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole
-from pacboost.numerics.hypergeometric import log_hypergeometric_tail
 from pacboost.numerics.same_bits import exp, total
 
 SLACK = 1e-7

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels
 
 MISSING = np.uint64(0x9E3779B97F4A7C15)
@@ -32,10 +33,7 @@ def near_cell(value: float, step: float) -> np.uint64:
 
 @kernel
 def add_near_hashes(
-    values: NDArray[np.floating],
-    steps: NDArray[np.float64],
-    factors: NDArray[np.uint64],
-    total: NDArray[np.uint64],
+    values: NDArray[np.floating], steps: Floats, factors: Words, total: Words
 ) -> None:
     """Add the hash of every value (rows, columns), rounded to its column's step, to its row's."""
     for i in range(total.size):
@@ -44,9 +42,7 @@ def add_near_hashes(
 
 
 @kernel
-def add_exact_hashes(
-    values: NDArray[np.floating], factors: NDArray[np.uint64], total: NDArray[np.uint64]
-) -> None:
+def add_exact_hashes(values: NDArray[np.floating], factors: Words, total: Words) -> None:
     """Add the hash of every value (rows, columns), rounded to 32 bits, to its row's."""
     for i in range(total.size):
         for j in range(factors.size):
@@ -56,7 +52,7 @@ def add_exact_hashes(
 
 
 @kernel
-def finish(total: NDArray[np.uint64]) -> None:
+def finish(total: Words) -> None:
     """Turn the sum of every row into its hash."""
     for i in range(total.size):
         total[i] = mixed(total[i])
@@ -65,9 +61,9 @@ def finish(total: NDArray[np.uint64]) -> None:
 @kernel
 def near_below(
     values: NDArray[np.floating],
-    columns: NDArray[np.int64],
-    steps: NDArray[np.float64],
-    factors: NDArray[np.uint64],
+    columns: Wholes,
+    steps: Floats,
+    factors: Words,
     salt: np.uint64,
     limit: np.uint64,
     below: NDArray[np.bool_],
@@ -97,20 +93,14 @@ def drawn(row: np.uint64, key: np.uint64) -> np.uint64:
 
 
 @kernel
-def numbers(rows: NDArray[np.uint64], key: np.uint64, out: NDArray[np.uint64]) -> None:
+def numbers(rows: Words, key: np.uint64, out: Words) -> None:
     """Give every row its number."""
     for i in range(rows.size):
         out[i] = drawn(rows[i], key)
 
 
 @kernel
-def below(
-    kinds: NDArray[np.uint8],
-    limits: NDArray[np.uint64],
-    first: int,
-    key: np.uint64,
-    out: NDArray[np.int64],
-) -> int:
+def below(kinds: Bytes, limits: Words, first: int, key: np.uint64, out: Wholes) -> int:
     """Find the rows first, first + 1, … whose number is below the limit of their kind."""
     found = 0
     for i in range(kinds.size):
@@ -122,13 +112,13 @@ def below(
 
 @kernel
 def keep(
-    tickets: NDArray[np.uint64],
+    tickets: Words,
     key: np.uint64,
-    chances: NDArray[np.float64],
-    bounds: NDArray[np.float64],
+    chances: Floats,
+    bounds: Floats,
     scale: float,
-    odds: NDArray[np.float64],
-    kept: NDArray[np.int64],
+    odds: Floats,
+    kept: Wholes,
 ) -> int:
     """Keep each row with its odds: its chance, or its bound if that is less, over the scale.
 

@@ -10,14 +10,14 @@ from numbers import Integral
 import numpy as np
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import cuts
+from pacboost.kernels import split
 from pacboost.kernels.grow import Interactions
 
 CRITERIA = {
-    "newton": cuts.NEWTON,
-    "gini": cuts.NEWTON,
-    "z": cuts.Z,
-    "error": cuts.ERROR,
+    "newton": split.NEWTON,
+    "gini": split.NEWTON,
+    "z": split.Z,
+    "error": split.ERROR,
 }
 """Gini's impurity of signs is Σ W - pull²/weight, so that its gain is Newton's gain."""
 NAMED_INTERACTIONS = {"no_interactions": 1, "pairwise": 2}

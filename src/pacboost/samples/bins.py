@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import lookup
+from pacboost.kernels import bins
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.cuda.encode import quantiles
 from pacboost.kernels.runtime.threads import each_columns, each_rows
@@ -110,20 +110,20 @@ class Bins:
         [[2, 1]]
         """
         codes = np.empty((values.shape[1], rows.size), dtype=self.dtype)
-        finite = lookup.encode_rows(values, rows, *self.packed, self.missing, codes)
+        finite = bins.encode_rows(values, rows, *self.packed, self.missing, codes)
         return codes if finite else None
 
     @cached_property
     def packed(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The cuts of all features, and where those of each begin and end (kernels/lookup.py)."""
-        return lookup.pack([upper_cuts(thresholds) for thresholds in self.thresholds])
+        """The cuts of all features, and where those of each begin and end (kernels/bins.py)."""
+        return bins.pack([upper_cuts(thresholds) for thresholds in self.thresholds])
 
     def _encode_block(
         self, values: Values, first: int, features: NDArray[np.int64], codes: Codes
     ) -> None:
         def task(start: int, stop: int) -> None:
             own = values[start:stop]
-            lookup.encode(own, first, features, *self.packed, self.missing, codes, start)
+            bins.encode(own, first, features, *self.packed, self.missing, codes, start)
 
         each_rows(task, values.shape[0], width=max(1, features.size))
 

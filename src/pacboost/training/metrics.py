@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import measure, team_steps
+from pacboost.kernels import measure
 from pacboost.kernels import measure as row_costs
 from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.runtime.team import team_for, together
@@ -40,10 +40,10 @@ def mean_cost(
     sums = np.zeros(span_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, sums.size))
     if kind == measure.LOGISTIC and outputs == base.size == 1:
-        together(team_steps.log_costs, flat(margins), size, sums, at_most=team)
+        together(measure.log_costs, flat(margins), size, sums, at_most=team)
     else:
         weights = np.ones(1) if base.size == 1 else base
-        together(team_steps.potential, kind, margins, weights, size, sums, at_most=team)
+        together(measure.potential, kind, margins, weights, size, sums, at_most=team)
     mass = total(base) if base.size > 1 else float(rows)
     return total(sums) / float(unit * mass * outputs)
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from pacboost.kernels.same_bits import sigmoid
-from pacboost.numerics.same_bits import log_of, softplus, total
-from pacboost.numerics.triangles import solved
+from pacboost.numerics.same_bits import log_of, softplus, solved, total
 
 MOST_STEPS = 100
 """Newton's method takes about ten; each of its steps is halved until the loss falls."""
