@@ -33,7 +33,7 @@ def test_trees_of_a_strong_classifier_change_step_by_step() -> None:
         assert 0 <= after.subsample - before.subsample <= 0.011
         assert 0 <= after.learning_rate - before.learning_rate <= 0.0061
         assert 0 <= after.min_leaf_rows - before.min_leaf_rows <= 1
-    assert {choice.patience for choice in found} == {30}
+    assert {choice.early_stopping for choice in found} == {30}
 
 
 def world(rows: int) -> tuple[NDArray[Any], NDArray[Any]]:

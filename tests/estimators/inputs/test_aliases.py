@@ -39,12 +39,12 @@ PAIRS: list[tuple[Any, str, str, Any]] = [
     (BoostClassifier, "depth", "max_depth", 3),
     (BoostRegressor, "max_iter", "n_estimators", 5),
     (BoostRegressor, "monotonic_cst", "monotone_constraints", [1, 0, 0, 0]),
-    (AdaBoostClassifier, "n_estimators", "n_estimators", 5),
+    (AdaBoostClassifier, "iterations", "n_estimators", 5),
     (AdaBoostClassifier, "base_estimator", "estimator", "tree"),
-    (FilterBoostClassifier, "n_estimators", "n_estimators", 5),
+    (FilterBoostClassifier, "max_iter", "n_estimators", 5),
     (RandomForestClassifier, "min_leaf_rows", "min_samples_leaf", 5),
     (StrongClassifier, "seed", "random_state", 5),
-    (TextBoostClassifier, "learning_rate", "learning_rate", 0.3),
+    (TextBoostClassifier, "shrinkage_rate", "learning_rate", 0.3),
 ]
 
 

@@ -139,7 +139,7 @@ def _with_default(entry: str, default: Any) -> str:
 
 SAME_MEANING = (
     ("n_estimators", "max_iter", "num_iterations", "num_boost_round", "iterations"),
-    ("learning_rate", "shrinkage", "eta"),
+    ("learning_rate", "shrinkage_rate", "eta"),
     ("max_leaves", "num_leaves", "max_leaf_nodes"),
     ("max_depth", "depth"),
     ("min_leaf_rows", "min_samples_leaf", "min_child_samples", "min_data_in_leaf"),

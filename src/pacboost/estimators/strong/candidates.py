@@ -26,7 +26,7 @@ from pacboost.numerics.same_bits import log_sum_exp, mean, row_totals, softplus,
 
 MOST_ROUNDS = 1000
 """Nothing is boosted longer; rows that watch mostly end it far earlier."""
-PATIENCE, PATIENCE_OF_LISTS = 30, 50
+PATIENCE = 30
 """Rounds without improvement on watching rows after which more can't help; at a rate below 0.1, in
 proportion more of them."""
 ROWS_PER_LEAF = 20
@@ -51,7 +51,7 @@ class Choice:
     """The maximum number of rounds."""
     least: int
     """Of few rows, few can watch, and log loss rises before the error does: boost so long."""
-    patience: int
+    early_stopping: int | bool
     of_texts: bool = False
 
 
@@ -80,7 +80,7 @@ def choose(
     if texts:
         lists = partial(TextBoostClassifier, booster=booster, **common)
         candidate = Candidate(f"lists of words by {called}", lists)
-        return Choice(candidate, texts, rounds or MOST_ROUNDS, 0, PATIENCE_OF_LISTS, of_texts=True)
+        return Choice(candidate, texts, rounds or MOST_ROUNDS, 0, False, of_texts=True)
     make = partial(BoostClassifier, booster, "tree", **common)
     sampled = not (several_labels or weighted or rounds or rows < FEWEST)
     settings = Settings.of(rows, many_classes=many_classes)

@@ -149,7 +149,7 @@ class EpsilonSearch:
         )
         estimator = self._choice.candidate.make(
             n_estimators=self._choice.rounds,
-            early_stopping=self._choice.patience,
+            early_stopping=self._choice.early_stopping,
             eval_metric=watched,
             callbacks=[watched.worth_a_look] if self._early else None,
         )
