@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pacboost.kernels.hashing import STEP, mixed
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import kernel, on_stack
 from pacboost.kernels.split import CATEGORY, FEATURE, LOW
@@ -127,7 +128,7 @@ def record(
 
 @kernel
 def draw_features(allowed: Bytes, deck: Wholes, count: int, seed: np.uint64) -> None:
-    """Allow ``count`` features, drawn by splitmix64 (Steele, Lea and Flood 2014).
+    """Allow ``count`` features, drawn by splitmix64.
 
     ``deck`` has a place for every feature; it is shuffled here.
     """
@@ -139,11 +140,8 @@ def draw_features(allowed: Bytes, deck: Wholes, count: int, seed: np.uint64) -> 
         allowed[j] = np.uint8(0)
     state = seed
     for k in range(count):
-        state += np.uint64(0x9E3779B97F4A7C15)
-        mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        mixed ^= mixed >> np.uint64(31)
-        place = k + np.int64(mixed % np.uint64(features - k))
+        state += STEP
+        place = k + np.int64(mixed(state) % np.uint64(features - k))
         deck[k], deck[place] = deck[place], deck[k]
         allowed[deck[k]] = np.uint8(1)
 

@@ -6,17 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
-from pacboost.kernels.runtime.jit import kernel, part_of_kernels
+from pacboost.kernels.runtime.jit import inline, kernel, part_of_kernels
 
-MISSING = np.uint64(0x9E3779B97F4A7C15)
+STEP = MISSING = np.uint64(0x9E3779B97F4A7C15)
+"""By which splitmix64 moves on; and the cell of missing values."""
 LARGEST_CELL = 2.0**62
 CELLS_WORTH_COMPILING = 2_000_000
 """On fewer cells, NumPy is done before this is compiled."""
 
 
-@part_of_kernels
+@inline
 def mixed(x: np.uint64) -> np.uint64:
-    """Spread bits over the whole word (the finaliser of splitmix64)."""
+    """Spread bits over the whole word: the end of splitmix64 (Steele, Lea and Flood 2014)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -85,11 +86,8 @@ BITS = 53
 
 @kernel
 def drawn(row: np.uint64, key: np.uint64) -> np.uint64:
-    """Return number of a row under a key (the generator splitmix64 of Steele and others 2014)."""
-    z = row * np.uint64(0x9E3779B97F4A7C15) + key
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (z ^ (z >> np.uint64(31))) >> np.uint64(64 - BITS)
+    """Return number of a row under a key (splitmix64)."""
+    return mixed(row * STEP + key) >> np.uint64(64 - BITS)
 
 
 @kernel

@@ -22,6 +22,7 @@ from pacboost.kernels.split import (
     MISSING_LEFT,
     MONOTONE,
     PENALTY,
+    Leaf,
     scan_quickly,
 )
 from pacboost.kernels.split_general import scan_feature, scan_numbers
@@ -222,6 +223,7 @@ def look(
     lines = totals.size
     own = on_stack((lines, 256), np.int64)
     sums, found_at = on_stack((256,), np.int64), on_stack((256,), np.float64)
+    leaf = Leaf(totals[0], rules[PENALTY], least, sums, found_at)
     order = on_stack((1,), np.int64)  # of categories, which no sparse column holds
     first, last = share_of_lists(starts, member)
     for k in range(first, last):
@@ -236,15 +238,11 @@ def look(
         if float((totals[0] - own[0, default]) & LOW) < least:
             continue
         if span is None:
-            found, cut, left = scan_quickly(
-                own[0, :bins], own[0, bins], totals[0], rules[PENALTY], least, wanted, sums,
-                found_at,
-            )  # fmt: skip
+            found, cut, left = scan_quickly(own[0, :bins], own[0, bins], leaf, wanted)
         elif lines == 1:
             found, cut, left = scan_numbers(
-                own[0, :bins], own[0, bins], totals[0], rules, least, span, feature[MONOTONE],
-                wanted, sums, found_at,
-            )  # fmt: skip
+                own[0, :bins], own[0, bins], leaf, rules, span, feature[MONOTONE], wanted
+            )
         else:
             for s in range(1, lines):
                 count(run_rows, run_codes, pairs[s], totals[s], default, bins, missing, own[s])

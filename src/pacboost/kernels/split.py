@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba.types import UniTuple, float64, int64, uint8, uint32, uint64
 
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.entry import caller
-from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels, trailing_zeros
+from pacboost.kernels.runtime.jit import (
+    inline,
+    kernel,
+    on_stack,
+    part_of_kernels,
+    trailing_zeros,
+    uncounted,
+)
 
 LOW = np.int64(0xFFFFFFFF)
 """The bits of a pair that hold the weight."""
@@ -78,25 +87,35 @@ def open_feature(lane: Wholes, feature: Wholes, missing: int, total: np.int64, o
 # All cuts of one number by Newton's criterion, in loops that run on vectors.
 
 
+@inline
+def newton_sides(low: float, a: float, high: float, c: float) -> float:
+    """Return low²/a + high²/c, what both sides of a cut are worth, with one division for two."""
+    return (low * low * c + high * high * a) / (a * c)
+
+
+class Leaf(NamedTuple):
+    """What cuts of a leaf are judged by, and room for their sums and what they are worth."""
+
+    total: np.int64
+    penalty: float
+    least: float
+    """What a side weighs at least."""
+    sums: Wholes
+    found: Floats
+
+
 @part_of_kernels
-def best_of(
-    sums: Wholes,
-    weight: float,
-    pull: float,
-    penalty: float,
-    least: float,
-    best: float,
-    found: Floats,
-) -> tuple[float, int]:
+def best_of(sums: Wholes, leaf: Leaf, best: float) -> tuple[float, int]:
     """Find which of the sums below cuts is worth most, if more than ``best``, the first of equals.
 
     Gives what it is worth and its place, which is -1 if there is none.
     """
+    weight, pull = float(leaf.total & LOW), float(leaf.total >> 32)
+    penalty, least, found = leaf.penalty, leaf.least, leaf.found
     for k in range(sums.size):
         left, low = float(sums[k] & LOW), float(sums[k] >> 32)
         right, high = weight - left, pull - low
-        a, c = left + penalty, right + penalty
-        sides = (low * low * c + high * high * a) / (a * c)  # one division for two
+        sides = newton_sides(low, left + penalty, high, right + penalty)
         found[k] = sides if left >= least and right >= least else -1.0
     most, second, third, fourth = best, best, best, best
     fours = sums.size // 4 * 4
@@ -117,30 +136,20 @@ def best_of(
 
 
 @kernel
-def scan_only(
-    below: np.int64, total: np.int64, penalty: float, least: float, wanted: float
-) -> tuple[float, int, bool]:
+def scan_only(below: np.int64, leaf: Leaf, wanted: float) -> tuple[float, int, bool]:
     """Do what ``scan_quickly`` does for two bins and no missing values: there is one cut."""
-    left, right = float(below & LOW), float(total & LOW) - float(below & LOW)
-    if left < least or right < least:
+    left, right = float(below & LOW), float(leaf.total & LOW) - float(below & LOW)
+    if left < leaf.least or right < leaf.least:
         return wanted, -1, False
     low = float(below >> 32)
-    high = float(total >> 32) - low
-    a, c = left + penalty, right + penalty
-    sides = (low * low * c + high * high * a) / (a * c)
+    high = float(leaf.total >> 32) - low
+    sides = newton_sides(low, left + leaf.penalty, high, right + leaf.penalty)
     return (sides, 0, left >= right) if sides > wanted else (wanted, -1, False)
 
 
 @part_of_kernels
 def scan_quickly(
-    own: Wholes,
-    absent: np.int64,
-    total: np.int64,
-    penalty: float,
-    least: float,
-    wanted: float,
-    sums: Wholes,
-    found: Floats,
+    own: Wholes, absent: np.int64, leaf: Leaf, wanted: float
 ) -> tuple[float, int, bool]:
     """Do what ``scan_numbers`` of split_general.py does, by Newton's criterion, unconstrained.
 
@@ -148,7 +157,7 @@ def scan_quickly(
     above an empty bin divides the rows as the one below it does, and of equal cuts the first one
     counts; so empty bins, of which small leaves have many, are passed over.
     """
-    weight, pull = float(total & LOW), float(total >> 32)
+    weight, sums = float(leaf.total & LOW), leaf.sums
     best, cut, missing_left = wanted, -1, False
     for way in range(2 if absent != 0 else 1):  # missing values right, then left
         below = absent if way == 1 else np.int64(0)
@@ -158,7 +167,7 @@ def scan_quickly(
             sums[count] = below
             count += np.uint64(own[b] != 0)
         filled = sums[: np.int64(count)]
-        best, place = best_of(filled, weight, pull, penalty, least, best, found)
+        best, place = best_of(filled, leaf, best)
         if place >= 0:
             left = float(filled[place] & LOW)
             cut = -1
@@ -200,13 +209,9 @@ def scan_rows(
     held: Wholes,
     bins: int,
     missing: int,
-    total: np.int64,
-    penalty: float,
-    least: float,
+    leaf: Leaf,
     wanted: float,
     own: Wholes,
-    sums: Wholes,
-    found: Floats,
     places: Wholes,
     filled: Words,
 ) -> tuple[float, int, bool]:
@@ -225,7 +230,7 @@ def scan_rows(
     absent = own[missing]
     own[missing] = 0
     filled[missing >> 6] &= ~(np.uint64(1) << np.uint64(missing & 63))
-    count, below = 0, np.int64(0)
+    count, below, sums = 0, np.int64(0), leaf.sums
     for w in range(4):
         bits = filled[w]
         while bits != 0:
@@ -235,7 +240,7 @@ def scan_rows(
             own[b] = 0
             sums[count], places[count] = below, b
             count += 1
-    weight, pull = float(total & LOW), float(total >> 32)
+    weight = float(leaf.total & LOW)
     best, cut, missing_left = wanted, -1, False
     without_last = count - 1 if count > 0 and places[count - 1] == bins - 1 else count
     for way in range(2 if absent != 0 else 1):  # missing values right, then left
@@ -243,7 +248,7 @@ def scan_rows(
             for k in range(count):
                 sums[k] += absent
         looked_at = count if absent != 0 and way == 0 else without_last
-        best, place = best_of(sums[:looked_at], weight, pull, penalty, least, best, found)
+        best, place = best_of(sums[:looked_at], leaf, best)
         if place >= 0:
             left = float(sums[place] & LOW)
             cut = places[place]
@@ -260,31 +265,22 @@ KINDS = (
 
 @part_of_kernels
 def scan_lane(
-    lane: Wholes,
-    feature: Wholes,
-    missing: int,
-    total: np.int64,
-    penalty: float,
-    least: float,
-    wanted: float,
-    own: Wholes,
-    sums: Wholes,
-    found: Floats,
+    lane: Wholes, feature: Wholes, missing: int, leaf: Leaf, wanted: float, own: Wholes
 ) -> tuple[float, int, bool]:
     """Find a cut of a feature, given the histogram of its lane, as ``scan_quickly`` does."""
     bins, default, line = feature[BINS], feature[DEFAULT], lane
     absent = line[missing] if default < 0 else np.int64(0)  # none, where features share a lane
     if bins == 2 and absent == 0:
         below = line[0] if default < 0 else line[feature[BASE]]
-        below = total - below if default == 0 else below
-        return scan_only(below, total, penalty, least, wanted)
+        below = leaf.total - below if default == 0 else below
+        return scan_only(below, leaf, wanted)
     if default >= 0:
-        open_feature(lane, feature, missing, total, own)
+        open_feature(lane, feature, missing, leaf.total, own)
         line = own
-    return scan_quickly(line[:bins], absent, total, penalty, least, wanted, sums, found)
+    return scan_quickly(line[:bins], absent, leaf, wanted)
 
 
-@kernel
+@uncounted
 def scan(
     histogram: Wholes,
     features: Wholes,
@@ -321,6 +317,7 @@ def scan(
         return 0.0, 0.0
     before = pull * pull / (weight + penalty)
     after = nothing = before + NOISE * before
+    leaf = Leaf(total, penalty, least, sums, found_at)
     for j in range(features.shape[0]):
         if not allowed[j]:
             continue
@@ -328,13 +325,10 @@ def scan(
         bins, lane = feature[BINS], feature[LANE]
         if rows.size > 0:
             after, cut, left = scan_rows(
-                words[lane >> 3], lane, rows, held, bins, missing, total, penalty, least, after,
-                own, sums, found_at, places, filled,
-            )  # fmt: skip
-        else:
-            after, cut, left = scan_lane(
-                histogram[lane], feature, missing, total, penalty, least, after, own, sums, found_at
+                words[lane >> 3], lane, rows, held, bins, missing, leaf, after, own, places, filled
             )
+        else:
+            after, cut, left = scan_lane(histogram[lane], feature, missing, leaf, after, own)
         if cut >= 0:
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
     return (after, before) if after > nothing else (before, before)

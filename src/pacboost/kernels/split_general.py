@@ -7,7 +7,7 @@ from numba.types import UniTuple, float64, int64, uint8
 
 from pacboost.kernels.runtime import Bytes, Floats, Wholes
 from pacboost.kernels.runtime.entry import caller
-from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels
+from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
 from pacboost.kernels.split import (
     BINS,
     CATEGORY,
@@ -28,6 +28,7 @@ from pacboost.kernels.split import (
     NOISE,
     PENALTY,
     SMOOTH,
+    Leaf,
     open_feature,
     scan_quickly,
     worth,
@@ -145,14 +146,11 @@ def choose_members(
 def scan_numbers(
     own: Wholes,
     absent: np.int64,
-    total: np.int64,
+    leaf: Leaf,
     rules: Floats,
-    least: float,
     span: Floats,
     slope: int,
     wanted: float,
-    sums: Wholes,
-    found_at: Floats,
 ) -> tuple[float, int, bool]:
     """Do what ``scan_feature`` does, for numbers and one output: the common case, so a fast one.
 
@@ -160,7 +158,8 @@ def scan_numbers(
     """
     criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
     if criterion == NEWTON and slope == 0:
-        return scan_quickly(own, absent, total, penalty, least, wanted, sums, found_at)
+        return scan_quickly(own, absent, leaf, wanted)
+    total, least = leaf.total, leaf.least
     weight = float(total & LOW)
     best, cut, missing_left = wanted, -1, False
     for way in range(2 if absent != 0 else 1):  # missing values right, then left
@@ -309,7 +308,7 @@ KINDS = (
 """The types of what ``scan`` takes."""
 
 
-@kernel
+@uncounted
 def scan(
     histogram: Wholes,
     features: Wholes,
@@ -350,6 +349,7 @@ def scan(
     nothing = after
     if at_root:
         know_levels(histogram, features, missing, total, rules, own, order, orders, evidence)
+    leaf = Leaf(total[0], rules[PENALTY], least, sums, found_at)
     for j in range(features.shape[0]):
         if not allowed[j]:
             continue
@@ -364,9 +364,7 @@ def scan(
             line = own[0]
             absent = line[bins]
         if plain:
-            found, cut, left = scan_numbers(
-                line[:bins], absent, total[0], rules, least, span, slope, after, sums, found_at
-            )
+            found, cut, left = scan_numbers(line[:bins], absent, leaf, rules, span, slope, after)
         elif category:
             found, cut, left = scan_category(
                 own, feature, total, rules, least, rules[LEVEL_ROWS] * weight / size, after,

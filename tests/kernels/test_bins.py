@@ -91,16 +91,6 @@ def test_scores_equal_the_twins(
     np.testing.assert_array_equal(scored(values, columns, cuts, steps, missing), expected)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_many_rows_equal_the_twins(dtype: str, order: str) -> None:
-    generator = np.random.default_rng(1)
-    cuts = some_cuts(generator, (7, 0, 300))
-    values = some_values(generator, 40_001, 3, dtype, order)
-    expected = naive.encode(values, cuts, 301)
-    np.testing.assert_array_equal(encoded(values, cuts, 301, np.uint16), expected)
-
-
 def test_codes_are_written_from_the_start_row_on_and_nowhere_else() -> None:
     values = np.array([[0.0], [5.0]])
     codes = np.full((1, 5), 99, dtype=np.uint8)
