@@ -115,6 +115,7 @@ compile_helper._helper.wait()
 model.predict(X), model.predict(X[:3])
 """
 FIT_STUMPS = FIT.replace("TREES", "STUMPS").replace("BoostClassifier", "AdaBoostClassifier")
+FIT_STUMPS = FIT_STUMPS.replace(", early_stopping=False", "")
 
 
 @pytest.fixture
@@ -151,28 +152,22 @@ def test_later_runs_have_no_second_process(
 
 
 @pytest.mark.slow
-def test_the_fit_compiles_nothing_that_the_second_process_has_compiled(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("program", "here", "there"),
+    [(FIT, "log_costs", "grow_tree"), (FIT_STUMPS, "masses", "largest_edges")],
+)
+def test_the_fit_compiles_nothing_that_the_second_process_has_compiled(
+    tmp_path: Path, program: str, here: str, there: str
+) -> None:
     ready = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", FIT], env=ready, check=True, capture_output=True, text=True
-    )
-    compiled, later = done.stdout.split("fitted")
-    assert "log_costs" in compiled
-    assert "grow_tree" not in compiled
-    assert "give_values" not in compiled  # the first fit does without: training/run/quick.py
-    assert later.split() == []
-
-
-@pytest.mark.slow
-def test_stumps_are_compiled_by_two_processes_too(tmp_path: Path) -> None:
-    ready = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    program = FIT_STUMPS.replace(", early_stopping=False", "")
     done = subprocess.run(
         [sys.executable, "-c", program], env=ready, check=True, capture_output=True, text=True
     )
-    compiled, _ = done.stdout.split("fitted")
-    assert "masses" in compiled
-    assert "largest_edges" not in compiled
+    compiled, later = done.stdout.split("fitted")
+    assert here in compiled
+    assert there not in compiled
+    assert "give_values" not in compiled  # the first fit does without: training/run/quick.py
+    assert program is not FIT or later.split() == []
 
 
 @pytest.mark.parametrize("count", [1, 2])

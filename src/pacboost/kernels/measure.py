@@ -102,8 +102,8 @@ def masses(
     member: Member, weights: Wholes, agree: Signs, size: int, sums: Wholes, squares: Floats
 ) -> None:
     """For each span of ``size`` rows: the weight, the weight of wrong rows, the sum of squares."""
-    a, b = share_of_spans(weights.size, size, member)
-    for span in range(a // size, (b + size - 1) // size):
+    first, last = share_of_spans(weights.size, size, member)
+    for span in range(first // size, (last + size - 1) // size):
         own = weights[span * size : (span + 1) * size]
         right = agree[span * size : (span + 1) * size]
         total = np.int64(0)

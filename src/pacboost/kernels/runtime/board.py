@@ -24,7 +24,7 @@ from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
 from pacboost.kernels.runtime import Wholes
-from pacboost.kernels.runtime.entry import Member
+from pacboost.kernels.runtime.entry import ENTRY, Member
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel, uncounted
 
 # Atomic numbers in arrays of 64-bit integers, and calls of compiled functions by their address.
@@ -33,8 +33,6 @@ from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel, u
 # consistent: what a thread wrote before such an instruction is seen by every thread that has seen
 # the instruction's own result.
 
-WORD = ir.IntType(64)
-ENTRY = ir.FunctionType(ir.VoidType(), [WORD, WORD, WORD])
 ON_X86 = platform.machine().lower() in ("x86_64", "amd64")
 
 give_way = types.ExternalFunction(

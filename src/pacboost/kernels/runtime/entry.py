@@ -183,8 +183,8 @@ def is_compiled(body: Any, arguments: tuple[Any, ...]) -> bool:
 
 
 def _kinds(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    board, *others = (value.values if type(value) is Bundle else value for value in arguments)
-    return tuple(map(typeof, (Member(0, 1, board), *others)))
+    values: list[Any] = [value.values if type(value) is Bundle else value for value in arguments]
+    return tuple(map(typeof, (Member(0, 1, values[0]), *values[1:])))
 
 
 def _read(values: tuple[Any, ...], key: list[Any], words: list[Any]) -> None:
