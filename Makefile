@@ -11,9 +11,15 @@ demo: .venv/.run
 	$(BIN)/pacboost demo
 
 # Two cores are busy throughout: the checkers while kernels are compiled, the site while tests run.
+# `make test ROOM=bounds` looks at one folder of src/pacboost and at its tests.
+ifdef ROOM
+test: check
+	$(MAKE) pytest SKIPPED="$(wildcard tests/$(ROOM) src/pacboost/$(ROOM))"
+else
 test:
 	$(MAKE) --jobs=3 --output-sync kernels check browser docs pytest AFTER=kernels \
 	  SKIPPED=--ignore=tests/test_model_bytes.py
+endif
 
 # Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two
 # processes of pytest would compile them for itself. All tests are collected, so that their modules

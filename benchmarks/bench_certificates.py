@@ -36,10 +36,10 @@ from rich.table import Table
 from scipy.stats import norm
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.bounds import holdout, margins, nvote, pac_bayes, vc
+from pacboost.bounds import holdout, out_of_bag
 from pacboost.errors import NotCertified
-from pacboost.estimators.fitted.compressing import QuantisedVotes, merged
 from pacboost.estimators.fitted.mistakes import wrong_rows
+from pacboost.estimators.fitted.quantising import QuantisedVotes, merged
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import using
@@ -47,6 +47,7 @@ from pacboost.learners.stump import Stump
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
+from pacboost.theory import margins, nvote, vc
 from pacboost.theory.worlds import NoisyAdditive, World, hastie
 from pacboost.training.run.loop import Run
 
@@ -183,7 +184,7 @@ def by_margins(trained: Trained) -> Figures:
     posterior = np.zeros(2 * RULES)
     weights = np.abs(merged(trained.vote)[1])
     posterior[: weights.size] = weights  # the prior is uniform, so it does not matter which rules
-    divergence = pac_bayes.divergence(posterior)
+    divergence = out_of_bag.divergence(posterior)
     return {
         NVOTE: nvote.best_pair(nvote.wrong_share(values), divergence, DELTA)[0].bound,
         RADEMACHER: min(

@@ -26,8 +26,9 @@ import pytest
 import scipy.sparse
 
 import pacboost
-from pacboost import BoostClassifier, BoostRegressor
+from pacboost import BoostClassifier, BoostRegressor, theory
 from pacboost.errors import PacboostError
+from pacboost.questions.selective import certify_answers
 from tests.faults.test_other_machines import features
 from tests.models.kinds import KINDS, frame, numbers
 from tests.public import estimators
@@ -46,13 +47,15 @@ BY_ROW = (
     "staged_decision_function", "staged_predict_proba",
 )  # fmt: skip
 """Methods that answer row by row."""
+COVERING = ("predict_set", "predict_interval")
+"""Asked of what ``sets`` or ``intervals`` has made of a model."""
 OF_MODELS = (
     "feature_importances_", "oob_prediction_", "oob_decision_function_", "estimator_weights_",
-    "votes_", "shapes", "partial_dependence", "rules", "sets_", "intervals_",
+    "votes_", "shapes", "partial_dependence", "rules",
 )  # fmt: skip
 OF_LABELS = (
     "mistakes", "margins", "staged_margins", "staged_score", "ranking", "permutation_importances",
-    "weights", "proof", "certify_answers", "monitored", "score",
+    "weights", "proof", "answers", "monitored", "score",
 )  # fmt: skip
 
 
@@ -120,12 +123,21 @@ MADE: dict[str, Callable[[], Any]] = {
 def model_of(kind: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = MADE[kind]()
+        return MADE[kind]()
+
+
+@cache
+def covering_of(kind: str) -> Any:
+    """The sets or intervals of a model, None if it refuses."""
+    model = model_of(kind)
     y = labels_of(model)
-    for name in ("certify_sets", "certify_intervals"):
-        if hasattr(model, name) and y is not None:
-            said(model, name, MANY[:800], y[:800])
-    return model
+    make = pacboost.sets if hasattr(model, "classes_") else pacboost.intervals
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return None if y is None else make(model, MANY[:800], y[:800], coverage=0.8)
+    except PacboostError:
+        return None
 
 
 def asked(kind: str) -> Any:
@@ -158,26 +170,42 @@ def monitored(model: Any, given: Any, y: Any) -> Any:
     return monitor.status()
 
 
-def said(model: Any, name: str, *given: Any) -> Any:
-    """What a method says, None if it refuses."""
-    options: dict[str, Any] = {}
-    if name == "weights":
-        given = (2, X, ANSWERS["two"])
-    if name == "proof":
-        given = (X, ANSWERS["two"])
-    if name in ("certify_sets", "certify_intervals"):
-        options = {"coverage": 0.8}
-    if name == "permutation_importances":
-        options = SEEDED
+OF_VOTES: dict[str, Callable[..., Any]] = {
+    "staged_margins": theory.staged_margins,
+    "ranking": theory.ranking,
+    "weights": lambda model, *_: theory.weights(model, 2, X, ANSWERS["two"]),
+    "proof": lambda model, *_: theory.proof(model, X, ANSWERS["two"]),
+    "answers": certify_answers,
+}
+"""Functions of a vote, with rows and labels."""
+
+
+def said(kind: str, name: str, *given: Any) -> Any:
+    """What a method or a function says of a model, None if it refuses."""
+    model = covering_of(kind) if name in COVERING else model_of(kind)
+    options = SEEDED if name == "permutation_importances" else {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if name == "monitored":
-                return monitored(model, *given)
+            if name in OF_VOTES or name == "monitored":
+                return OF_VOTES.get(name, monitored)(model, *given)
             found = getattr(model, name)
             return found(*given, **options) if callable(found) else found
     except (PacboostError, AttributeError):
         return None
+
+
+def names_of(kind: str, names: Iterable[str]) -> list[str]:
+    """Which of the names a model of this kind has."""
+    model = model_of(kind)
+    return [
+        name
+        for name in names
+        if hasattr(model, name)
+        or name in COVERING
+        or (name in OF_VOTES and hasattr(model, "margins"))
+        or (name, kind) == ("monitored", "logit two")
+    ]
 
 
 def arrays(found: Any) -> Iterable[bytes]:
@@ -209,19 +237,15 @@ def digest(found: Any) -> str:
 def digests(kind: str) -> dict[str, str]:
     model, given = model_of(kind), asked(kind)
     y = labels_of(model) if given is MANY else None
-    own = {name: said(model, name, given) for name in BY_ROW if hasattr(model, name)}
-    own |= {name: said(model, name) for name in OF_MODELS if hasattr(model, name)}
+    own = {name: said(kind, name, given) for name in names_of(kind, BY_ROW)}
+    own |= {name: said(kind, name) for name in names_of(kind, OF_MODELS)}
     if y is not None:
-        wanted = [
-            name
-            for name in OF_LABELS
-            if hasattr(model, name) or (name, kind) == ("monitored", "logit two")
-        ]
-        own |= {name: said(model, name, given[:600], y[:600]) for name in wanted}
+        wanted = names_of(kind, OF_LABELS)
+        own |= {name: said(kind, name, given[:600], y[:600]) for name in wanted}
     return {name: digest(found) for name, found in own.items() if found is not None}
 
 
-CERTIFIED = ("certify_answers", "sets_", "intervals_")
+CERTIFIED = ("answers",)
 """Certificates are compared between machines, not recorded: their words and fields may change."""
 
 
@@ -247,20 +271,20 @@ def test_answers_are_as_recorded(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in MADE if kind not in ("words", "sparse")])
 def test_a_row_has_the_same_answer_in_any_company(kind: str) -> None:
-    model, given = model_of(kind), asked(kind)
+    given = asked(kind)
     table = given if isinstance(given, np.ndarray) else None
-    for name in (name for name in BY_ROW if hasattr(model, name)):
-        whole = by_row(said(model, name, given))
+    for name in names_of(kind, BY_ROW):
+        whole = by_row(said(kind, name, given))
         if whole is None:  # it refused
             continue
         few = given[:FEW]
         for size in (1, 7, FEW):
-            parts = [by_row(said(model, name, few[k : k + size])) for k in range(0, FEW, size)]
+            parts = [by_row(said(kind, name, few[k : k + size])) for k in range(0, FEW, size)]
             assert np.concatenate(parts).tobytes() == whole[:FEW].tobytes(), (name, size)
         if table is not None:
             for other in (np.asfortranarray(table), table.astype(np.float32), table[::-1][::-1]):
-                assert by_row(said(model, name, other)).tobytes() == whole.tobytes(), name
-            assert by_row(said(model, name, table[5::3])).tobytes() == whole[5::3].tobytes(), name
+                assert by_row(said(kind, name, other)).tobytes() == whole.tobytes(), name
+            assert by_row(said(kind, name, table[5::3])).tobytes() == whole[5::3].tobytes(), name
 
 
 def by_row(found: Any) -> Any:

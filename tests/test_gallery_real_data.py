@@ -9,6 +9,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+import pacboost
+
 GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
 
 
@@ -35,7 +37,7 @@ def test_a_model_draws_itself(tmp_path: Path) -> None:
     assert errors[22] > 0
     assert not any(errors[23:])
     assert 1 - fit.model.score(fit.X_test, fit.y_test) == pytest.approx(0.0175, abs=1e-3)
-    stages = list(fit.model.staged_margins(fit.X, fit.y))
+    stages = list(pacboost.theory.staged_margins(fit.model, fit.X, fit.y))
     assert stages[4].min() < 0 < stages[-1].min()
     assert stages[-1].max() < stages[4].max()
     everyday.draw(fit, tmp_path / "everyday.png")

@@ -47,9 +47,18 @@ def test_use_of_a_name_loads_its_home() -> None:
 
 
 def test_every_public_name_is_listed_and_there() -> None:
-    assert len(pacboost.__all__) <= 33
-    for room in (pacboost, pacboost.boosters, pacboost.learners, pacboost.theory):
+    assert len(pacboost.__all__) <= 32
+    rooms = (pacboost, pacboost.boosters, pacboost.learners, pacboost.plots, pacboost.theory)
+    for room in rooms:
         assert all(hasattr(room, name) for name in room.__all__)
+
+
+def test_a_classifier_has_few_methods() -> None:
+    """All that is public and no parameter, scikit-learn's own methods among it."""
+    kind = pacboost.BoostClassifier
+    own = {name for name in dir(kind) if not name.startswith("_")} - set(kind().get_params())
+    assert len(own) <= 36, sorted(own)
+    assert len(kind().get_params()) <= 28
 
 
 def test_dir_lists_every_public_name() -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.words import words_of
+from pacboost.sources.sparse import words_of
 from tests.training.run.prefixes import signs_of
 
 

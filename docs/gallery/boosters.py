@@ -25,7 +25,7 @@ def measure(rounds: int = 100) -> Any:
     some = np.isin(y, (3, 8))
     labels = np.where(y[some] == 8, "eight", "three")
     return pacboost.compare(
-        BOOSTERS, "stump", X[some], labels, n_estimators=rounds, test=1 / 3, random_state=0
+        X[some], labels, BOOSTERS, "stump", n_estimators=rounds, test=1 / 3, random_state=0
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
+import pacboost
 from pacboost import BoostClassifier
 
 
@@ -25,7 +26,7 @@ def measure(rounds: int = 100) -> Any:
 
 def draw(model: Any, path: Path) -> None:
     """Write the picture."""
-    axes = np.asarray(model.plot_shapes(top=8))
+    axes = np.asarray(pacboost.plots.shapes(model, top=8))
     figure = axes.flat[0].figure
     figure.set(dpi=90)
     figure.savefig(path)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
+import pacboost
 from pacboost import AdaBoostClassifier
 from pacboost.reports import text as pictures
 
@@ -35,7 +36,7 @@ def measure(rounds: tuple[int, ...] = ROUNDS, seed: int = 0) -> Views:
     """Boost, and bag as many stumps."""
     X, y = load_breast_cancer(return_X_y=True)
     model = AdaBoostClassifier(n_estimators=max(rounds)).fit(X, y)
-    boosted = dict(enumerate(model.staged_margins(X, y), start=1))
+    boosted = dict(enumerate(pacboost.theory.staged_margins(model, X, y), start=1))
     generator = np.random.default_rng(seed)
     sums, bagged = np.zeros(len(y)), {}
     for number in range(1, max(rounds) + 1):

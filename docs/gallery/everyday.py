@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
+import pacboost
 from pacboost import AdaBoostClassifier
 
 ROUNDS = 200
@@ -43,13 +44,13 @@ def draw(fit: Fit, path: Path) -> None:
 
     model, figure = fit.model, Figure(figsize=(10, 7.4), dpi=90, layout="constrained")
     panels = figure.subplots(2, 2)
-    model.plot_rounds(fit.X_test, fit.y_test, ax=panels[0, 0])
-    model.plot_importances(ax=panels[0, 1], top=10)
-    model.plot_margins(fit.X, fit.y, rounds=[5, 20, len(model.ledger_)], ax=panels[1, 0])
+    pacboost.plots.rounds(model, fit.X_test, fit.y_test, ax=panels[0, 0])
+    pacboost.plots.importances(model, ax=panels[0, 1], top=10)
+    pacboost.plots.margins(model, fit.X, fit.y, rounds=[5, 20, len(model.ledger_)], ax=panels[1, 0])
     panels[1, 0].set_xticks([-1, -0.5, 0, 0.5, 1])
-    model.plot_hardest(12, ax=panels[1, 1])
-    names = ("plot_rounds(X_test, y_test)", "plot_importances()", "plot_margins(X, y)",
-             "plot_hardest(12)")  # fmt: skip
+    pacboost.plots.hardest(model, 12, ax=panels[1, 1])
+    names = ("plots.rounds(model, X, y)", "plots.importances(model)", "plots.margins(model, X, y)",
+             "plots.hardest(model, 12)")  # fmt: skip
     for panel, name in zip(panels.flat, names, strict=True):
         panel.set_title(name, loc="left", fontsize=10, family="monospace")
     figure.savefig(path)

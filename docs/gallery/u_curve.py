@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost import AdaBoostClassifier
-from pacboost.bounds import vc
+from pacboost.theory import vc
 from pacboost.theory.worlds import hastie
 
 DELTA = 0.05

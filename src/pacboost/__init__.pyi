@@ -1,8 +1,8 @@
 from . import boosters as boosters
 from . import learners as learners
+from . import plots as plots
 from . import theory as theory
 from .bounds.certificate import Certificate as Certificate
-from .bounds.family import Family as Family
 from .errors import PacboostError as PacboostError
 from .estimators.bagging.bagging import BaggingClassifier as BaggingClassifier
 from .estimators.bagging.bagging import BaggingRegressor as BaggingRegressor
@@ -15,7 +15,6 @@ from .estimators.decisions.choosing import choose_threshold as choose_threshold
 from .estimators.decisions.intervals import intervals as intervals
 from .estimators.decisions.sets import sets as sets
 from .estimators.files import load as load
-from .estimators.files import save as save
 from .estimators.filtering.filter_boost import FilterBoostClassifier as FilterBoostClassifier
 from .estimators.forests.forests import ExtraTreesClassifier as ExtraTreesClassifier
 from .estimators.forests.forests import ExtraTreesRegressor as ExtraTreesRegressor
@@ -27,9 +26,9 @@ from .models.export.export import export as export
 from .models.file.inspect import inspect as inspect
 from .monitoring.monitor import Monitor as Monitor
 from .questions.certify import certify as certify
+from .questions.certify import certify_all as certify_all
 from .questions.compare_models import compare_models as compare_models
 from .questions.diagnose import diagnose as diagnose
-from .questions.selective import certify_answers as certify_answers
 from .questions.verify import verify as verify
 
 __version__: str

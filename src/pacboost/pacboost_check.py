@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +28,18 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
          "word_lists": "WordList asked values abstains"}
-MEASURES = "recall precision false_positive_rate set_coverage class_coverage interval_coverage"
+MEASURES = "cost recall precision false_positive_rate set_coverage class_coverage interval_coverage"
 COSTS = {"exponential": 2, "logistic": 2, "clipped": 2, "hinge": 2, "weight": 1, "binomial": 1}
 LN2, LOOSER, PLACES, BITS = Fraction("0.693147180559945309417232"), Fraction(1, 10**9), 80, 128
 Part = dict[str, Any]
 
 class UndecidedError(Exception):
     """Something cannot be checked; what does not hold is a ValueError."""
-def need(condition: object, reason: str) -> None:
-    """Check whether a condition is true."""
+def need(condition: object, reason: str, error: type[Exception] = ValueError) -> None:
     if not condition:
-        raise ValueError(reason)
+        raise error(reason)
+def known(condition: object, reason: str) -> None:
+    need(condition, reason, UndecidedError)
 
 @dataclass(frozen=True)
 class Array:
@@ -47,7 +49,6 @@ class Array:
     raw: bytes
     sizes: Array | None = None
     def numbers(self) -> Any:
-        """Return all numbers or truth values, one after the other."""
         return array(TYPES[self.kind], self.raw) if self.kind != "b1" else [*map(bool, self.raw)]
     def slices(self, sizes: Any, more: int = 0, times: int = 1) -> Iterator[Array]:
         """Return the rows of one after the other, each with ``times`` its size and ``more``."""
@@ -58,7 +59,6 @@ class Array:
             yield Array(self.kind, (end - at, *self.shape[1:]), self.raw[at * row : end * row])
             at = end
     def lines(self) -> list[Any]:
-        """Return a number, a list of numbers or a word for each row."""
         if self.sizes:
             return [own.raw.decode() for own in self.slices(self.sizes.numbers())]
         lists = [own.numbers().tolist() for own in self.slices([1] * self.shape[0])]
@@ -77,13 +77,11 @@ def written(content: Part) -> Iterator[bytes]:
     text = f'{{"arrays":{heads},"content":{text}}}'
     yield b"%d\n%s" % (len(text), text.encode())
     yield from (own.raw for own in arrays)
-
 def read(raw: bytes) -> Part:
-    """Return the content of a file."""
     need(sha256(raw[:-32]).digest() == raw[-32:], "its SHA-256 is not the one at its end")
     first, size, rest = raw[:-32].split(b"\n", 2)
-    if first not in (b"pacboost model 3", b"pacboost forest 3") or sys.byteorder == "big":
-        raise UndecidedError(f"{first[:40]!r} is not of version 3, or the machine big-endian")
+    kinds = (b"pacboost model 3", b"pacboost forest 3")
+    known(first in kinds and sys.byteorder == "little", f"{first[:40]!r} cannot be read here")
     text, at, arrays = rest[: int(size)].decode("ascii"), int(size), []
     for kind, sizes in (line.split(" ") for line in json.loads(text)["arrays"]):
         shape = tuple(map(int, sizes.split("x")))
@@ -97,20 +95,15 @@ def read(raw: bytes) -> Part:
         letters, sizes = (arrays[place] for place in part["strings"])
         return Array(letters.kind, letters.shape, letters.raw, sizes)
     content: Part = json.loads(text, object_hook=put_back)["content"]
-    if next(written(content)) != b"%d\n%s" % (len(text), text.encode()):
-        raise UndecidedError("its document is not written as pacboost writes it")
+    known(next(written(content)) == b"%d\n%s" % (len(text), text.encode()),
+         "its document is not written as pacboost writes it")
     need(("ledger" in content["model"]) == (first == b"pacboost model 3"), "it is of another kind")
     return content
-
 def digest(parts: Iterable[bytes]) -> str:
-    """Return the SHA-256 of what lies side by side."""
     return sha256(b"".join(parts)).hexdigest()
-
 def check_digest(content: Part, name: str) -> str:
-    """Check whether a claim was made for everything else in the file."""
     own = content[name]
-    if own.get("model_digest", "unbound") in ("", "unbound"):
-        raise UndecidedError("the claim has no digest that binds it to the model")
+    known(own.get("model_digest", "unbound") not in ("", "unbound"), "no digest binds the claim")
     body = {part: value for part, value in content.items() if part not in CLAIMS}
     body["about"] = {
         part: {k: v for k, v in own.items() if k != "seconds"} if isinstance(own, dict) else own
@@ -134,7 +127,6 @@ def ledger_of(model: Part) -> Part:
             for own in zip(*columns.values(), strict=True)]
         need(len(ledger[table]) == model["ledger"][table]["count"], f"{table} are not as many")
     return {k: v for k, v in ledger.items() if v or k not in ("revised", "hard", "vote_digest")}
-
 def pieces(value: Any) -> Iterator[bytes]:
     """Return the bytes of rules: names and fields, lists, arrays in 64 bits, numbers, digests."""
     if isinstance(value, Array):
@@ -147,11 +139,9 @@ def pieces(value: Any) -> Iterator[bytes]:
             yield from (name.encode(), *pieces(own))
     else:
         yield value if isinstance(value, bytes) else repr(value).encode()
-
 def rules(entry: Part, bins: bytes) -> Iterator[Part]:
     """Return the rules of a run of one kind: the name of the kind and the fields of each."""
-    if entry["kind"] not in RULES:
-        raise UndecidedError(f"this checker has no digest for rules of the kind {entry['kind']}")
+    known(entry["kind"] in RULES, f"there is no digest here for rules that are {entry['kind']}")
     (name, *fields), own = RULES[entry["kind"]].split(), {}
     for field in fields:
         column = entry[field.replace("asked", "words")]
@@ -167,9 +157,7 @@ def rules(entry: Part, bins: bytes) -> Iterator[Part]:
     first = {name: b"", "bins": bins} if name == "TreeRule" else {name: b""}
     for line in zip(*own.values(), strict=True):
         yield {**first, **dict(zip(own, line, strict=True))}
-
 def rules_digest(model: Part) -> str:
-    """Return the digest of the rules of a vote, or of the trees of a forest."""
     own, bins = model["bins"], b""
     if own is not None:
         cuts = list(own["thresholds"].slices(own["sizes"].numbers()))
@@ -183,19 +171,17 @@ def rules_digest(model: Part) -> str:
     own = {**model, "bins": bins, "blocks": blocks, "classes": max(2, size) if size else 0}
     order = ("bins", "classes", "importances", "blocks", "middle", "scale", "hard")
     return digest(pieces({"Forest": b"", **{name: own[name] for name in order}}))
-
-@lru_cache
-def upper(k: int, n: int, delta: Fraction) -> Fraction:
+@lru_cache(10**5)
+def upper(k: int, n: int, delta: Fraction, places: int = PLACES, low: int = 0) -> Fraction:
     """Return BinInv(k, n, delta) = sup{p : P[Bin(n, p) ≤ k] ≥ delta}, rounded up."""
     need(0 <= k <= n and n > 0 and delta > 0, f"{k} of {n} rows at {float(delta)} is no count")
-    if 2 * delta >= 1 or k * (n - k) > 10**7 * n:
-        raise UndecidedError(f"the tail of {n} rows at {float(delta)} is too long to sum")
-    low, high = (k << PLACES) // n, 1 << PLACES  # for np ≤ k the tail is at least 1/2
+    known(2 * delta < 1 and k * (n - k) <= 10**7 * n, f"a tail of {n} rows is too long to sum")
+    low, high = max(low, (k << places) // n), 1 << places  # for np ≤ k the tail is at least 1/2
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if rare(k, n, middle, delta) else (middle, high)
-    return Fraction(high, 1 << PLACES)
-
+        few = rare(k, n, middle << PLACES - places, delta)
+        low, high = (low, middle) if few else (middle, high)
+    return Fraction(high, 1 << places)
 def rare(k: int, n: int, p: int, delta: Fraction) -> bool:
     """Check whether P[Bin(n, p/2^PLACES) ≤ k] ≤ delta, by terms relative to the one at k."""
     rest, half, term, below = (1 << PLACES) - p, BITS // 2, 1 << BITS, 1 << BITS
@@ -212,15 +198,54 @@ def rare(k: int, n: int, p: int, delta: Fraction) -> bool:
         term = term * (n - j + 1) * p // (j * rest)
         left -= term
     return left <= 0
-
+def ranks(n: int) -> list[int]:
+    """Return the ranks of n scores at which the bounds of a curve are made to hold together."""
+    listed = [1]
+    while listed[-1] < n:
+        listed.append(min(n, listed[-1] + max(1, math.isqrt(listed[-1]) // 4)))
+    return listed
+def all_hold(n: int, level: Fraction) -> Fraction:
+    """Return a lower bound on the chance that no listed rank of n is beyond its end at a level."""
+    law, first, before, scale = [1], 0, 0, 0  # how many lie below the last end, from first on
+    for rank in ranks(n):
+        end, terms = int(upper(rank - 1, n, level, 32, before) * 2**32) - 1, [1 << 64]
+        while terms[-1]:  # those of a Poisson law, but for a constant
+            terms.append(terms[-1] * n * (end - before) // (len(terms) << 32))
+        size, start = len(terms), max(0, rank - first)
+        law = [sum(map(mul, law[max(0, j - size + 1) : j + 1], terms[min(j, size - 1) :: -1]))
+               for j in range(start, min(len(law) + size - 1, n - first + 1))]
+        shift, first, before = max(0, max(law).bit_length() - 64), first + start, end
+        law, scale = [own >> shift for own in law], scale + 64 - shift
+    return Fraction(law[0] * math.factorial(n), n**n) / Fraction(2) ** scale
+@lru_cache
+def claims_at_once(n: int, delta: Fraction) -> int:
+    """Return the least number that the claims at all listed ranks together count as."""
+    known(n <= 5000, f"a curve of {n} rows takes too long")
+    low, high, trial = 0, n, math.ceil(6 * math.log(n + 1))
+    while high - low > 1:
+        trial = min(max(trial, low + 1), high - 1)
+        failing = 1 - all_hold(n, delta / trial)
+        low, high = (low, trial) if failing <= delta else (trial, high)
+        trial = math.ceil(trial * failing / delta)
+    return high
+def curve(k: int, n: int, delta: Fraction) -> Fraction:
+    rank = min(rank for rank in [*ranks(n), n + 1] if rank > k)
+    return upper(rank - 1, n, delta / claims_at_once(n, delta)) if k < n else Fraction(1)
+def cost(missed: int, positives: int, alarms: int, negatives: int, miss_cost: Fraction,
+         alarm_cost: Fraction, delta: Fraction) -> Fraction:
+    a, n = miss_cost * curve(missed, positives, delta / 3), positives + negatives
+    b = alarm_cost * curve(alarms, negatives, delta / 3)
+    ends = 1 - upper(negatives, n, delta / 6), upper(positives, n, delta / 6)
+    return min(max(miss_cost, alarm_cost), max(s * a + (1 - s) * b for s in ends))
 def precision(found: int, positives: int, alarms: int, negatives: int, delta: Fraction) -> Fraction:
-    """Return a bound on precision by recall, false alarms and the share of positives."""
     share = 1 - upper(negatives, positives + negatives, delta / 3)
     right = share * (1 - upper(positives - found, positives, delta / 3))
     return right / (right + (1 - share) * upper(alarms, negatives, delta / 3) or 1)
 OF_ROWS: dict[str, Callable[..., Fraction]] = {
     "holdout.clopper_pearson": upper, "deciding.precision_lower": precision,
     "rates.rate_upper": upper, "rates.rate_lower": lambda k, n, delta: 1 - upper(n - k, n, delta),
+    "deciding.curve_upper": curve, "deciding.cost_upper": cost,
+    "deciding.curve_lower": lambda k, n, delta: 1 - curve(n - k, n, delta),
     "deciding.order_upper": lambda rank, n, delta: upper(rank - 1, n, delta),
     "deciding.order_lower": lambda rank, n, delta: 1 - upper(rank - 1, n, delta),
     "deciding.passed_lower":
@@ -230,11 +255,11 @@ OF_ROWS: dict[str, Callable[..., Fraction]] = {
 def number(own: Part) -> str:
     """Check whether a certificate by rows that were counted states what its theorem gives."""
     bound, held = own["bound"], own["bound"] == "holdout.clopper_pearson"
-    if bound not in OF_ROWS:
-        raise UndecidedError(f"this checker does not know the bound {bound}")
+    known(bound in OF_ROWS, f"this checker does not know the bound {bound}")
     inputs = {name: Fraction(v) if isinstance(v, float) else v for name, v in own["inputs"].items()}
     for name, v in inputs.items():
-        whole = type(v) is int and v >= (name not in ("k", "found", "alarms"))
+        whole = type(v) is int and v >= (name not in ("k", "found", "alarms", "missed"))
+        whole |= name.endswith("_cost") and v >= 0
         need(0 < v < 1 if name in ("delta", "target") else whole, f"{name} is {v}")
     need(own["delta"] == inputs["delta"], "delta is not that of its inputs")
     claims = inputs.pop("models" if held else "claims")
@@ -244,30 +269,23 @@ def number(own: Part) -> str:
     if held:
         need(own["size"] == inputs["n"], f"{own['size']} rows are not those counted")
         need(own.get("details", {}) in ({}, {"without_weights": 1}), "its details are not known")
-    known = own.get("of_what", "new examples") in (["new examples"] if held else MEASURES.split())
-    need(known and own["valid_after_looking"] is False, "it speaks of something else")
+    fits = own.get("of_what", "new examples") in (["new examples"] if held else MEASURES.split())
+    need(fits and own["valid_after_looking"] is False, "it speaks of something else")
     found, sign = OF_ROWS[bound](**inputs), -1 if bound.endswith("_lower") else 1
     need(0 <= sign * (Fraction(own["value"]) - found) <= found * LOOSER, f"it is {float(found)}")
     return f"{bound} gives {own['value']:.6g} for {own['inputs']}"
-
 def several(own: list[Part], name: str, places: list[float], delta: Any) -> str:
-    """Check certificates, each for a threshold or cutoff, which share a delta."""
     need([one["details"].get(name) for one in own] == places, f"a claim is for another {name}")
     shares = sum(Fraction(1, one["inputs"]["claims"]) for one in own)
     need(delta is None or (shares <= 1 and {one["delta"] for one in own} <= {delta}), "overspent")
     return "; ".join(number(one) for one in own)
-
 def exp(x: Fraction) -> Fraction:
-    """Return e to the power of a number, rounded up a little."""
     one, found = 1 << 400, 2 << 400  # 2 is more than the terms left out come to
     for j in range(60 + 4 * math.ceil(abs(x)), 0, -1):
         found = one + math.ceil(found * abs(x) / j)
     return Fraction(found, one) if x >= 0 else Fraction(one, found)
-
 def near(a: Any, b: Any) -> bool:
-    """Check whether two numbers are the same but for rounding."""
     return abs(Fraction(a) - Fraction(b)) <= LOOSER * abs(Fraction(b))
-
 def sums(content: Part) -> dict[str, Fraction]:
     """Check rounds, votes and rules, and return what a claim on the training error rests on."""
     model, ledger, own = content["model"], ledger_of(content["model"]), content["certificate"] or {}
@@ -304,12 +322,9 @@ def sums(content: Part) -> dict[str, Fraction]:
     root = Fraction(math.isqrt(int(errors * 4**1200)), 2**1200)
     plain = {"from errors": root, "from edges": exp(-edges / 2)}
     return {**told, **plain} if ledger["plain_votes"] and lines else told
-
 def training(content: Part, ledger: Part) -> str:
-    """Check whether a claim on the training error states what the rounds give."""
     own, many, told = content["certificate"], ledger["multiclass"], sums(content)
-    if ledger["potential"] not in COSTS:
-        raise UndecidedError(f"this checker does not know the potential {ledger['potential']}")
+    known(ledger["potential"] in COSTS, f"there is no potential {ledger['potential']} here")
     need(not ledger["refills"] and many != "samme", "there is no bound on this training error")
     factor, ways = Fraction(ledger["factor"]), ledger["classes"]
     paired = many in ("mh", "pairs") and not ledger["several_labels"]
@@ -321,16 +336,13 @@ def training(content: Part, ledger: Part) -> str:
     fits = all(near(own["inputs"][name], value) for name, value in told.items())
     need(fits and len(told) == len(own["inputs"]), "its inputs are not those of the rounds")
     rows = "training labels" if ledger["several_labels"] else "training rows"
-    known: Part = {"of_what": rows, "details": {"weighted": 1} if ledger["weighted"] else {}}
-    known |= {"size": ledger["rows"], "delta": 0, "valid_after_looking": True}
-    need({**known, **own} == {**own, **known}, "it speaks of other rows, or with another delta")
+    fixed: Part = {"of_what": rows, "details": {"weighted": 1} if ledger["weighted"] else {}}
+    fixed |= {"size": ledger["rows"], "delta": 0, "valid_after_looking": True}
+    need({**fixed, **own} == {**own, **fixed}, "it speaks of other rows, or with another delta")
     return f"{len(ledger['rounds'])} rounds give {own['value']:.6g}"
-
 def certificate(content: Part) -> str:
-    """Check the certificate of a model."""
     own, model = content["certificate"], content["model"]
-    if own is None:
-        raise UndecidedError("the file holds no certificate")
+    known(own is not None, "the file holds no certificate")
     ledger = ledger_of(model) if "ledger" in model else {}
     made = digest([json.dumps(ledger, sort_keys=True).encode()]) if ledger else rules_digest(model)
     need(own["ledger_digest"] == made, "it was made for another ledger, or for other trees")
@@ -338,29 +350,22 @@ def certificate(content: Part) -> str:
         return training(content, ledger)
     need(own["bound"] not in list(OF_ROWS)[1:], "this bound is of no model")
     return number(own)
-
 def decision(content: Part) -> str:
-    """Check a threshold that was chosen, and what is certified for it."""
     own, place = content["decision"], [content["decision"]["threshold"]]
     most = [own["positives"], own["negatives"]]
     fits = all(0 <= k <= n for point in own["points"] for k, n in zip(point[1:], most, strict=True))
     need(fits and 0 < own["curve_delta"] < 1 and min(most) > 0, "its curve contradicts itself")
     others = several(own["others"], "threshold", place * len(own["others"]), own["others_delta"])
     return f"{several([own['certificate']], 'threshold', place, None)}; {others}"
-
 def coverage(content: Part) -> str:
-    """Check sets or intervals."""
     own = {"delta": None, "floor": 1, "groups": [], "score": [0, 0, 0], **content["coverage"]}
     places = own.get("cutoffs") or [own["cutoff"]]
     fits = own["floor"] > 0 and own["score"][1] >= 0 and 0 < own["coverage"] < 1
     need(fits and (own["delta"] is None) == (len(places) == 1 and not own["groups"]), "it is wrong")
     return several(own["certificates"], "cutoff", places, own["delta"])
-
 def answering(content: Part) -> str:
-    """Check the counts at thresholds of confidence, and which threshold was chosen."""
     own, points = {"models": 1, **content["answering"]}, content["answering"]["points"]
-    if own.get("tested") is not None:
-        raise UndecidedError("this checker does not know tests of a target error")
+    known(own.get("tested") is None, "this checker does not know tests of a target error")
     fits = {(type(c), c >= 0) for point in points for c in point[1:]} == {(int, True)}
     fits &= all(max(k, few) <= n <= most <= own["rows"] for _, n, k, few, most in points)
     fits &= all(a[0] < b[0] and 0 <= a[2] - b[2] <= a[1] - b[1] for a, b in pairwise(points))
@@ -372,17 +377,14 @@ def answering(content: Part) -> str:
     need(own["chosen"] in chosen, "the threshold that was chosen is another")
     return f"the bounds at {len(points)} thresholds follow from counts"
 CLAIMS = {own.__name__: own for own in (certificate, answering, decision, coverage)}
-
 def check(raw: bytes) -> list[tuple[str, str, str]]:
-    """Return what was looked at, whether it holds, and why."""
     answers, content = [], Part()
     def ask(name: str, *questions: Callable[..., Any]) -> None:
         try:
             answers.append((name, HOLDS, ". ".join([question(content) for question in questions])))
-        except UndecidedError as problem:
-            answers.append((name, UNKNOWN, str(problem)))
         except Exception as problem:  # whatever makes no sense
-            answers.append((name, FAILS, f"{problem}"))
+            answer = UNKNOWN if isinstance(problem, UndecidedError) else FAILS
+            answers.append((name, answer, str(problem)))
     ask("file", lambda _: content.update(read(raw)) or "its SHA-256 is right")
     if "ledger" in content.get("model", {}):
         ask("rounds", lambda _: f"{sums(content)['rounds']} rounds agree with votes and rules")
@@ -390,9 +392,7 @@ def check(raw: bytes) -> list[tuple[str, str, str]]:
     for name in claims or ["certificate"] * bool(content):
         ask(name, CLAIMS[name], lambda _, name=name: check_digest(content, name))
     return answers
-
 def main() -> int:
-    """Print the answers for a file, and return the exit code."""
     answers = check(Path(sys.argv[1]).read_bytes())
     sys.stdout.write("\n".join([*(f"{b:<17}  {a}: {c}" for a, b, c in answers), NOTE, ""]))
     return max((HOLDS, UNKNOWN, FAILS).index(answer) for _, answer, _ in answers)

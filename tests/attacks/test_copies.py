@@ -17,7 +17,6 @@ import pacboost
 from pacboost import (
     AdaBoostClassifier,
     certify,
-    certify_answers,
     choose_threshold,
     sets,
 )
@@ -25,6 +24,7 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.cli.main import main
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.questions.mistakes import mistakes
+from pacboost.questions.selective import certify_answers
 from pacboost.samples.copies import Repeats, copied_times
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE
 from pacboost.sources.arrays import ArrayTable
@@ -279,7 +279,7 @@ def test_compression_refuses_copies() -> None:
     X, y = np.repeat(X, 10, axis=0), np.repeat(y, 10)
     model = AdaBoostClassifier(n_estimators=5).fit(X, y)
     with pytest.raises(NotCertified, match="exactly 10 times"):
-        model.compress(X, y)
+        pacboost.theory.compress(model, X, y)
 
 
 @pytest.mark.parametrize("exponent", [1.2, 1.6, 3.0])

@@ -14,6 +14,7 @@ import pacboost
 from pacboost import AdaBoostClassifier, certify
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified
+from pacboost.questions.selective import certify_answers
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE
 
 
@@ -28,7 +29,7 @@ QUESTIONS: dict[str, Callable[..., float]] = {
     "error": lambda *rows: certify(*rows, delta=DELTA).value,
     "groups": lambda m, X, y: certify(m, X, y, delta=DELTA, groups=np.arange(len(y))).value,
     "ordered": lambda *rows: certify(*rows, delta=DELTA, ordered=True).value,
-    "answers": lambda *rows: pacboost.certify_answers(*rows, delta=DELTA, abstain_below=0.5).error,
+    "answers": lambda *rows: certify_answers(*rows, delta=DELTA, abstain_below=0.5).error,
     "recall": lambda *rows: 1 - certify(*rows, delta=DELTA, of="recall").value,
 }
 

@@ -16,6 +16,7 @@ from scipy.stats import norm
 
 import pacboost
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.questions.selective import certify_answers
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.cli.running import answer, people, well, write_csv
 
@@ -75,10 +76,7 @@ def target_error(X: Any, y: Any, **models: Any) -> bool:
 
 
 def answers(X: Any, y: Any, **models: Any) -> bool:
-    found = [
-        pacboost.certify_answers(Column(j), X, y, abstain_below=0.6, **models)
-        for j in range(MODELS)
-    ]
+    found = [certify_answers(Column(j), X, y, abstain_below=0.6, **models) for j in range(MODELS)]
     return min(own.error for own in found) < 0.5
 
 
@@ -116,7 +114,7 @@ def false_claims(way: Callable[..., bool], runs: int, **models: Any) -> int:
 @pytest.mark.parametrize("way", [intervals, recall, answers], ids=lambda way: way.__name__)
 def test_the_best_of_many_models_holds_if_all_are_paid_for(way: Callable[..., bool]) -> None:
     for question in (
-        pacboost.sets, pacboost.intervals, pacboost.choose_threshold, pacboost.certify_answers,
+        pacboost.sets, pacboost.intervals, pacboost.choose_threshold, certify_answers,
         pacboost.compare_models,
     ):  # fmt: skip
         assert "models" in inspect.signature(question).parameters

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from pacboost import BoostClassifier, StrongClassifier, TextBoostClassifier
-from pacboost.samples.hidden_copies import places_of_rows
+from pacboost.samples.copies import places_of_rows
 
 DELTA, RUNS, ROWS = 0.1, 8, 200
 ALLOWED = int(binom.isf(1e-3, RUNS, DELTA))

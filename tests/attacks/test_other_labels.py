@@ -11,16 +11,17 @@ from sklearn.linear_model import LogisticRegression
 
 import pacboost
 from pacboost.errors import DataError
+from pacboost.questions.selective import certify_answers
 
 QUESTIONS: dict[str, Callable[..., Any]] = {
     "certify": pacboost.certify,
     "error from below": lambda *given: pacboost.certify(*given, end="lower"),
     "recall": lambda *given: pacboost.certify(*given, of="recall"),
-    "groups": lambda model, X, y: pacboost.certify(model, X, y, by=X[:, 1] > 0),
+    "groups": lambda model, X, y: pacboost.certify_all(model, X, y, by=X[:, 1] > 0),
     "sets": pacboost.sets,
     "choose_threshold": lambda *given: pacboost.choose_threshold(*given, recall=0.8),
     "target_error": lambda *given: pacboost.choose_threshold(*given, target_error=0.3),
-    "certify_answers": pacboost.certify_answers,
+    "certify_answers": certify_answers,
     "compare_models": lambda model, *rows: pacboost.compare_models(model, model, *rows),
     "monitor": lambda model, *rows: pacboost.Monitor(model, error=0.1).update(*rows),
 }

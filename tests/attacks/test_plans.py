@@ -14,17 +14,16 @@ import pytest
 from scipy.stats import binom
 
 from pacboost.bounds import passing
-from pacboost.bounds.confidence import selection_threshold
-from pacboost.bounds.covering import covering_rank
+from pacboost.bounds.coverage import covering_rank
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.vc import realizable
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.numerics.kl import kl
 from pacboost.theory import plan
-from pacboost.training.filtering.mean_test import share_of
+from pacboost.theory.sample_sizes import selection_threshold
+from pacboost.theory.vc import realizable
+from pacboost.training.filtering.plan import FilteringPlan, share_of
 from pacboost.training.filtering.refilling import Tally
-from pacboost.training.filtering.vote_so_far import FilteringPlan
 from tests.bounds.coverage import check_coverage, check_rejected
 
 RUNS = 200

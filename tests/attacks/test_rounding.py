@@ -1,22 +1,25 @@
 """Every bound against 40-digit arithmetic at random arguments: none may be rounded inward.
 
-``FORMULAS`` has, for each bound that a formula gives, the formula in mpmath. ``TAILS`` has those
+``FORMULAS`` has, for each bound that a formula gives, the formula in mpmath. ``INVERSES`` has those
 that invert a binomial tail: at the end that was found, the tail must not be above delta any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
+from inspect import signature
 from typing import Any
 
 import mpmath as mp
 import numpy as np
 import pytest
 
+from pacboost.bounds import filtering, holdout, occam, out_of_bag, selective
 from pacboost.errors import PacboostError
+from pacboost.theory import compression, finite, margins, sample_sizes, sequence, vc
 
 Numbers = dict[str, Any]
+Bound = Callable[..., float]
 DIGITS = 40
 COUNTS = [pytest.param(60, id="quick"), pytest.param(5000, id="large", marks=pytest.mark.slow)]
 
@@ -82,83 +85,83 @@ def recursion(part: float, levels: int) -> Any:
     return value
 
 
-FORMULAS: dict[str, Callable[[Numbers], Any]] = {
-    "holdout.hoeffding": lambda a: (
+FORMULAS: dict[Bound, Callable[[Numbers], Any]] = {
+    holdout.hoeffding: lambda a: (
         mp.mpf(a["k"]) / a["n"] + root((log(a["models"]) - log(a["delta"])) / (2 * a["n"]))
     ),
-    "finite.consistent": lambda a: 1 - mp.exp(-(mp.mpf(a["log_size"]) - log(a["delta"])) / a["n"]),
-    "finite.agnostic_hoeffding": lambda a: (
+    finite.consistent: lambda a: 1 - mp.exp(-(mp.mpf(a["log_size"]) - log(a["delta"])) / a["n"]),
+    finite.agnostic_hoeffding: lambda a: (
         mp.mpf(a["k"]) / a["n"] + root((a["log_size"] - log(a["delta"])) / (2 * a["n"]))
     ),
-    "finite.agnostic_deviation": lambda a: root(
+    finite.agnostic_deviation: lambda a: root(
         (a["log_size"] + log(2) - log(a["delta"])) / (2 * a["n"])
     ),
-    "vc.relative_deviation": relative,
-    "vc.pessimistic": lambda a: (
+    vc.relative_deviation: relative,
+    vc.pessimistic: lambda a: (
         mp.mpf(a["k"] + 1) / a["n"] + root((a["log_growth"] + log(4) - log(a["delta"])) / a["n"])
     ),
-    "vc.realizable": lambda a: 2 * (a["log_growth"] + log(2) - log(a["delta"])) / (a["n"] * log(2)),
-    "rectangle.strip": lambda a: (
+    vc.realizable: lambda a: 2 * (a["log_growth"] + log(2) - log(a["delta"])) / (a["n"] * log(2)),
+    sample_sizes.strip: lambda a: (
         2 * a["features"] * (log(2 * a["features"]) - log(a["delta"])) / a["n"]
     ),
-    "rectangle.strip_exact": lambda a: (
+    sample_sizes.strip_exact: lambda a: (
         2 * a["features"] * (1 - mp.exp(-(log(2 * a["features"]) - log(a["delta"])) / a["n"]))
     ),
-    "compression.stable_estimate": lambda a: (
+    compression.stable_estimate: lambda a: (
         2 * (a["points"] * log(4) - log(a["delta"])) / (a["n"] - 2 * a["points"])
     ),
-    "margins.rademacher_bound": lambda a: (
+    margins.rademacher_bound: lambda a: (
         mp.mpf(a["ramp"])
         + 2 / mp.mpf(a["theta"]) * root(2 * mp.mpf(a["log_growth"]) / a["n"])
         + root((log(a["thetas"]) - log(a["delta"])) / (2 * a["n"]))
     ),
-    "three_way.recursive_error": lambda a: recursion(a["part"], a["levels"]),
+    filtering.recursive_error: lambda a: recursion(a["part"], a["levels"]),
 }
 
 
-INVERSES: dict[str, Callable[[Numbers], Callable[[Any], bool]]] = {
-    "holdout.clopper_pearson": lambda a: tail_end(
+INVERSES: dict[Bound, Callable[[Numbers], Callable[[Any], bool]]] = {
+    holdout.clopper_pearson: lambda a: tail_end(
         a["k"],
         a["n"],
         log(a["models"]) - log(a["delta"]) + log(a["look"] * (a["look"] + 1)),
     ),
-    "finite.agnostic": lambda a: tail_end(a["k"], a["n"], a["log_size"] - log(a["delta"])),
-    "finite.occam": lambda a: tail_end(a["k"], a["n"], a["log_inverse_prior"] - log(a["delta"])),
-    "occam.occam_bound": lambda a: tail_end(
+    finite.agnostic: lambda a: tail_end(a["k"], a["n"], a["log_size"] - log(a["delta"])),
+    finite.occam: lambda a: tail_end(a["k"], a["n"], a["log_inverse_prior"] - log(a["delta"])),
+    occam.occam_bound: lambda a: tail_end(
         a["mistakes"], a["n"], occam_nats(a["base_rules"], a["rules"], a["bits"], a["delta"])
     ),
-    "compression.compression_bound": lambda a: tail_end(
+    compression.compression_bound: lambda a: tail_end(
         a["k"],
         a["n"] - a["points"],
         log(a["n"]) + choices(a["n"], a["points"]) + a["bits"] * log(2) - log(a["delta"]),
     ),
-    "compression.vote_bound": lambda a: tail_end(
+    occam.vote_bound: lambda a: tail_end(
         a["mistakes"],
         a["rest"],
         occam_nats(a["features"] * (2 * a["n"] + 1) + 1, a["rules"], a["bits"], a["delta"]),
     ),
-    "rectangle.sharp": lambda a: tail_end(2 * a["features"] - 1, a["n"], -log(a["delta"])),
-    "selective.answered_error": lambda a: tail_end(
+    sample_sizes.sharp: lambda a: tail_end(2 * a["features"] - 1, a["n"], -log(a["delta"])),
+    selective.answered_error: lambda a: tail_end(
         a["k"], a["n"], log(a["thresholds"]) - log(a["delta"])
     ),
-    "holdout.chernoff_kl": lambda a: kl_end(
+    holdout.chernoff_kl: lambda a: kl_end(
         mp.mpf(a["k"]) / a["n"], (log(a["models"]) - log(a["delta"])) / a["n"]
     ),
-    "dependent.groups_bound": lambda a: kl_end(a["mean"], -log(a["delta"]) / a["groups"]),
-    "sequence.anytime_kl_bound": lambda a: kl_end(
+    holdout.groups_bound: lambda a: kl_end(a["mean"], -log(a["delta"]) / a["groups"]),
+    sequence.anytime_kl_bound: lambda a: kl_end(
         mp.mpf(a["total"]) / a["t"], budget(a["t"], 0, a["delta"])
     ),
-    "pac_bayes.pac_bayes_kl_bound": lambda a: kl_end(
+    out_of_bag.pac_bayes_kl_bound: lambda a: kl_end(
         a["gibbs"], budget(a["n"], a["divergence"], a["delta"])
     ),
-    "pac_bayes.first_order_bound": lambda a: scaled(
+    out_of_bag.first_order_bound: lambda a: scaled(
         2, kl_end(a["gibbs"], budget(a["n"], a["divergence"], a["delta"]))
     ),
-    "pac_bayes.tandem_bound": lambda a: scaled(
+    out_of_bag.tandem_bound: lambda a: scaled(
         4, kl_end(a["tandem"], budget(a["n"], 2 * mp.mpf(a["divergence"]), a["delta"]))
     ),
-    "sequence.mixture_bound": lambda a: mixture_end(a["total"], a["t"], a["delta"]),
-    "filtering.error_by_weight": lambda a: scaled(
+    sequence.mixture_bound: lambda a: mixture_end(a["total"], a["t"], a["delta"]),
+    filtering.error_by_weight: lambda a: scaled(
         a["factor"], mixture_end(mp.mpf(a["mean"]) * a["draws"], a["draws"], a["delta"])
     ),
 }
@@ -181,7 +184,7 @@ def mixture_end(total: Any, t: int, delta: float) -> Callable[[Any], bool]:
     return outward
 
 
-def drawn(generator: np.random.Generator, names: list[str]) -> Numbers:
+def drawn(generator: np.random.Generator, bound: Bound) -> Numbers:
     """Draw arguments of all sizes; counts fit together, and delta may be near 0 or near 1."""
     n = int(generator.geometric(0.01)) + 8
     k = int(generator.integers(0, n + 1) * generator.choice([0, 0.1, 1]))
@@ -204,72 +207,41 @@ def drawn(generator: np.random.Generator, names: list[str]) -> Numbers:
         "points": few, "features": few, "rules": few, "rest": n, "bits": few, "models": few,
         "look": few, "thresholds": few, "thetas": few, "base_rules": 5 * n, "factor": 1 + nats,
     }  # fmt: skip
-    return {name: known[name] for name in names}
+    return {name: known[name] for name in signature(bound).parameters if name in known}
 
 
-ARGUMENTS = {
-    "holdout.hoeffding": ["k", "n", "delta", "models"],
-    "holdout.chernoff_kl": ["k", "n", "delta", "models"],
-    "holdout.clopper_pearson": ["k", "n", "delta", "models", "look"],
-    "selective.answered_error": ["k", "n", "delta", "thresholds"],
-    "finite.consistent": ["n", "delta", "log_size"],
-    "finite.agnostic_deviation": ["n", "delta", "log_size"],
-    "finite.agnostic_hoeffding": ["k", "n", "delta", "log_size"],
-    "finite.agnostic": ["k", "n", "delta", "log_size"],
-    "finite.occam": ["k", "n", "delta", "log_inverse_prior"],
-    "vc.relative_deviation": ["k", "n", "delta", "log_growth"],
-    "vc.pessimistic": ["k", "n", "delta", "log_growth"],
-    "vc.realizable": ["n", "delta", "log_growth"],
-    "rectangle.strip": ["n", "delta", "features"],
-    "rectangle.strip_exact": ["n", "delta", "features"],
-    "rectangle.sharp": ["n", "delta", "features"],
-    "compression.stable_estimate": ["n", "delta", "points"],
-    "compression.compression_bound": ["k", "n", "delta", "points", "bits"],
-    "compression.vote_bound": ["mistakes", "rest", "n", "features", "rules", "bits", "delta"],
-    "occam.occam_bound": ["mistakes", "n", "base_rules", "rules", "bits", "delta"],
-    "margins.rademacher_bound": ["ramp", "theta", "n", "log_growth", "delta", "thetas"],
-    "dependent.groups_bound": ["mean", "groups", "delta"],
-    "three_way.recursive_error": ["part", "levels"],
-    "sequence.anytime_kl_bound": ["total", "t", "delta"],
-    "sequence.mixture_bound": ["total", "t", "delta"],
-    "filtering.error_by_weight": ["mean", "draws", "delta", "factor"],
-    "pac_bayes.pac_bayes_kl_bound": ["gibbs", "n", "divergence", "delta"],
-    "pac_bayes.first_order_bound": ["gibbs", "n", "divergence", "delta"],
-    "pac_bayes.tandem_bound": ["tandem", "n", "divergence", "delta"],
-}
+BOUNDS = (*FORMULAS, *INVERSES)
 
 
-def compared(name: str, runs: int, scale: float = 1.0) -> tuple[int, int]:
+def compared(bound: Bound, runs: int, scale: float = 1.0) -> tuple[int, int]:
     """Count comparisons, and how many of them found a bound, times ``scale``, on the wrong side."""
-    file, _, own = name.partition(".")
-    bound = getattr(import_module(f"pacboost.bounds.{file}"), own)
     generator = np.random.default_rng(runs)
     inward = total = 0
     for _ in range(runs):
-        arguments = drawn(generator, ARGUMENTS[name])
+        arguments = drawn(generator, bound)
         try:
             found = mp.mpf(bound(**arguments)) * scale
         except PacboostError:
             continue
-        if name in FORMULAS:
-            holds = found >= min(1, FORMULAS[name](arguments))
+        if bound in FORMULAS:
+            holds = found >= min(1, FORMULAS[bound](arguments))
         else:
-            holds = INVERSES[name](arguments)(found)
+            holds = INVERSES[bound](arguments)(found)
         inward, total = inward + (not holds), total + 1
     return inward, total
 
 
 @pytest.mark.parametrize("runs", COUNTS)
-@pytest.mark.parametrize("name", ARGUMENTS)
-def test_no_bound_is_rounded_inward(name: str, runs: int) -> None:
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_no_bound_is_rounded_inward(bound: Bound, runs: int) -> None:
     with mp.workdps(DIGITS):
-        inward, total = compared(name, runs)
+        inward, total = compared(bound, runs)
     assert inward == 0
     assert total > 0.9 * runs
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
-def test_bounds_that_are_a_little_too_small_are_noticed(name: str) -> None:
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_bounds_that_are_a_little_too_small_are_noticed(bound: Bound) -> None:
     with mp.workdps(DIGITS):
-        inward, total = compared(name, 40, 1 - 1e-8)
+        inward, total = compared(bound, 40, 1 - 1e-8)
     assert inward > total / 4

@@ -29,6 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost import AdaBoostClassifier, certify
 from pacboost.errors import NotCertified
+from pacboost.questions.selective import certify_answers
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.worlds import Boxes
@@ -337,7 +338,7 @@ def test_nobody_knows_what_other_models_have_seen(foreign: Any) -> None:
     X, y = coins(200, 1)
     found = certify(foreign.fit(X, y), *coins(200, 2))
     assert found.claim.startswith("If these rows are new: ")
-    answered = pacboost.certify_answers(foreign, *coins(200, 2), abstain_below=0.5)
+    answered = certify_answers(foreign, *coins(200, 2), abstain_below=0.5)
     assert answered.certificate.claim.startswith("If these rows are new: ")
     assert str(answered).startswith("If these rows are new: ")
 
@@ -346,7 +347,7 @@ def test_answers_are_not_certified_on_training_rows() -> None:
     X, y = coins(300, 1)
     model = GridSearchCV(AdaBoostClassifier(n_estimators=5), {}, cv=2).fit(X, y)
     with pytest.raises(NotCertified, match="trained on"):
-        pacboost.certify_answers(model, X, y, abstain_below=0.5)
+        certify_answers(model, X, y, abstain_below=0.5)
 
 
 def test_coverage_where_rows_repeat_by_chance() -> None:

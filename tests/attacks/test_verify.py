@@ -38,14 +38,13 @@ def rounded() -> Any:
 def compressed() -> Any:
     X, score = numbers(500)
     model = AdaBoostClassifier(n_estimators=8, random_state=0).fit(X, score > 0)
-    return model.compress(X, score > 0)
+    return pacboost.theory.compress(model, X, score > 0)
 
 
 def answered() -> Any:
     X, score = numbers(500)
     model = AdaBoostClassifier(n_estimators=8, random_state=0).fit(X[:250], score[:250] > 0)
-    model.certify_answers(X[250:], score[250:] > 0, target_error=0.4)
-    return model
+    return pacboost.choose_threshold(model, X[250:], score[250:] > 0, target_error=0.4)
 
 
 def certified_three() -> Any:
@@ -300,8 +299,7 @@ def test_a_certificate_that_is_replaced_is_bound_to_the_last_model(tmp_path: Pat
         assert stands(path)
     loaded = pacboost.load(path)
     fresh, truth = numbers(700)
-    loaded.certify_answers(fresh[500:], truth[500:] > 0, target_error=0.5)
-    loaded.save(path)
+    pacboost.choose_threshold(loaded, fresh[500:], truth[500:] > 0, target_error=0.5).save(path)
     assert stands(path)
 
 

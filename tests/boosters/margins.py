@@ -11,8 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster
-from pacboost.boosters.corrective import Corrective
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.corrective import Corrective, CorrectiveState
 from pacboost.boosters.soft_margin import ERLP, LP, MLP, CorrectiveERLP, Soft, Total
 from pacboost.bounds.training import product_bound
 from pacboost.learners.learner import Learner
@@ -51,6 +50,16 @@ def all_stumps(sample: Sample) -> NDArray[np.int8]:
 def best_of_stumps(sample: Sample, share: float) -> float:
     """The largest soft margin of any vote of stumps, by a plain linear program."""
     return largest_margin(all_stumps(sample), shares(sample), share)
+
+
+def small_set(seed: int) -> tuple[Floats, NDArray[np.int8]]:
+    """Few rows with few values, in both classes."""
+    generator = np.random.default_rng(seed)
+    rows, features = int(generator.integers(6, 14)), int(generator.integers(3, 9))
+    X = generator.integers(int(generator.integers(2, 4)), size=(rows, features)).astype(float)
+    signs = np.where(generator.random(rows) < 0.5, 1, -1).astype(np.int8)
+    signs[:2] = 1, -1
+    return X, signs
 
 
 def heaviest(run: Run) -> float:

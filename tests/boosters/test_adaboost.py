@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pacboost import AdaBoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Measured
-from pacboost.errors import ParameterError
+from pacboost.boosters.booster import Measured, Moved, whole_values
+from pacboost.boosters.newton import Gentle
+from pacboost.bounds.training import product_bound
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT
+from pacboost.samples.sample import Sample, Sums
+from pacboost.theory.learners import Adversary
+from pacboost.training.run.loop import NO_EDGE, Run
+from tests.training.run.prefixes import class_samples, sample_of, shares
+from tests.worlds import make_sample, noisy
 
 
 def ones(rows: int, outputs: int) -> np.ndarray:
@@ -132,12 +142,171 @@ def test_votes_of_extreme_edges_are_finite() -> None:
     assert one_unit == pytest.approx(0.5 * math.log(2**52 - 1), abs=1e-11)
 
 
-@pytest.mark.parametrize("rate", [0.0, -1.0, math.nan, math.inf])
-def test_bad_learning_rates(rate: float) -> None:
-    with pytest.raises(ParameterError, match="learning_rate"):
-        AdaBoost(rate)
+# Weights of cells: in range, whole, and proportional to base·exp(-margin).
 
 
-def test_bad_cap() -> None:
-    with pytest.raises(ParameterError, match="max_vote"):
-        AdaBoost(1.0, 0.0)
+def normaliser(weights: np.ndarray, signs: np.ndarray, added: np.ndarray) -> float:
+    return float((weights * np.exp(-signs * added)).sum() / weights.sum())
+
+
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 60),
+    st.integers(1, 4),
+    st.sampled_from([0.01, 1.0, 18.0]),
+    st.sampled_from([0, 5, 300]),
+)
+@example(3318, 1, 3, 0.01, 300)  # one row of a weight so small that its inverse overflows
+@settings(max_examples=60, deadline=None)
+def test_weights_of_cells_follow_the_margins_and_stay_in_range(
+    seed: int, rows: int, outputs: int, step: float, spread: int
+) -> None:
+    """Whatever the cells say, up to the largest votes, and for base weights of any size."""
+    generator = np.random.default_rng(seed)
+    rules = Gentle()
+    signs = generator.choice(np.array([-1, 1], dtype=np.int8), (rows, outputs))
+    base = np.maximum(10.0 ** -generator.uniform(0, spread, rows), 1e-307) if spread else np.ones(1)
+    state = rules.init(signs, base)
+    one = state.log_base.size == 1
+    logs = state.log_base if one else state.log_base.reshape(signs.shape)
+    for _ in range(8):
+        request = rules.request(state)
+        assert request.weight == request.pull == int(request.weights.sum())
+        assert FRESH_TOTAL / 2 < request.weight <= MOST_TOTAL
+        assert request.weights.min() >= 1
+        cells = generator.integers(5, size=rows).astype(np.uint8)
+        values = whole_values(generator.uniform(-step, step, (5, outputs)))
+        z = normaliser(request.weights, signs, values[cells])
+        state = rules.move(state, Moved(cells, values, z))
+        exact = logs - state.margins
+        wanted = np.exp(exact - exact.max())
+        got = state.weights / state.weights.max()
+        assert got == pytest.approx(wanted, abs=2.0 / state.weights.max() + 1e-11)
+
+
+def test_a_false_normaliser_does_not_push_the_total_out_of_range() -> None:
+    """It only says which scale to try first."""
+    signs = np.ones((50, 2), dtype=np.int8)
+    rules = Gentle()
+    cells, values = np.zeros(50, dtype=np.uint8), whole_values(np.array([[3.0, -2.0]]))
+    for false in (1e-300, 1e-5, 1.0, 1e5, 1e300):
+        state = rules.move(rules.init(signs, np.ones(1)), Moved(cells, values, false))
+        assert FRESH_TOTAL / 2 < state.total <= MOST_TOTAL
+        ratio = state.weights[0, 1] / state.weights[0, 0]
+        assert ratio == pytest.approx(math.exp(5), rel=1e-9)
+
+
+def test_resume_of_cells_reaches_the_same_state() -> None:
+    generator = np.random.default_rng(1)
+    signs = generator.choice(np.array([-1, 1], dtype=np.int8), (40, 3))
+    base = generator.uniform(1, 3, 40)
+    rules = Gentle()
+    state = rules.init(signs, base)
+    for _ in range(20):
+        cells = generator.integers(4, size=40).astype(np.uint8)
+        values = whole_values(generator.uniform(-1, 1, (4, 3)))
+        z = normaliser(state.weights, signs, values[cells])
+        state = rules.move(state, Moved(cells, values, z))
+    again = rules.resume(rules.init(signs, base), state.margins, [1.0] * 20, rules.memory(state))
+    assert (again.weights == state.weights).all()
+    assert (again.total, again.log_scale) == (state.total, state.log_scale)
+    assert rules.votes(again).tolist() == [1.0] * 20
+
+
+def test_values_are_exact_multiples() -> None:
+    values = whole_values(np.random.default_rng(0).uniform(-20, 20, (100, 3)))
+    assert (values / VOTE_UNIT == np.rint(values / VOTE_UNIT)).all()
+
+
+def test_a_booster_of_cells_has_no_vote_for_rules() -> None:
+    state = Gentle().init(np.ones((4, 1), dtype=np.int8), np.ones(1))
+    with pytest.raises(NotImplementedError):
+        Gentle().step(state, np.ones((4, 1), dtype=np.int8), Measured(4, 1))
+
+
+# GentleBoost: the weighted mean of the signs, and nothing more.
+
+
+@given(class_samples(), st.sampled_from([1.0, 0.25]))
+@settings(max_examples=60, deadline=None)
+def test_cells_say_the_weighted_mean_of_their_signs(sample: Sample, rate: float) -> None:
+    run = Run(sample, Tree(max_leaves=4, min_leaf_rows=1), Gentle(rate))
+    scores = np.zeros(sample.signs.shape)
+    for done in islice(run, 8):
+        weights = shares(sample)[:, None] * np.exp(-sample.signs * scores)
+        weights /= weights.sum()
+        cells = done.hypothesis.cells(sample)
+        for cell, values in enumerate(done.hypothesis.values):
+            own, signs = weights[cells == cell], sample.signs[cells == cell]
+            mean = (own * signs).sum(axis=0) / own.sum(axis=0)
+            assert values == pytest.approx(rate * mean, abs=1e-9)
+        assert (np.abs(done.hypothesis.values) <= rate + VOTE_UNIT).all()
+        assert done.entry.normaliser <= 1  # a Newton step of this loss never overshoots
+        scores += done.hypothesis.values[cells]
+
+
+@pytest.mark.parametrize("edge", [0.1, 0.4, 0.9])
+def test_against_an_adversary_each_round_multiplies_the_loss_by_what_the_edge_says(
+    edge: float,
+) -> None:
+    """Rules get -m in one cell and +m' in the other, so Z is that of the cells' own means.
+
+    (1 + m)/2·exp(-m) + (1 - m)/2·exp(m) falls in |m| and |m| averages at least the edge; as it is
+    concave up to 1, the worst is one cell of mean 1 or all means equal.
+    """
+    X, signs = noisy(400, 3, seed=1)
+    run = Run(sample_of(X, (signs > 0).astype(np.int64), 2), Adversary(edge), Gentle(), seed=2)
+    full = math.exp(-1)
+    for done in islice(run, 40):
+        assert done.entry.edge >= edge - 1e-9
+        straight = 1 - done.entry.edge * (1 - full)
+        equal = math.cosh(done.entry.edge) - done.entry.edge * math.sinh(done.entry.edge)
+        assert done.entry.normaliser <= max(straight, equal) + 1e-9
+
+
+def test_steps_are_capped_like_votes() -> None:
+    sums = Sums(np.array([[6], [-2]]), np.array([[8], [2]]), 10, 10, 10)
+    rules = Gentle(1000.0)
+    state = rules.init(np.ones((10, 1), dtype=np.int8), np.ones(1))
+    values = rules.values(state, sums, np.zeros(10, dtype=np.uint8))
+    assert values[:, 0] == pytest.approx([MOST_VOTE, -MOST_VOTE], abs=1e-9)
+
+
+def test_a_cell_without_weight_says_nothing() -> None:
+    sums = Sums(np.array([[6], [0]]), np.array([[8], [0]]), 8, 8, 10)
+    state = Gentle().init(np.ones((10, 1), dtype=np.int8), np.ones(1))
+    assert Gentle().values(state, sums, np.zeros(10, dtype=np.uint8)).tolist() == [[0.75], [0.0]]
+
+
+# Runs that once drove the weights out of range: the total is watched, not predicted.
+
+
+@pytest.mark.parametrize("rate", [2.5, 10.0, 1000.0])
+def test_large_learning_rates_keep_the_total_in_range(rate: float) -> None:
+    X, signs = noisy(200, 3, seed=1)
+    run = Run(make_sample(X, signs), Stump(), AdaBoost(rate))
+    for done in islice(run, 60):
+        assert FRESH_TOTAL / 2 <= done.entry.weight <= MOST_TOTAL
+        assert done.entry.training_error <= product_bound(run.ledger())
+    assert run.stopped != NO_EDGE
+
+
+@pytest.mark.parametrize("tiny", [1e-300, 1e-20, 1e-10])
+def test_tiny_base_weights(tiny: float) -> None:
+    """The same point with both labels, one of them hardly counting."""
+    X, y = np.array([[0.0], [0.0], [1.0]]), np.array([0, 1, 1])
+    model = AdaBoostClassifier(n_estimators=5).fit(X, y, sample_weight=[1, tiny, 1])
+    entries = model.ledger_.rounds
+    assert model.certificate_.value >= entries[-1].training_error
+    assert all(b.error > 0.1 for b in entries[1:])
+    first = [(r.feature, r.threshold, r.above) for r in model.estimators_]
+    assert all(a != b for a, b in pairwise(first))
+
+
+def test_warm_start_goes_on_with_tiny_weights() -> None:
+    X, y = np.array([[0.0], [0.0], [1.0]]), np.array([0, 1, 1])
+    model = AdaBoostClassifier(n_estimators=3, warm_start=True)
+    model.fit(X, y, sample_weight=[1, 1e-20, 1])
+    model.set_params(n_estimators=8).fit(X, y, sample_weight=[1, 1e-20, 1])
+    straight = AdaBoostClassifier(n_estimators=8).fit(X, y, sample_weight=[1, 1e-20, 1])
+    assert model.votes_.tolist() == straight.votes_.tolist()

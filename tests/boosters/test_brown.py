@@ -13,18 +13,16 @@ from hypothesis import strategies as st
 from scipy.special import erfc
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.bounded_weights import BoundedState, Floats
+from pacboost.boosters.booster import Floats
+from pacboost.boosters.bounded_weights import BoundedState
 from pacboost.boosters.brown import Brown
 from pacboost.bounds.training import training_error
-from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from tests.boosters.breaks import same_after_a_break
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -118,20 +116,8 @@ def test_noise_is_given_up() -> None:
     assert false < more / 2
 
 
-@pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=3), Adversary(0.1)])
-def test_broken_off_and_taken_up_again(learner: Learner) -> None:
-    X, signs = noisy(150, 3, seed=4)
-    same_after_a_break(make_sample(X, signs), learner, Brown(0.05), 12, 5)
-
-
 def test_by_name_with_early_stopping() -> None:
     X, signs = noisy(300, 3, seed=1)
     model = BoostClassifier("brown", "stump", n_estimators=30, early_stopping=True, random_state=1)
     entries = model.fit(X, signs).ledger_.rounds
     assert all(entry.validation is not None for entry in entries)
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 1.0, -1.0, math.nan])
-def test_bad_parameters(epsilon: float) -> None:
-    with pytest.raises(ParameterError, match="epsilon"):
-        Brown(epsilon)

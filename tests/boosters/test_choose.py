@@ -175,7 +175,7 @@ def test_a_model_file_cannot_have_code_imported(folder: Path) -> None:
     model = pacboost.BoostClassifier("gentle", "stump", n_estimators=2).fit(X, signs)
     ledger = replace(model.ledger_, booster="timid:Timid")
     model.model_ = replace(model.model_, ledger=ledger)
-    pacboost.save(model, folder / "model.json")
+    model.save(folder / "model.json")
     with pytest.raises(FileError, match="'timid:Timid', which is not the name of a booster"):
         pacboost.load(folder / "model.json")
 

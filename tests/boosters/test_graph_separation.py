@@ -17,14 +17,11 @@ from pacboost.boosters.graph_separation import GraphSeparation, PairState
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
 from pacboost.samples.sample import Request, Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from tests.boosters.breaks import same_after_a_break
 from tests.training.run.prefixes import class_samples
 from tests.worlds import make_sample, noisy, small_samples
 
@@ -92,12 +89,6 @@ def test_equal_weights_are_caught() -> None:
     list(islice(run, 60))
     with pytest.raises(AssertionError):
         assert pairs_left(run) == 0
-
-
-@pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=3), Adversary(0.1)])
-def test_broken_off_and_taken_up_again(learner: Learner) -> None:
-    X, signs = noisy(150, 3, seed=4)
-    same_after_a_break(make_sample(X, signs), learner, GraphSeparation(), 9, 4)
 
 
 def test_the_table_answers_as_the_margins_say() -> None:

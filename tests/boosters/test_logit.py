@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import MOST_STEP, Logit
-from pacboost.errors import ParameterError
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
@@ -213,13 +212,3 @@ def test_two_classes_equal_softmax_of_two_scores() -> None:
     for done in islice(run, 10):
         six.round(done.hypothesis.cells(table), len(done.hypothesis.values))
         assert run.vote().scores(table.table) == pytest.approx(six.scores[:, 1], abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("learning_rate", 0.0), ("max_target", 0.0), ("max_target", math.nan), ("l2", -1.0),
-     ("l2", math.inf)],
-)  # fmt: skip
-def test_bad_parameters(name: str, value: Any) -> None:
-    with pytest.raises(ParameterError, match=name):
-        Logit(**{name: value})

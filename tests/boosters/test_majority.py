@@ -13,16 +13,12 @@ from hypothesis import strategies as st
 
 from pacboost.boosters.majority import Majority, fewest_coins
 from pacboost.bounds.training import training_error
-from pacboost.errors import ParameterError
-from pacboost.kernels.runtime.threads import using
-from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.resume import resume
-from tests.boosters.breaks import same_after_a_break
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -142,16 +138,6 @@ def test_the_certificate_holds_whatever_the_learner(
         assert done.entry.training_error <= training_error(ledger).value
 
 
-@pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=3), Adversary(0.1)])
-def test_broken_off_and_taken_up_again(learner: Learner) -> None:
-    X, signs = noisy(150, 3, seed=4)
-    run = same_after_a_break(make_sample(X, signs), learner, Majority(0.05, 0.1), 12, 5)
-    again = Run(run.sample, learner, Majority(0.05, 0.1), seed=5)
-    with using(1):
-        list(islice(again, 12))
-    assert again.ledger().core() == run.ledger().core()
-
-
 def test_a_run_that_is_done_does_not_go_on() -> None:
     rules = Majority(0.4, 0.1)
     run = boosted(rules, 0.4)
@@ -171,12 +157,6 @@ def test_chances_are_weights_in_units_of_the_largest() -> None:
         assert 0 < rules.coin_below(rounds) <= 1
     assert not rules.chances(np.zeros(3), rules.rounds).any()
     assert rules.last_round == rules.rounds
-
-
-@pytest.mark.parametrize("options", [{"edge": 0.0}, {"edge": 1.0}, {"epsilon": -0.1}])
-def test_bad_parameters(options: dict[str, float]) -> None:
-    with pytest.raises(ParameterError, match=next(iter(options))):
-        Majority(**options)
 
 
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.1, 0.05), (0.2, 0.1), (0.4, 0.1), (0.9, 0.02)])

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Measured
 from pacboost.boosters.filtering import Measure
-from pacboost.errors import ParameterError
 from pacboost.samples.sample import Sample
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.learners import Adversary
@@ -240,20 +239,3 @@ def test_an_edge_below_half_the_promise_bounds_nothing() -> None:
     assert rules.most_rounds(0.09, 0.1) == math.inf
     assert rules.most_rounds(0.2, 0.04) == math.inf
     assert rules.most_rounds(0.4, 0.1) < rules.most_rounds(0.2, 0.1)
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"edge": 0.0}, "edge"),
-        ({"edge": 1.0}, "edge"),
-        ({"epsilon": math.nan}, "epsilon"),
-        ({"epsilon": 1.5}, "epsilon"),
-        ({"share": 0.0}, "share"),
-        ({"share": 1.1}, "share"),
-        ({"edge": 1e-7, "epsilon": 1e-7}, "less than any vote"),
-    ],
-)
-def test_bad_parameters(options: dict[str, float], named: str) -> None:
-    with pytest.raises(ParameterError, match=named):
-        Measure(**options)

@@ -270,12 +270,6 @@ def test_rounds_for_other_edges_and_errors() -> None:
     assert rules.most_rounds(0.2, 0.2) < rules.most_rounds(0.2, 0.1)
 
 
-@pytest.mark.parametrize("options", [{"edge": 0.0}, {"edge": 1.0}, {"epsilon": 1.0}])
-def test_bad_parameters(options: dict[str, float]) -> None:
-    with pytest.raises(ParameterError, match=next(iter(options))):
-        Projection(**options)
-
-
 def test_many_classes_pay_the_number_of_classes() -> None:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(150, 2))

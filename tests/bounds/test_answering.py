@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacboost.bounds.answering import Answering
+from pacboost.bounds.answering import Answering, by_ranks
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.thresholds import by_ranks
 from pacboost.errors import NotCertified
 
 CONFIDENCE = np.linspace(0, 1, 2000)

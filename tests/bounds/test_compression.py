@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.bounds import compression
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.compression import (
+from pacboost.bounds.holdout import clopper_pearson
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.theory import compression
+from pacboost.theory.compression import (
     certificate,
     compression_bound,
     examples_for_compression,
     hybrid_estimate,
     stable_estimate,
 )
-from pacboost.bounds.holdout import clopper_pearson
-from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
 

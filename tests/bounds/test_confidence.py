@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from pacboost.bounds.confidence import (
+from pacboost.errors import ParameterError
+from pacboost.numerics.kl import kl
+from pacboost.theory.sample_sizes import (
     runs_needed,
     selection_size,
     selection_size_hoeffding,
     selection_threshold,
 )
-from pacboost.errors import ParameterError
-from pacboost.numerics.kl import kl
 from tests.bounds.coverage import check_coverage, check_rejected
 
 

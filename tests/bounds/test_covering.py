@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import beta, binom
 
 import pacboost
-from pacboost.bounds import measured
-from pacboost.bounds.covering import average_rank, covered_lower, covering_rank
+from pacboost.bounds import measures
+from pacboost.bounds.coverage import average_rank, covered_lower, covering_rank
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.new_rows import NewRows
@@ -75,7 +75,7 @@ def test_coverage_on_average_sold_as_confidence_is_rejected(n: int) -> None:
 
 def test_certificates_are_made_again() -> None:
     inputs = {"rank": 96, "n": 100, "delta": 0.05, "claims": 1}
-    made = measured.certificate("set_coverage", "covering.covered_lower", inputs, size=100)
+    made = measures.certificate("set_coverage", "covering.covered_lower", inputs, size=100)
     assert made.claim == (
         "The prediction set holds the true class for at least 91.08 % of new examples."
     )

@@ -10,7 +10,7 @@ from scipy.stats import beta, binom, norm
 
 from pacboost.bounds import deciding
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.rates import rate_lower
+from pacboost.bounds.measures import rate_lower
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics import equal_levels
 from pacboost.questions.deciding import ThresholdChoice, read_wish

@@ -12,18 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.bounds import dependent
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.dependent import (
+from pacboost.bounds.holdout import (
+    chernoff_kl,
+    clopper_pearson,
     counted,
     group_bets,
     groups_bound,
     groups_certificate,
+    hoeffding,
     mean_share,
     ordered_certificate,
     ordered_mixture,
 )
-from pacboost.bounds.holdout import chernoff_kl, clopper_pearson, hoeffding
 from pacboost.errors import ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs
@@ -140,7 +142,7 @@ def test_certificates_can_be_computed_again(made: Certificate) -> None:
     assert Certificate.from_json(made.to_json()) == made
     module, function = made.bound.split(".")
     assert module == "dependent"
-    assert getattr(dependent, function)(**made.inputs) == made.value
+    assert getattr(holdout, function)(**made.inputs) == made.value
     assert made.delta == made.inputs["delta"] == 0.05
     assert not made.valid_after_looking
 

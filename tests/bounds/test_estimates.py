@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pacboost.bounds import dependent, holdout, wording
+from pacboost.bounds import holdout, wording
 from pacboost.bounds.estimates import beside, in_full, next_step
 from pacboost.bounds.held_out import HeldOut, named
 
@@ -45,7 +45,7 @@ def test_a_vacuous_bound_is_said_as_such() -> None:
 
 
 def test_averages_over_groups_are_not_compared_with_shares_of_rows() -> None:
-    made = dependent.groups_certificate([0.0, 0.9, 0.2] * 5, 0.05)
+    made = holdout.groups_certificate([0.0, 0.9, 0.2] * 5, 0.05)
     assert beside(made, seen(100, 10, 5), ["no", "yes"])[0].startswith("Always saying 'no' would")
 
 
@@ -70,7 +70,7 @@ def test_of_many_rare_classes_the_rarest_are_named() -> None:
         "(0 of 5 rows) of its rare classes (95 % confidence for these together, by themselves; 3 "
         "more are rare)."
     )
-    groups = dependent.groups_certificate([0.0, 0.9, 0.2] * 5, 0.05)
+    groups = holdout.groups_certificate([0.0, 0.9, 0.2] * 5, 0.05)
     assert beside(groups, counted, names)[-1] == (
         "Of rare classes it finds, as estimated on these rows, 0 % of '7' (1 row), 100 % of '6' "
         "(3 rows), 100 % of '5' (5 rows), and 3 more are rare."

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds import finite
-from pacboost.bounds.finite import (
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.theory import finite
+from pacboost.theory.finite import (
     agnostic,
     agnostic_deviation,
     agnostic_hoeffding,
@@ -23,7 +24,6 @@ from pacboost.bounds.finite import (
     lecture_consistent,
     occam,
 )
-from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
 LOG_1000 = math.log(1000)

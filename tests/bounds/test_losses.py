@@ -8,59 +8,61 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm
 
-from pacboost.bounds import losses
+from pacboost.bounds import measures
 from pacboost.errors import ParameterError
 from pacboost.numerics.kl import kl_lower, kl_upper
 from tests.bounds.coverage import check_coverage, check_rejected
 
 
 def test_vector_of_the_auc() -> None:
-    assert losses.auc_lower(73_600, 200, 200, 0.05) == pytest.approx(0.864733, abs=1e-6)
-    assert losses.auc_lower(73_600, 200, 200, 0.05) == kl_lower(0.92, math.log(20) / 200)
+    assert measures.auc_lower(73_600, 200, 200, 0.05) == pytest.approx(0.864733, abs=1e-6)
+    assert measures.auc_lower(73_600, 200, 200, 0.05) == kl_lower(0.92, math.log(20) / 200)
 
 
 def test_pairs_are_counted_as_by_brute_force() -> None:
     generator = np.random.default_rng(0)
     positives, negatives = generator.integers(0, 9, 40), generator.integers(0, 7, 30)
     pairs = np.sign(positives[:, None] - negatives) + 1
-    found = losses.halves_of_pairs(positives.astype(float), negatives.astype(float))
+    found = measures.halves_of_pairs(positives.astype(float), negatives.astype(float))
     assert found == pairs.sum()
 
 
 def test_never_worse_than_chernoff() -> None:
     values = np.random.default_rng(1).beta(2, 8, size=300)
-    text = losses.written(values)
+    text = measures.written(values)
     mean = np.ceil(values * 4096).mean() / 4096
-    assert losses.mean_upper(text, 1.0, 0.05) <= kl_upper(mean, math.log(20) / 300) * (1 + 1e-9)
-    assert losses.mean_upper(text, 3.0, 0.05) == pytest.approx(
-        3 * losses.mean_upper(text, 1.0, 0.05)
+    assert measures.mean_upper(text, 1.0, 0.05) <= kl_upper(mean, math.log(20) / 300) * (1 + 1e-9)
+    assert measures.mean_upper(text, 3.0, 0.05) == pytest.approx(
+        3 * measures.mean_upper(text, 1.0, 0.05)
     )
-    savings = losses.written(1 - values)
-    assert losses.mean_lower(savings, 1.0, 0.05) < values.mean()
-    assert losses.mean_upper(text, 1.0, 0.05) > values.mean()
+    savings = measures.written(1 - values)
+    assert measures.mean_lower(savings, 1.0, 0.05) < values.mean()
+    assert measures.mean_upper(text, 1.0, 0.05) > values.mean()
 
 
 def test_a_bet_that_learns_is_sharper_where_losses_vary_little() -> None:
     spread = beta.ppf((np.arange(500) + 0.5) / 500, 0.15 * 11.75, 0.85 * 11.75)
-    assert losses.mean_upper(losses.written(spread), 1.0, 0.05) == pytest.approx(0.1730, abs=5e-5)
+    assert measures.mean_upper(measures.written(spread), 1.0, 0.05) == pytest.approx(
+        0.1730, abs=5e-5
+    )
     generator = np.random.default_rng(0)
-    texts = [losses.written(generator.permutation(spread), rare=False) for _ in range(8)]
-    values = [losses.mean_upper(text, 1.0, 0.05) for text in texts]
+    texts = [measures.written(generator.permutation(spread), rare=False) for _ in range(8)]
+    values = [measures.mean_upper(text, 1.0, 0.05) for text in texts]
     assert np.median(values) == pytest.approx(0.1619, abs=3e-4)
     with pytest.raises(ParameterError, match="blocks have"):
-        losses.mean_upper("9x100 | 9x200 | 9x300", 1.0, 0.05)
+        measures.mean_upper("9x100 | 9x200 | 9x300", 1.0, 0.05)
 
 
 def test_ranks_are_sharper_where_one_side_has_many_rows() -> None:
     high = norm.ppf((np.arange(200) + 0.5) / 200, 2.035)
     low = norm.ppf((np.arange(10_000) + 0.5) / 10_000)
-    pairs = losses.auc_lower(losses.halves_of_pairs(high, low), 200, 10_000, 0.05)
+    pairs = measures.auc_lower(measures.halves_of_pairs(high, low), 200, 10_000, 0.05)
     assert pairs == pytest.approx(0.871, abs=5e-4)
-    wrong = losses.wrong_shares(high, low)
-    value = losses.ranks_lower(losses.written(wrong, rare=False), 10_000, 0.05)
+    wrong = measures.wrong_shares(high, low)
+    value = measures.ranks_lower(measures.written(wrong, rare=False), 10_000, 0.05)
     assert 0.881 <= value < 0.883
-    turned = losses.wrong_shares(-high, -low)
-    assert losses.ranks_upper(losses.written(1 - turned, rare=False), 10_000, 0.05) < 0.12
+    turned = measures.wrong_shares(-high, -low)
+    assert measures.ranks_upper(measures.written(1 - turned, rare=False), 10_000, 0.05) < 0.12
 
 
 def ranked_failures(runs: int, known: bool) -> int:
@@ -68,11 +70,11 @@ def ranked_failures(runs: int, known: bool) -> int:
     generator, truth, failed = np.random.default_rng(8), norm.cdf(1 / math.sqrt(2)), 0
     for _ in range(runs):
         high, low = generator.normal(1, 1, 40), generator.normal(0, 1, 800)
-        wrong = losses.wrong_shares(high, low)
+        wrong = measures.wrong_shares(high, low)
         if known:  # the mean place, give or take the deviation of the negatives alone
             value = 1 - wrong.mean() - math.sqrt(math.log(40) / 1600)
         else:
-            value = losses.ranks_lower(losses.written(wrong, rare=False), 800, 0.05)
+            value = measures.ranks_lower(measures.written(wrong, rare=False), 800, 0.05)
         failed += value > truth
     return failed
 
@@ -85,14 +87,14 @@ def test_ranks() -> None:
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
 def test_scale_is_checked(scale: float) -> None:
     with pytest.raises(ParameterError, match="scale"):
-        losses.mean_upper("3x0", scale, 0.05)
+        measures.mean_upper("3x0", scale, 0.05)
 
 
 def test_pairs_are_checked() -> None:
     with pytest.raises(ParameterError, match="halves"):
-        losses.auc_lower(9, 2, 2, 0.05)
+        measures.auc_lower(9, 2, 2, 0.05)
     with pytest.raises(ParameterError, match="positives"):
-        losses.auc_lower(0, 0, 2, 0.05)
+        measures.auc_lower(0, 0, 2, 0.05)
 
 
 def auc_failures(runs: int, positives: int, negatives: int, pairs: bool) -> int:
@@ -101,12 +103,12 @@ def auc_failures(runs: int, positives: int, negatives: int, pairs: bool) -> int:
     truth, failed = norm.cdf(1 / math.sqrt(2)), 0
     for _ in range(runs):
         high, low = generator.normal(1, 1, positives), generator.normal(0, 1, negatives)
-        halves = losses.halves_of_pairs(high, low)
+        halves = measures.halves_of_pairs(high, low)
         if pairs:  # as if all pairs were independent
             number = positives * negatives
             value = kl_lower(halves / (2 * number), math.log(20) / number)
         else:
-            value = losses.auc_lower(halves, positives, negatives, 0.05)
+            value = measures.auc_lower(halves, positives, negatives, 0.05)
         failed += value > truth
     return failed
 
@@ -126,7 +128,7 @@ def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = Tr
         if normal:
             value = float(values.mean() + norm.isf(delta) * values.std(ddof=1) / math.sqrt(n))
         else:
-            value = losses.mean_upper(losses.written(values, rare), 1.0, delta)
+            value = measures.mean_upper(measures.written(values, rare), 1.0, delta)
         failed += value < 0.02
     return failed
 
@@ -152,5 +154,5 @@ def test_lower_end_of_a_mean() -> None:
     failed = 0
     for _ in range(400):
         values = generator.beta(1, 4, size=40)
-        failed += losses.mean_lower(losses.written(1 - values), 1.0, 0.05) > 0.2
+        failed += measures.mean_lower(measures.written(1 - values), 1.0, 0.05) > 0.2
     check_coverage("lower end of a mean loss", failed, 400, 0.05)

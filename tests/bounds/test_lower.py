@@ -7,20 +7,20 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pacboost.bounds.finite import examples_for_consistent
-from pacboost.bounds.lower import (
-    agnostic,
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.growth import log_sauer
+from pacboost.theory.finite import examples_for_consistent
+from pacboost.theory.sample_sizes import (
+    agnostic_lower,
     blumer,
     blumer_upper,
     ehkv,
     examples_for_no_free_lunch,
+    examples_for_sharp,
     examples_needed,
     no_free_lunch,
     no_free_lunch_risk,
 )
-from pacboost.bounds.rectangle import examples_for_sharp
-from pacboost.errors import NotCertified, ParameterError
-from pacboost.numerics.growth import log_sauer
 
 
 def test_vectors() -> None:
@@ -33,7 +33,7 @@ def test_vectors() -> None:
 def test_rounds_down() -> None:
     assert ehkv(1 / 32, 0.01, 3) < 2
     assert blumer(0.25, 0.1) < 3 * np.log(10)
-    assert agnostic(0.01, 0.01, 32) < 1000
+    assert agnostic_lower(0.01, 0.01, 32) < 1000
 
 
 def test_the_better_of_the_two_is_taken() -> None:
@@ -87,7 +87,11 @@ def test_constants_of_the_agnostic_bound() -> None:
 def test_shape() -> None:
     assert ehkv(0.01, 0.01, 11) > ehkv(0.02, 0.01, 11) > ehkv(0.02, 0.01, 10)
     assert blumer(0.01, 0.01) > blumer(0.02, 0.01) > blumer(0.02, 0.02)
-    assert agnostic(0.001, 0.01, 5) > agnostic(0.01, 0.01, 5) > agnostic(0.01, 0.01, 4)
+    assert (
+        agnostic_lower(0.001, 0.01, 5)
+        > agnostic_lower(0.01, 0.01, 5)
+        > agnostic_lower(0.01, 0.01, 4)
+    )
     assert blumer_upper(0.01, 0.01, 5) > blumer_upper(0.02, 0.01, 5) > blumer_upper(0.02, 0.01, 4)
     assert blumer_upper(0.5, 1e-30, 1) > blumer_upper(0.5, 0.1, 1)
 
@@ -133,7 +137,7 @@ def test_refuses_where_not_proved() -> None:
         ehkv(0.05, 0.01, 1)
     for epsilon, delta in ((0.1, 0.01), (0.01, 0.1), (1 / 64, 0.01)):
         with pytest.raises(NotCertified, match="below 1/64"):
-            agnostic(epsilon, delta, 10)
+            agnostic_lower(epsilon, delta, 10)
 
 
 def test_refuses_bad_input() -> None:
@@ -142,6 +146,6 @@ def test_refuses_bad_input() -> None:
     with pytest.raises(ParameterError, match="delta"):
         blumer(0.1, 1.0)
     with pytest.raises(ParameterError, match="dimension"):
-        agnostic(0.01, 0.01, 0)
+        agnostic_lower(0.01, 0.01, 0)
     with pytest.raises(ParameterError, match="domain"):
         no_free_lunch(3, 0)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from pacboost.bounds import margins
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.margins import (
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.theory import margins
+from pacboost.theory.margins import (
     EXPLANATIONS,
     breiman_bound,
     certificate,
@@ -21,7 +22,6 @@ from pacboost.bounds.margins import (
     schapire_bound,
     schapire_voters,
 )
-from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
 SIZE = math.log(1000)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacboost.bounds import dependent, holdout, wording
+from pacboost.bounds import holdout, wording
+from pacboost.bounds.estimates import missed_classes, missed_in_words
 from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.missed import in_words, missed_classes
 
 DELTA = 0.05
 SHARES = np.array([0.84, 0.06, 0.06, 0.04])
@@ -85,20 +85,20 @@ def test_looks_at_the_same_rows_are_paid_for() -> None:
     [
         holdout.certificate(5, 150, DELTA),  # other rows
         holdout.certificate(4, 200, DELTA),  # fewer mistakes than the table shows
-        dependent.groups_certificate([0.0, 0.9, 0.2] * 5, DELTA),
+        holdout.groups_certificate([0.0, 0.9, 0.2] * 5, DELTA),
         replace(holdout.certificate(5, 200, DELTA), of_what=wording.PERIOD),
     ],
 )
 def test_nothing_is_bounded_unless_the_certificate_counts_the_same_rows(certificate: Any) -> None:
     assert missed_classes(certificate, rare(30, 5), 2) == ()
-    assert in_words(certificate, rare(30, 5), ["a", "b"]) == ""
+    assert missed_in_words(certificate, rare(30, 5), ["a", "b"]) == ""
 
 
 def test_a_claim_about_rows_that_may_be_old_begins_so() -> None:
     made = replace(holdout.certificate(5, 200, DELTA), rows_checked=False)
-    said = in_words(made, rare(30, 5), ["a", "b"])
+    said = missed_in_words(made, rare(30, 5), ["a", "b"])
     assert said.startswith("If these rows are new, it misses at most ")
 
 
 def test_a_bound_that_says_nothing_is_not_stated() -> None:
-    assert in_words(holdout.certificate(19, 200, DELTA), rare(20, 19), ["a", "b"]) == ""
+    assert missed_in_words(holdout.certificate(19, 200, DELTA), rare(20, 19), ["a", "b"]) == ""

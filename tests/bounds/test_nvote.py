@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from pacboost.bounds import nvote
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.nvote import (
+from pacboost.bounds.out_of_bag import first_order_bound, tandem_bound
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.theory import nvote
+from pacboost.theory.nvote import (
     SIZES,
     best_pair,
     certificate,
@@ -19,8 +21,6 @@ from pacboost.bounds.nvote import (
     vote_loss,
     wrong_share,
 )
-from pacboost.bounds.pac_bayes import first_order_bound, tandem_bound
-from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
 SHARES = [0.2] * 95 + [0.6] * 5

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.bounds import pac_bayes
+from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.out_of_bag import WAYS, certificate, way_for
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.validation import OutOfBag
-from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.out_of_bag import OutOfBagVotes
+from pacboost.training.bags.bags import Bags, OutOfBagVotes
 from tests.bounds.coverage import check_coverage, check_rejected
 
 DELTA = 0.05
@@ -45,7 +44,7 @@ def test_stopping_early_costs_the_logarithm_and_nothing_else() -> None:
     found = certificate(half, 0.05, "tandem")
     expected = round(100_000 * math.exp(-2))
     price = math.log(2) + math.log(expected / 13_400) / 4
-    assert found.value == pac_bayes.tandem_bound(0.08, 13_400, price, 0.05)
+    assert found.value == out_of_bag.tandem_bound(0.08, 13_400, price, 0.05)
     budget = (2 * math.log(2) + math.log(2 * math.sqrt(expected) / 0.05)) / 13_400
     assert (2 * price + math.log(2 * math.sqrt(13_400) / 0.05)) / 13_400 == pytest.approx(budget)
     assert certificate(GOOD, 0.05, "tandem").value < found.value
@@ -67,7 +66,7 @@ def test_way_goes_by_rows_alone() -> None:
 def test_certificate_can_be_computed_again(way: str) -> None:
     made = certificate(replace(GOOD, members_max=150), 0.01, way)
     assert Certificate.from_json(made.to_json()) == made
-    again = getattr(pac_bayes, made.bound.removeprefix("pac_bayes."))
+    again = getattr(out_of_bag, made.bound.removeprefix("pac_bayes."))
     assert again(**made.inputs) == made.value
     assert "100 members" in made.claim
 

@@ -11,22 +11,24 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.bounds import pac_bayes
+from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.pac_bayes import (
+from pacboost.bounds.out_of_bag import (
     c_bound,
     cantelli_bound,
     cantelli_mu,
-    certificate,
+    first_order_bound,
+    pac_bayes_kl_bound,
+    tandem_bound,
+    vote_certificate,
+)
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.theory.nvote import (
     divergence,
     examples_for_first_order,
     examples_for_tandem,
-    first_order_bound,
     out_of_bag_sizes,
-    pac_bayes_kl_bound,
-    tandem_bound,
 )
-from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
 RUNS, DELTA = 2000, 0.05
@@ -189,7 +191,7 @@ def test_bad_numbers() -> None:
     with pytest.raises(ParameterError, match="n is 0"):
         first_order_bound(0.1, 0, 0.0, 0.05)
     with pytest.raises(ParameterError, match="there are first_order_bound"):
-        certificate("oob_vote", n=10, delta=0.05)
+        vote_certificate("oob_vote", n=10, delta=0.05)
 
 
 @pytest.mark.parametrize(
@@ -202,9 +204,9 @@ def test_bad_numbers() -> None:
     ],
 )
 def test_certificate_can_be_computed_again(name: str, losses: dict[str, float]) -> None:
-    made = certificate(name, **losses, n=2000, divergence=0.3, delta=0.01)
+    made = vote_certificate(name, **losses, n=2000, divergence=0.3, delta=0.01)
     assert Certificate.from_json(made.to_json()) == made
-    again = getattr(pac_bayes, made.bound.removeprefix("pac_bayes."))
+    again = getattr(out_of_bag, made.bound.removeprefix("pac_bayes."))
     assert again(**made.inputs) == made.value < 1
     assert made.size == 2000
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
-from pacboost.bounds.paired import Difference, difference_interval, sign_test_p
+from pacboost.bounds.exact_tests import Difference, difference_interval, sign_test_p
 from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy
@@ -56,7 +56,7 @@ def test_words_and_sides() -> None:
 
 def test_comparisons_have_differences() -> None:
     X, y = noisy(800, 4, seed=1)
-    found = pacboost.compare(["adaboost", "mada", "logit"], "stump", X, y, n_estimators=10)
+    found = pacboost.compare(X, y, ["adaboost", "mada", "logit"], "stump", n_estimators=10)
     assert len(found.differences) == 3
     one = found.difference("adaboost", "logit")
     other = found.difference("logit", "adaboost")

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
-from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.rank_counts import RankCounts, rank_counts
+from pacboost.bounds.held_out import HeldOut, RankCounts, rank_counts
 
 
 @pytest.mark.parametrize(("rows", "share", "ties"), [(50, 0.5, 1), (3000, 0.02, 2), (500, 0.5, 0)])

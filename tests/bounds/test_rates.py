@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.bounds import rates
-from pacboost.bounds.measured import BOUNDS, certificate, made_again
+from pacboost.bounds import measures
+from pacboost.bounds.measures import certificate, made_again
 from pacboost.errors import ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -21,39 +21,38 @@ RARE = (0.006, 0.004, 0.004, 0.986)
 
 
 def test_vectors() -> None:
-    assert rates.rate_lower(97, 100, 0.05) == pytest.approx(0.924289, abs=1e-6)
-    assert rates.rate_lower(80, 110, 0.05) == pytest.approx(0.648749, abs=1e-6)
-    assert rates.f1_lower(80, 110, 0.05) == pytest.approx(0.786959, abs=1e-6)
+    assert measures.rate_lower(97, 100, 0.05) == pytest.approx(0.924289, abs=1e-6)
+    assert measures.rate_lower(80, 110, 0.05) == pytest.approx(0.648749, abs=1e-6)
+    assert measures.f1_lower(80, 110, 0.05) == pytest.approx(0.786959, abs=1e-6)
 
 
 def test_claims_share_delta() -> None:
-    for name, (bound, _, _) in BOUNDS.items():
-        if name in ("rates.rate_upper", "rates.rate_lower", "rates.f1_lower", "rates.f1_upper"):
-            assert bound(7, 90, 0.05, 5) == pytest.approx(bound(7, 90, 0.01), rel=1e-9)
-    assert rates.balanced_upper("3/90 4/70", 0.05, 5) == pytest.approx(
-        rates.balanced_upper("3/90 4/70", 0.01), rel=1e-9
+    for bound in (measures.rate_upper, measures.rate_lower, measures.f1_lower, measures.f1_upper):
+        assert bound(7, 90, 0.05, 5) == pytest.approx(bound(7, 90, 0.01), rel=1e-9)
+    assert measures.balanced_upper("3/90 4/70", 0.05, 5) == pytest.approx(
+        measures.balanced_upper("3/90 4/70", 0.01), rel=1e-9
     )
 
 
 def test_ends_enclose_what_was_seen() -> None:
     for k, n in ((0, 9), (4, 9), (9, 9)):
-        assert rates.rate_lower(k, n, 0.05) <= k / n <= rates.rate_upper(k, n, 0.05)
-        assert rates.f1_lower(k, n, 0.05) <= 2 * k / (n + k) <= rates.f1_upper(k, n, 0.05)
+        assert measures.rate_lower(k, n, 0.05) <= k / n <= measures.rate_upper(k, n, 0.05)
+        assert measures.f1_lower(k, n, 0.05) <= 2 * k / (n + k) <= measures.f1_upper(k, n, 0.05)
         parts = f"{k}/{n} 1/9"
-        low, high = rates.balanced_lower(parts, 0.05), rates.balanced_upper(parts, 0.05)
+        low, high = measures.balanced_lower(parts, 0.05), measures.balanced_upper(parts, 0.05)
         assert low <= (k / n + 1 / 9) / 2 <= high
-        assert rates.gap_upper(parts, 0.05) >= abs(k / n - 1 / 9)
+        assert measures.gap_upper(parts, 0.05) >= abs(k / n - 1 / 9)
 
 
 @pytest.mark.parametrize("parts", ["", "3", "3/0", "4/3", "a/b", "-1/3"])
 def test_counts_that_no_rows_give(parts: str) -> None:
     with pytest.raises(ParameterError):
-        rates.balanced_upper(parts, 0.05)
+        measures.balanced_upper(parts, 0.05)
 
 
 def test_a_gap_needs_two_groups() -> None:
     with pytest.raises(ParameterError, match="two groups"):
-        rates.gap_upper("3/10", 0.05)
+        measures.gap_upper("3/10", 0.05)
 
 
 def test_unknown_names_are_refused() -> None:
@@ -94,12 +93,12 @@ def judged(chances: tuple[float, ...], n: int, delta: float, runs: int) -> None:
     both = tp + fp + fn
     index = p_tp / (p_tp + p_fp + p_fn)
     cases: list[tuple[str, Value, Counts, Counts, float, bool]] = [
-        ("recall", rates.rate_lower, tp, tp + fn, p_tp / (p_tp + p_fn), True),
-        ("missed", rates.rate_upper, fn, tp + fn, p_fn / (p_tp + p_fn), False),
-        ("precision", rates.rate_lower, tp, tp + fp, p_tp / (p_tp + p_fp), True),
-        ("false alarms", rates.rate_upper, fp, n - tp - fn, p_fp / (p_fp + p_tn), False),
-        ("F1 lower", rates.f1_lower, tp, both, 2 * index / (1 + index), True),
-        ("F1 upper", rates.f1_upper, tp, both, 2 * index / (1 + index), False),
+        ("recall", measures.rate_lower, tp, tp + fn, p_tp / (p_tp + p_fn), True),
+        ("missed", measures.rate_upper, fn, tp + fn, p_fn / (p_tp + p_fn), False),
+        ("precision", measures.rate_lower, tp, tp + fp, p_tp / (p_tp + p_fp), True),
+        ("false alarms", measures.rate_upper, fp, n - tp - fn, p_fp / (p_fp + p_tn), False),
+        ("F1 lower", measures.f1_lower, tp, both, 2 * index / (1 + index), True),
+        ("F1 upper", measures.f1_upper, tp, both, 2 * index / (1 + index), False),
     ]
     for name, bound, events, rows, truth, lower in cases:
         count = misses(bound, events, rows, truth, delta, lower)
@@ -124,10 +123,10 @@ def test_precision_counted_among_all_rows_is_rejected() -> None:
     _, fp, fn, _ = drawn(COMMON, 400, 2000).T
     truth = 0.25 / 0.3
     rows = np.full(2000, 400)
-    count = misses(rates.rate_lower, 400 - fp, rows, truth, 0.05, True)
+    count = misses(measures.rate_lower, 400 - fp, rows, truth, 0.05, True)
     check_rejected("precision with m = all rows", count, 2000, 0.05)
     index = COMMON[0] / sum(COMMON[:3])
-    count = misses(rates.f1_lower, 400 - fp - fn, rows, 2 * index / (1 + index), 0.05, True)
+    count = misses(measures.f1_lower, 400 - fp - fn, rows, 2 * index / (1 + index), 0.05, True)
     check_rejected("F1 with m = all rows", count, 2000, 0.05)
 
 
@@ -143,11 +142,11 @@ def balanced(runs: int, n: int, pooled: bool) -> int:
         wrong = generator.binomial(sizes, list(CLASSES.values()))
         if not sizes.all():
             continue
-        parts = rates.write_parts([(int(k), int(m)) for k, m in zip(wrong, sizes, strict=True)])
+        parts = measures.write_parts([(int(k), int(m)) for k, m in zip(wrong, sizes, strict=True)])
         value = (
-            rates.rate_upper(int(wrong.sum()), n, 0.05)
+            measures.rate_upper(int(wrong.sum()), n, 0.05)
             if pooled
-            else rates.balanced_upper(parts, 0.05)
+            else measures.balanced_upper(parts, 0.05)
         )
         failed += value < truth
     return failed
@@ -162,8 +161,8 @@ def groups(runs: int, claims: int) -> tuple[int, int]:
     """How often any of 20 groups, or their gap, is bounded wrongly; all have a rate of 0.2."""
     failed = gaps = 0
     generator = np.random.default_rng(5)
-    upper = cache(lambda k, n: rates.rate_upper(k, n, 0.05, claims))
-    lower = cache(lambda k, n: rates.rate_lower(k, n, 0.05, claims))
+    upper = cache(lambda k, n: measures.rate_upper(k, n, 0.05, claims))
+    lower = cache(lambda k, n: measures.rate_lower(k, n, 0.05, claims))
     for _ in range(runs):
         sizes = generator.multinomial(1000, [0.05] * 20)
         counts = generator.binomial(sizes, [0.2] * 19 + [0.5])
@@ -188,7 +187,7 @@ def searched(runs: int, fresh: bool) -> int:
     counts = generator.binomial(60, 0.3, size=(2, runs, 40))
     chosen = counts[0].argmin(axis=1)
     held = counts[1 if fresh else 0][np.arange(runs), chosen]
-    return misses(rates.rate_upper, held, np.full(runs, 60), 0.3, 0.05, False)
+    return misses(measures.rate_upper, held, np.full(runs, 60), 0.3, 0.05, False)
 
 
 def test_a_search_over_groups_needs_other_rows() -> None:

@@ -9,16 +9,16 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
-from pacboost.bounds import rectangle
-from pacboost.bounds.rectangle import (
-    certificate,
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.theory import sample_sizes
+from pacboost.theory.sample_sizes import (
+    box_certificate,
     examples_for_sharp,
     examples_for_strip,
     sharp,
     strip,
     strip_exact,
 )
-from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
 Risks = NDArray[np.float64]
@@ -141,14 +141,14 @@ def test_coverage_in_full() -> None:
 
 
 def test_certificate_can_be_computed_again() -> None:
-    made = certificate(200, 0.05, 2)
+    made = box_certificate(200, 0.05, 2)
     assert made.bound == "rectangle.sharp"
-    assert rectangle.sharp(**made.inputs) == made.value  # type: ignore[arg-type]
+    assert sample_sizes.sharp(**made.inputs) == made.value  # type: ignore[arg-type]
 
 
 def test_refuses() -> None:
     with pytest.raises(NotCertified, match="2 negative examples"):
-        certificate(200, 0.05, 2, mistakes=2)
+        box_certificate(200, 0.05, 2, mistakes=2)
     with pytest.raises(ParameterError, match="features"):
         sharp(200, 0.05, 0)
     with pytest.raises(ParameterError, match="delta"):

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from pacboost.bounds import selective
-from pacboost.bounds.answering import Answering
+from pacboost.bounds.answering import Answering, at_thresholds, by_ranks
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.target import TESTS
-from pacboost.bounds.thresholds import at_thresholds, by_ranks
+from pacboost.bounds.selective import TESTS
 from pacboost.errors import ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs

@@ -8,9 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pacboost.bounds import sequence
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.sequence import (
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.sequences import Betting, EmpiricalBernstein
+from pacboost.theory import sequence
+from pacboost.theory.sequence import (
     anytime_kl_bound,
     bernstein_bound,
     betting_bound,
@@ -18,9 +21,6 @@ from pacboost.bounds.sequence import (
     examples_for_anytime,
     mixture_bound,
 )
-from pacboost.errors import NotCertified, ParameterError
-from pacboost.numerics.kl import kl_upper
-from pacboost.numerics.sequences import Betting, EmpiricalBernstein
 from tests.bounds.coverage import check_coverage, check_rejected
 
 ONE_IN_TEN = " ".join(str(10 * i + 1) for i in range(100))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pacboost.bounds.three_way import certificate, recursive_error
+from pacboost.bounds.filtering import recursive_certificate, recursive_error
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.ledger import Ledger
 from pacboost.numerics.three_way import targets
@@ -33,7 +33,7 @@ def test_from_a_half_on_nothing_follows() -> None:
 
 
 def test_it_can_be_made_again() -> None:
-    made = certificate(0.4, 3, 0.05, 1000, "draws are independent")
+    made = recursive_certificate(0.4, 3, 0.05, 1000, "draws are independent")
     ledger = Ledger("three_way", "none", "Stump", 1000, 1, False, False)
     assert recompute(made, ledger) == made.value
     assert made.assumptions == ("draws are independent",)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds.answering import Answering
-from pacboost.bounds.thresholds import Borders, at_thresholds, by_ranks
+from pacboost.bounds.answering import Answering, at_thresholds, by_ranks
+from pacboost.bounds.decision import Borders
 from pacboost.errors import DataError, NotCertified, ParameterError
 
 

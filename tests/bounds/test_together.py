@@ -9,8 +9,8 @@ import pytest
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.together import best_of
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.theory.finite import best_of
 from tests.bounds.coverage import check_coverage, check_rejected
 
 RISK, SAMPLES, ROWS = 0.3, 20, 60

@@ -12,11 +12,10 @@ import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
-from pacboost.boosters.filtering import FilterBoost, Measure
+from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.newton import Gentle
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.bounds.training import (
     margin_distribution,
     product_bound,

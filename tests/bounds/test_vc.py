@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom, hypergeom
 
-from pacboost.bounds import vc
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.vc import (
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.theory import vc
+from pacboost.theory.vc import (
     certificate,
     dimension_of_boxes,
     dimension_of_halfspaces,
@@ -32,7 +33,6 @@ from pacboost.bounds.vc import (
     realizable,
     relative_deviation,
 )
-from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
 TEN = growth_of_dimension(10)

@@ -12,43 +12,38 @@ from hypothesis import strategies as st
 
 import pacboost
 from pacboost.bounds import (
-    compression,
-    dependent,
-    finite,
+    filtering,
     holdout,
-    measures,
     occam,
-    pac_bayes,
-    rectangle,
+    out_of_bag,
     selective,
-    sequence,
-    three_way,
     wording,
 )
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import confidence
 from pacboost.errors import ParameterError
+from pacboost.theory import finite, sample_sizes, sequence
 
 ONE = holdout.certificate(3, 100, 0.05)
 CLAIMS = {
     "The classifier is wrong on at most 7.58 % of new examples.": ONE,
     "The classifier is wrong on at most 85.36 % of the examples of a new group, on average over "
-    "groups, large or small.": dependent.groups_certificate([0.0, 0.5], 0.05),
+    "groups, large or small.": holdout.groups_certificate([0.0, 0.5], 0.05),
     "Of the new examples it answers (confidence 0.9 or more) the classifier is wrong on at most "
     "1.97 %.": selective.certificate(3, 600, 0.05, 20, 0.9),
     "The compressed vote is wrong on at most 10.14 % of new examples.": (
-        compression.vote_certificate(0, 990, 1000, 4, 10, 3, 0.05)
+        occam.vote_certificate(0, 990, 1000, 4, 10, 3, 0.05)
     ),
     "The quantised vote is wrong on at most 15.98 % of new examples.": occam.certificate(
         1000, 10_000, 1260, 20, 3, 0.05
     ),
-    "The tightest box is wrong on at most 0.78 % of new examples.": rectangle.certificate(
+    "The tightest box is wrong on at most 0.78 % of new examples.": sample_sizes.box_certificate(
         1000, 0.05, 2
     ),
-    "The majority is wrong on at most 28.45 % of new examples.": three_way.certificate(
+    "The majority is wrong on at most 28.45 % of new examples.": filtering.recursive_certificate(
         0.4, 2, 0.05, 10_000, "draws are independent"
     ),
-    "The weighted vote is wrong on at most 36.06 % of new examples.": pac_bayes.certificate(
+    "The weighted vote is wrong on at most 36.06 % of new examples.": out_of_bag.vote_certificate(
         "tandem_bound", tandem=0.08, n=13_000, divergence=0.0, delta=0.05
     ),
     "The classifier is wrong on at most 0.70 % of new examples, whenever watching stopped.": (
@@ -62,7 +57,7 @@ def test_claims_follow_from_the_numbers(claim: str) -> None:
     assert CLAIMS[claim].claim == claim
 
 
-PLAIN_NUMBERS = {name for name, own in measures.MEASURES.items() if not own.rate} | {measures.GAP}
+PLAIN_NUMBERS = {name for name, own in wording.MEASURES.items() if not own.rate} | {wording.GAP}
 
 
 @pytest.mark.parametrize("of_what", wording.OF_WHAT)
@@ -80,7 +75,7 @@ def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) 
 
 
 def test_groups_are_averaged_in_every_sentence() -> None:
-    made = dependent.groups_certificate([0.0, 0.5], 0.05)
+    made = holdout.groups_certificate([0.0, 0.5], 0.05)
     for text in (made.claim, str(wording.sentence(made)), str(made)):
         assert "on average over groups" in text
 

@@ -19,8 +19,8 @@ from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
 from pacboost.estimators.filtering import filter_setup
 from pacboost.parallel.cluster import Cluster
-from pacboost.reports.filtering import FilteringView
-from pacboost.sources.oracles.parquet import ParquetOracle
+from pacboost.reports.progress import FilteringView
+from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.remote import FoundRows, RemoteLook
 from tests.estimators.filter_sources import noisy, small, write_parquet

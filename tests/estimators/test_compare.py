@@ -43,7 +43,7 @@ def without_seconds(found: Comparison) -> list[dict[str, Any]]:
 
 def test_all_learn_from_the_same_rows_and_are_tested_on_the_others() -> None:
     X, y = data()
-    found = compare(["adaboost", "logit"], "stump", X, y, n_estimators=15, random_state=7)
+    found = compare(X, y, ["adaboost", "logit"], "stump", n_estimators=15, random_state=7)
     assert (found.train_rows, found.test_rows, found.learner) == (300, 100, "Stump")
     one, other = found["adaboost"].model, found["logit"].model
     assert one.ledger_.rows == other.ledger_.rows == 300
@@ -63,7 +63,7 @@ def test_all_learn_from_the_same_rows_and_are_tested_on_the_others() -> None:
 def test_every_name_is_compared_or_says_why_not(classes: int) -> None:
     X, y = data(200)
     y = y if classes == 2 else np.where(X[:, 3] > 0.5, "maybe", y)
-    found = compare("all", "stump", X, y, n_estimators=8)
+    found = compare(X, y, "all", "stump", n_estimators=8)
     assert [entry.name for entry in found] == list(BOOSTERS)
     for entry in found:
         if entry.failed:
@@ -80,11 +80,11 @@ def test_every_name_is_compared_or_says_why_not(classes: int) -> None:
 
 def test_it_repeats_itself() -> None:
     X, y = data()
-    first = compare("adaboost,mada", "tree", X, y, n_estimators=5)
+    first = compare(X, y, "adaboost,mada", "tree", n_estimators=5)
     assert without_seconds(first) == without_seconds(
-        compare(" adaboost , mada", "tree", X, y, n_estimators=5, n_jobs=1)
+        compare(X, y, " adaboost , mada", "tree", n_estimators=5, n_jobs=1)
     )
-    other = compare("adaboost,mada", "tree", X, y, n_estimators=5, random_state=1)
+    other = compare(X, y, "adaboost,mada", "tree", n_estimators=5, random_state=1)
     assert without_seconds(first) != without_seconds(other)
 
 
@@ -92,13 +92,13 @@ def test_every_kind_of_rows() -> None:
     X, y = data(300)
     frame = pd.DataFrame(X, columns=list("abcd"))
     forms = [frame, pl.from_pandas(frame), pa.table(frame), X.tolist(), ArrayTable(X)]
-    expected = without_seconds(compare("adaboost,logit", "tree", X, y, n_estimators=4))
+    expected = without_seconds(compare(X, y, "adaboost,logit", "tree", n_estimators=4))
     for form in forms:
-        found = compare("adaboost,logit", "tree", form, pd.Series(y), n_estimators=4)
+        found = compare(form, pd.Series(y), "adaboost,logit", "tree", n_estimators=4)
         assert without_seconds(found) == expected
-    found = compare("adaboost,logit", "tree", sparse.csc_array(X), y, n_estimators=4)
+    found = compare(sparse.csc_array(X), y, "adaboost,logit", "tree", n_estimators=4)
     assert without_seconds(found) == expected
-    found = compare("adaboost", GaussianNB(), sparse.csc_array(X), y, n_estimators=4)
+    found = compare(sparse.csc_array(X), y, "adaboost", GaussianNB(), n_estimators=4)
     assert "held dense" in found["adaboost"].notes[0]
 
 
@@ -107,14 +107,14 @@ def test_categories_keep_their_levels() -> None:
     frame = pd.DataFrame({"size": X[:, 0], "job": np.where(X[:, 1] > 0, "smith", "cook")})
     y = (frame["job"] == "smith").to_numpy()
     for form in (frame, frame.to_numpy(dtype=object)):
-        found = compare("adaboost,logit", "tree", form, y, n_estimators=3)
+        found = compare(form, y, "adaboost,logit", "tree", n_estimators=3)
         assert [entry.test_error for entry in found] == [0, 0]
 
 
 def test_estimators_bring_their_own_learner_and_are_not_touched() -> None:
     X, y = data()
     mine = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), 6, random_state=0)
-    found = compare({"mine": mine, "line": LogisticRegression()}, "stump", X, y)
+    found = compare(X, y, {"mine": mine, "line": LogisticRegression()}, "stump")
     assert not hasattr(mine, "model_")
     assert found["mine"].rounds == 6
     assert found["line"].rounds is None
@@ -126,7 +126,7 @@ def test_names_are_short_and_differ() -> None:
     X, y = data(100)
     booster = AdaBoost(max_vote=0.5)
     found = compare(
-        ["adaboost", booster, booster, LogisticRegression()], "stump", X, y, n_estimators=2
+        X, y, ["adaboost", booster, booster, LogisticRegression()], "stump", n_estimators=2
     )
     assert [entry.name for entry in found] == [
         "adaboost",
@@ -134,7 +134,7 @@ def test_names_are_short_and_differ() -> None:
         "AdaBoost(max_vote=0.5) #2",
         "LogisticRegression()",
     ]
-    assert [entry.name for entry in compare(booster, "stump", X, y, n_estimators=2)] == [
+    assert [entry.name for entry in compare(X, y, booster, "stump", n_estimators=2)] == [
         "AdaBoost(max_vote=0.5)"
     ]
 
@@ -142,13 +142,13 @@ def test_names_are_short_and_differ() -> None:
 def test_one_that_fails_says_why_and_the_others_go_on() -> None:
     X, y = data(200)
     X[3, 2] = np.nan
-    found = compare(["adaboost", LogisticRegression(), "mada"], "stump", X, y, n_estimators=3)
+    found = compare(X, y, ["adaboost", LogisticRegression(), "mada"], "stump", n_estimators=3)
     assert [entry.failed for entry in found] == [False, True, False]
     assert found["LogisticRegression()"].stopped.startswith("ValueError: Input X contains NaN")
     assert found["LogisticRegression()"].worse is None
     assert "failed" in str(found)
     several = np.column_stack([y == "yes", X[:, 0] > 0]).astype(int)
-    found = compare("adaboost,logit", "stump", X, several, n_estimators=3)
+    found = compare(X, several, "adaboost,logit", "stump", n_estimators=3)
     assert not found["logit"].failed
     assert "of labels" in found["adaboost"].notes[0]
 
@@ -160,28 +160,28 @@ def test_all_that_fail_are_an_error() -> None:
         raise RuntimeError("out of order")
 
     with pytest.raises(PacboostError, match="every booster failed; adaboost: RuntimeError: out of"):
-        compare("adaboost,logit", broken, X, y)
+        compare(X, y, "adaboost,logit", broken)
     numbers = BoostRegressor(n_estimators=2)
     with pytest.raises(PacboostError, match="every booster failed"):
-        compare([numbers], "stump", X, X[:, 0] > 0)
+        compare(X, X[:, 0] > 0, [numbers], "stump")
 
 
 def test_warnings_are_noted_not_lost() -> None:
     X, y = np.zeros((60, 1)), np.arange(60) % 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = compare("adaboost", lambda X, y, w: lambda Z: np.ones(len(Z)), X, y, test=None)
+        found = compare(X, y, "adaboost", lambda X, y, w: lambda Z: np.ones(len(Z)), test=None)
     assert "no rule better than guessing" in found["adaboost"].notes[0]
     assert not found["adaboost"].failed
 
 
 def test_rows_of_ones_own_and_none() -> None:
     X, y = data()
-    own = compare("adaboost", "stump", X[:250], y[:250], test=(X[250:], y[250:]), n_estimators=4)
+    own = compare(X[:250], y[:250], "adaboost", "stump", test=(X[250:], y[250:]), n_estimators=4)
     assert (own.train_rows, own.test_rows) == (250, 150)
     entry = own["adaboost"]
     assert entry.test_error == entry.model.mistakes(X[250:], y[250:]).mean()
-    none = compare("adaboost", "stump", X, y, test=None, n_estimators=4)
+    none = compare(X, y, "adaboost", "stump", test=None, n_estimators=4)
     assert (none.train_rows, none.test_rows) == (400, 0)
     assert none["adaboost"].test_error is none["adaboost"].worse is None
 
@@ -189,14 +189,14 @@ def test_rows_of_ones_own_and_none() -> None:
 def test_labels_that_only_the_test_rows_have_are_errors() -> None:
     X, y = data(100)
     strange = np.full(20, "unheard of")
-    found = compare("adaboost", "stump", X[20:], y[20:], test=(X[:20], strange), n_estimators=2)
+    found = compare(X[20:], y[20:], "adaboost", "stump", test=(X[:20], strange), n_estimators=2)
     assert found["adaboost"].test_error == 1
 
 
 def test_rows_that_were_learned_from_are_no_test() -> None:
     X, y = data(100)
     with pytest.raises(PacboostError, match="20 of 20 rows compared are rows the model was"):
-        compare("adaboost", "stump", X, y, test=(X[:20], y[:20]), n_estimators=2)
+        compare(X, y, "adaboost", "stump", test=(X[:20], y[:20]), n_estimators=2)
 
 
 @pytest.mark.parametrize(
@@ -225,9 +225,9 @@ def test_bad_parameters_are_refused_before_the_work(options: dict[str, Any], mes
 def test_bad_rows_are_refused_once() -> None:
     X, y = data(100)
     with pytest.raises(DataError, match="100 rows but y has 99"):
-        compare("adaboost", "stump", X, y[:-1])
+        compare(X, y[:-1], "adaboost", "stump")
     with pytest.raises(DataError, match="inf"):
-        compare("adaboost", "stump", np.where(X > 2, np.inf, X), y)
+        compare(np.where(X > 2, np.inf, X), y, "adaboost", "stump")
 
 
 def test_ctrl_c_leaves_what_is_done() -> None:
@@ -238,7 +238,7 @@ def test_ctrl_c_leaves_what_is_done() -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
     contest = Contest(
-        "adaboost,logit,mada", "stump", X, y, n_estimators=50, test=0.25, delta=0.05, share=0.05,
+        X, y, "adaboost,logit,mada", "stump", n_estimators=50, test=0.25, delta=0.05, share=0.05,
         random_state=0, callbacks=[interrupt],
     )  # fmt: skip
     with pytest.raises(KeyboardInterrupt):
@@ -249,7 +249,7 @@ def test_ctrl_c_leaves_what_is_done() -> None:
 
 def test_ctrl_c_carries_the_comparison_of_what_is_done() -> None:
     X, y = data(100)
-    whole = compare("adaboost,logit,mada", "stump", X, y, n_estimators=5)
+    whole = compare(X, y, "adaboost,logit,mada", "stump", n_estimators=5)
     calls = []
 
     def interrupt(entry: Any) -> None:
@@ -259,7 +259,7 @@ def test_ctrl_c_carries_the_comparison_of_what_is_done() -> None:
 
     options: dict[str, Any] = {"n_estimators": 5, "callbacks": [interrupt]}
     with pytest.raises(KeyboardInterrupt) as caught:
-        compare("adaboost,logit,mada", "stump", X, y, **options)
+        compare(X, y, "adaboost,logit,mada", "stump", **options)
     found = caught.value.comparison  # type: ignore[attr-defined]
     assert without_seconds(found) == without_seconds(whole)[:2]  # intervals are for all three
     (note,) = caught.value.__notes__
@@ -270,14 +270,14 @@ def test_ctrl_c_before_any_is_done_carries_nothing() -> None:
     X, y = data(100)
     options: dict[str, Any] = {"callbacks": [lambda entry: os.kill(os.getpid(), signal.SIGINT)]}
     with pytest.raises(KeyboardInterrupt) as caught:
-        compare("adaboost,logit", "stump", X, y, **options)
+        compare(X, y, "adaboost,logit", "stump", **options)
     assert not hasattr(caught.value, "comparison")
     assert not caught.value.__notes__  # nothing is kept that one could go on with
 
 
 def test_progress_names_the_booster(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = data(100)
-    found = compare("adaboost,mada", "stump", X, y, n_estimators=4, verbose=True)
+    found = compare(X, y, "adaboost,mada", "stump", n_estimators=4, verbose=True)
     shown = capsys.readouterr().err
     for part in ("adaboost", "mada", "4/4"):
         assert part in shown

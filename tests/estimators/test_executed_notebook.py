@@ -23,11 +23,15 @@ y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
     "model.verdict_",
     "model.certificate_",
     "model.explain(X[0])",
-    "model.answer(X, abstain_below=0.9)",
+    "pacboost.choose_threshold(model, abstain_below=0.9).answer(X)",
     "pacboost.theory.plan.holdout(epsilon=0.05, delta=0.05)",
-    "pacboost.compare(['adaboost', 'logit'], 'stump', X, y, n_estimators=3, n_jobs=1)",
+    "pacboost.compare(X, y, ['adaboost', 'logit'], 'stump', n_estimators=3, n_jobs=1)",
 )
-PLOTS = ("model.plot_rounds(X, y)", "model.plot_margins(X, y)", "model.plot_importances()")
+PLOTS = (
+    "pacboost.plots.rounds(model, X, y)",
+    "pacboost.plots.margins(model, X, y)",
+    "pacboost.plots.importances(model)",
+)
 
 
 @pytest.fixture(scope="module")

@@ -63,11 +63,11 @@ def test_looking_raises_nothing_after_fit(name: str) -> None:
 
 
 def test_a_property_that_does_not_apply_is_absent_and_says_why() -> None:
-    model = fitted("AdaBoostClassifier")
-    assert not hasattr(model, "answering_")
-    assert "answering_" not in dict(inspect.getmembers(model))
-    with pytest.raises(NotCertified, match="certify='holdout'"):
-        _ = model.answering_
+    model = fitted("RandomForestRegressor")
+    assert not hasattr(model, "certificate_")
+    assert "certificate_" not in dict(inspect.getmembers(model))
+    with pytest.raises(NotCertified, match=r"pacboost\.intervals"):
+        _ = model.certificate_
 
 
 def test_the_display_does_not_write_out_all_rules() -> None:

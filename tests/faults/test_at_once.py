@@ -19,8 +19,8 @@ from joblib import Parallel, delayed
 
 from pacboost import AdaBoostClassifier
 from pacboost.errors import FileError
+from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.csv import CsvOracle
-from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.svmlight import SvmlightOracle
 
 ROOT = Path(__file__).parents[2]

@@ -11,6 +11,7 @@ import pytest
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.errors import DataError, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.questions.selective import certify_answers
 from tests.test_model_bytes import content
 
 
@@ -147,8 +148,8 @@ def test_questions_take_rows_on_the_gpu() -> None:
 
     X, y = table(9_000)
     model, there = fitted(X[:5_000], y[:5_000], "cuda"), cupy.asarray(X[5_000:])
-    found = model.certify_answers(there, y[5_000:], target_error=0.3)
-    assert found == model.certify_answers(X[5_000:], y[5_000:], target_error=0.3)
+    found = certify_answers(model, there, y[5_000:], target_error=0.3)
+    assert found == certify_answers(model, X[5_000:], y[5_000:], target_error=0.3)
     assert np.array_equal(model.mistakes(there, y[5_000:]), model.mistakes(X[5_000:], y[5_000:]))
 
 

@@ -20,6 +20,7 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins
 from pacboost.samples.blocks import CodedTable
+from tests.hypotheses.test_tree import random_rule
 from tests.kernels import naive
 
 
@@ -39,37 +40,6 @@ def make_bins(generator: np.random.Generator, features: int, most: int, categori
         thresholds.append(own if j < categories else np.sort(generator.normal(size=count)))
     told = tuple(np.asarray(t, dtype=np.float32) for t in thresholds)
     return Bins(told, np.zeros(features, dtype=np.int64), np.array(levels))
-
-
-def grown(generator: np.random.Generator, bins: Bins, leaves: int, outputs: int) -> TreeRule:
-    """A tree grown at random leaves; splits on categorical features are subsets."""
-    splits, features = leaves - 1, len(bins.thresholds)
-    left, right = np.zeros(splits, np.int32), np.zeros(splits, np.int32)
-    ends: list[tuple[NDArray[np.int32], int] | None] = [None]
-    for t in range(splits):
-        place = ends.pop(int(generator.integers(len(ends))))
-        if place is not None:
-            place[0][place[1]] = t
-        ends += [(left, t), (right, t)]
-    for leaf, place in enumerate(ends):
-        if place is not None:
-            place[0][place[1]] = ~leaf
-    feature = generator.integers(features, size=splits).astype(np.int32)
-    category = bins.levels[feature] > 0
-    member = np.where(category, np.cumsum(category) - 1, -1).astype(np.int32)
-    return TreeRule(
-        bins=bins,
-        feature=feature,
-        cut=generator.integers(-1, bins.missing + 1, size=splits).astype(np.int32),
-        missing_left=generator.random(splits) < 0.5,
-        left=left,
-        right=right,
-        member=member,
-        members=generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8),
-        gain=np.ones(splits),
-        cover=np.ones(2 * splits + 1),
-        values=units(generator.integers(-(2**30), 2**30, (leaves, outputs))),
-    )
 
 
 def stump(generator: np.random.Generator, bins: Bins) -> StumpRule:
@@ -120,7 +90,7 @@ def test_trees_of_any_size(
     rules: list[Hypothesis] = [
         TreeRule.constant(bins, units(generator.integers(-9, 9, outputs)))
         if count == 1
-        else grown(generator, bins, count, outputs)
+        else random_rule(generator, bins, count - 1, outputs=outputs)
         for count in leaves
     ]
     check_same(bins, rules, [1.0] * len(rules), table_of(generator, bins, 90))
@@ -138,7 +108,7 @@ def test_stumps_alone_and_among_trees(most: int, trees: bool, seed: int) -> None
     rules: list[Hypothesis] = [stump(generator, bins) for _ in range(8)]
     rules[3] = StumpRule.constant(-1)
     if trees:
-        rules[1:1] = [grown(generator, bins, count, 1) for count in (2, 7, 40)]
+        rules[1:1] = [random_rule(generator, bins, count - 1) for count in (2, 7, 40)]
     drawn = units(generator.integers(-(2**33), 2**33, len(rules))).tolist()
     votes = [
         vote if isinstance(rule, StumpRule) else 1.0  # leaves hold what is added
@@ -150,7 +120,7 @@ def test_stumps_alone_and_among_trees(most: int, trees: bool, seed: int) -> None
 def test_many_trees_outgrow_the_first_arrays() -> None:
     generator = np.random.default_rng(0)
     bins = make_bins(generator, 9, 100, 2)
-    rules: list[Hypothesis] = [grown(generator, bins, 31, 1) for _ in range(70)]
+    rules: list[Hypothesis] = [random_rule(generator, bins, 30) for _ in range(70)]
     own, votes = Ballot(bins, 1), [1.0] * len(rules)
     for rule in rules:
         own.add(rule, 1.0)
@@ -165,7 +135,7 @@ def test_threads_change_nothing(threads: int) -> None:
     bins = make_bins(generator, 3, 60, 1)
     own = Ballot(bins, 1)
     for count in (2, 31, 40):
-        own.add(grown(generator, bins, count, 1), 0.5)
+        own.add(random_rule(generator, bins, count - 1), 0.5)
     own.add(stump(generator, bins), 0.25)
     table = table_of(generator, bins, 100_001)
     with using(1):
@@ -189,7 +159,7 @@ def test_an_empty_ballot_says_nothing() -> None:
 def test_masks_leave_the_leaf_that_a_walk_comes_to(leaves: int, categories: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     bins = make_bins(generator, 3, 12, categories)
-    tree = grown(generator, bins, leaves, 1)
+    tree = random_rule(generator, bins, leaves - 1)
     codes = table_of(generator, bins, 60).codes
     features, masks = leaf_masks(tree)
     assert features.tolist() == sorted(set(tree.feature.tolist()))
@@ -206,7 +176,7 @@ def test_masks_leave_the_leaf_that_a_walk_comes_to(leaves: int, categories: int,
 def test_many_rows_are_scored_like_few(leaves: tuple[int, ...], outputs: int) -> None:
     generator = np.random.default_rng(len(leaves))
     bins = make_bins(generator, 9, 200, 2)
-    trees = [grown(generator, bins, size, outputs) for size in leaves]
+    trees = [random_rule(generator, bins, size - 1, outputs=outputs) for size in leaves]
     table = table_of(generator, bins, 4 * scored_trees.ROWS_WORTH_MASKS)
     vote = Vote(trees, units(generator.integers(1, 2**20, size=len(trees))), outputs)
     parts = np.split(np.arange(table.n_rows), 16)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from pacboost.hypotheses.function import ClassFunction, Function
+from pacboost.errors import DataError
+from pacboost.hypotheses import majority
+from pacboost.hypotheses.function import ClassFunction, Function, Recorded
 from pacboost.hypotheses.hypothesis import Names
-from pacboost.hypotheses.majority import Decision, Three, decided, named
+from pacboost.hypotheses.majority import Decision, Pattern, Three, decided, named
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import fit_bins
@@ -97,6 +102,101 @@ def test_codes_and_raw_rows_are_answered_alike(missing: int) -> None:
     assert three.cells(coded).tolist() == three.cells(unlabelled(table)).tolist()
 
 
-def test_words_name_the_three() -> None:
-    three = Three(*(StumpRule(j, 0.5, 0, 1, -1) for j in range(3)))
-    assert three.words(NAMES).startswith("majority of (x0 > 0.5 → +, else −; x1 > 0.5")
+# Tables of patterns: every row has a place, known patterns their own, others the nearest.
+
+
+def rules_of(features: int) -> list[StumpRule]:
+    """One rule for the sign of each feature."""
+    return [StumpRule(j, 0.0, 0, 1, 1) for j in range(features)]
+
+
+def bits(generator: np.random.Generator, rows: int, features: int) -> Sample:
+    """Rows whose pattern is their own values."""
+    return unlabelled(ArrayTable(generator.choice([-1.0, 1.0], size=(rows, features))))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 20), st.sampled_from([3, 7, 2**22]))
+@settings(max_examples=80, deadline=None)
+def test_against_counting_by_hand(seed: int, features: int, at_once: int) -> None:
+    generator = np.random.default_rng(seed)
+    rules = rules_of(features)
+    seen, new = bits(generator, 30, features), bits(generator, 40, features)
+    signs = generator.choice([-1, 1], size=30).astype(np.int8)
+    base = generator.integers(1, 4, size=30).astype(float)
+    said = np.stack([rule.answers(seen) for rule in rules])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(majority, "AT_ONCE", at_once)
+        table = Pattern.of(rules, said, signs, base)
+        cells = table.cells(new)
+        assert (table.values[table.cells(seen), 0] == _by_hand(said.T, signs, base)).all()
+    assert np.unique(table.patterns, axis=0).shape == table.patterns.shape
+    for row, cell in zip(new.table.rows(), cells, strict=True):
+        distances = (table.patterns != row).sum(axis=1)
+        near = np.flatnonzero(distances == distances.min())
+        assert cell in near
+        masses = table.masses.sum(axis=1)
+        assert masses[cell] == masses[near].max()
+
+
+def _by_hand(said: np.ndarray, signs: np.ndarray, base: np.ndarray) -> np.ndarray:
+    values = []
+    for row in said:
+        same = (said == row).all(axis=1)
+        plus, minus = base[same & (signs > 0)].sum(), base[same & (signs < 0)].sum()
+        values.append((plus - minus) / (plus + minus))
+    return np.array(values)
+
+
+def test_words() -> None:
+    table = Pattern(rules_of(1), np.array([[1], [-1]], dtype=np.int8), np.array([[0.0, 2], [1, 0]]))
+    assert (
+        table.words(Names(lambda j: f"x{j}"))
+        == "table of 2 patterns of 1 rules: x0 > 0 → +, else −"
+    )
+
+
+# Black boxes and recorded answers.
+
+ROWS = np.array([[1.0, 2.0], [3.0, 0.0], [5.0, 5.0]])
+
+
+def sample() -> Sample:
+    return unlabelled(ArrayTable(ROWS))
+
+
+@pytest.mark.parametrize(
+    "given", [[1, -1, -1], [0.5, 0.0, -3.0], np.array([True, False, False]), (7, 0, np.nan)]
+)
+def test_what_is_above_zero_counts_as_plus(given: Any) -> None:
+    answers = Function(lambda rows: given, "rule").answers(sample())
+    assert answers.tolist() == [1, -1, -1]
+    assert answers.dtype == np.int8
+
+
+def test_negated_turns_every_answer() -> None:
+    rule = Function(lambda rows: rows[:, 0] - rows[:, 1], "first is larger")
+    assert rule.answers(sample()).tolist() == [-1, 1, -1]
+    assert rule.negated().answers(sample()).tolist() == [1, -1, 1]
+    assert rule.negated().negated() == rule
+
+
+@pytest.mark.parametrize(
+    ("given", "shape"),
+    [([1, -1], r"\(2,\)"), ([[1], [1], [1]], r"\(3, 1\)"), (1, r"\(\)"), ([], r"\(0,\)")],
+)
+def test_answers_of_another_shape_are_refused(given: Any, shape: str) -> None:
+    with pytest.raises(DataError, match=rf"^rule answered with shape {shape} for 3 rows"):
+        Function(lambda rows: given, "rule").answers(sample())
+
+
+def test_recorded_answers_are_given_back() -> None:
+    rule = Recorded(np.array([1, -1, 1], dtype=np.int8), "record")
+    assert rule.answers(sample()).tolist() == [1, -1, 1]
+    assert rule.negated().answers(sample()).tolist() == [-1, 1, -1]
+
+
+@pytest.mark.parametrize("size", [0, 2, 4])
+def test_recorded_answers_refuse_other_rows(size: int) -> None:
+    rule = Recorded(np.ones(size, dtype=np.int8), "record")
+    with pytest.raises(DataError, match=f"record knows only the {size} rows .* but 3 were given"):
+        rule.answers(sample())

@@ -51,7 +51,11 @@ def small_tree() -> TreeRule:
 
 
 def random_rule(
-    generator: np.random.Generator, bins: Bins, splits: int, slopes: NDArray[np.int8] | None = None
+    generator: np.random.Generator,
+    bins: Bins,
+    splits: int,
+    slopes: NDArray[np.int8] | None = None,
+    outputs: int = 1,
 ) -> TreeRule:
     """A tree grown at random leaves with random splits and values."""
     features = len(bins.thresholds)
@@ -79,8 +83,8 @@ def random_rule(
         member=np.where(category, np.cumsum(category) - 1, -1).astype(np.int32),
         members=generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8),
         gain=np.ones(splits),
-        cover=np.zeros(2 * splits + 1),
-        values=generator.integers(-(2**40), 2**40, (splits + 1, 1)).astype(np.float64) * VOTE_UNIT,
+        cover=np.ones(2 * splits + 1),
+        values=generator.integers(-(2**30), 2**30, (splits + 1, outputs)) * VOTE_UNIT,
         slope=None if slopes is None else slopes[feature],
     )
 

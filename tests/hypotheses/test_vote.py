@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,10 +16,14 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.majority import Decision, Three
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote, vote_digest
+from pacboost.hypotheses.word_list import WordList
 from pacboost.kernels.runtime import threads
 from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable
 from pacboost.sources.sparse import SparseTable
@@ -170,15 +176,6 @@ def test_staged_gives_the_score_after_every_round() -> None:
         np.testing.assert_array_equal(scores, first.scores(table))
 
 
-def test_a_vote_and_the_vote_of_negated_rules_cancel() -> None:
-    generator = np.random.default_rng(4)
-    table = ArrayTable(some_values(generator, 200, 3))
-    vote = some_vote(generator, 30, 3)
-    stumps = [h for h in vote.hypotheses if isinstance(h, StumpRule)]
-    turned = Vote([h.negated() for h in stumps], vote.votes)
-    np.testing.assert_array_equal(turned.scores(table), -vote.scores(table))
-
-
 def test_a_vote_without_rules_scores_nothing() -> None:
     table = ArrayTable(np.ones((3, 2)))
     assert Vote([], np.empty(0)).scores(table).tolist() == [0.0, 0.0, 0.0]
@@ -192,3 +189,46 @@ def test_constants_alone_need_no_thresholds() -> None:
     assert vote.steps[0].thresholds.size == 0
     table = ArrayTable(np.array([[7.0], [np.nan]]))
     assert vote.scores(table).tolist() == [1.5, 2.5]
+
+
+# The fingerprint of a vote: other for whatever is other in it.
+
+BINS = Bins((np.array([0.5], dtype=np.float32),), np.array([0]))
+STUMP = StumpRule(0, 0.5, 0, 1, 1)
+TREE = TreeRule.constant(BINS, np.array([0.25]))
+WORDS = WordList(np.array([3], dtype=np.int32), np.array([[1.0], [0.0]]))
+RULES = [STUMP, TREE, WORDS, Three(STUMP, STUMP, TREE), Decision(Vote([STUMP], np.ones(1)))]
+OTHERS: list[Any] = [
+    [replace(STUMP, threshold=np.nextafter(0.5, 1)), *RULES[1:]],
+    [STUMP, replace(TREE, values=TREE.values + 2.0**-40), *RULES[2:]],
+    [STUMP, replace(TREE, cover=TREE.cover * 2), *RULES[2:]],
+    [STUMP, replace(TREE, bins=replace(BINS, middle=np.array([1]))), *RULES[2:]],
+    [*RULES[:2], replace(WORDS, abstains=False), *RULES[3:]],
+    [*RULES[:2], replace(WORDS, asked=WORDS.asked + 1), *RULES[3:]],
+    [*RULES[:3], Three(STUMP, TREE, STUMP), RULES[4]],
+    [*RULES[:4], Decision(Vote([STUMP], np.full(1, 2.0)))],
+    RULES[::-1],
+    RULES[:-1],
+]
+
+
+def digest(rules: list[Any]) -> str:
+    return vote_digest(Vote(rules, np.ones(len(rules))))
+
+
+def test_equal_votes_have_equal_fingerprints() -> None:
+    copy = replace(TREE, bins=replace(BINS), values=TREE.values.copy())
+    assert digest(RULES) == digest([STUMP, copy, *RULES[2:]])
+    number: Any = np.int64(0)
+    assert digest([replace(STUMP, feature=number)]) == digest([STUMP])
+    sloped = replace(TREE, slope=np.empty(0, np.int8))
+    assert digest([sloped]) == digest([TREE])
+
+
+@pytest.mark.parametrize("number", range(len(OTHERS)))
+def test_whatever_differs_shows(number: int) -> None:
+    assert digest(OTHERS[number]) != digest(RULES)
+
+
+def test_votes_show() -> None:
+    assert vote_digest(Vote([STUMP], np.ones(1))) != vote_digest(Vote([STUMP], np.zeros(1)))

@@ -15,7 +15,7 @@ from pacboost.hypotheses.word_list import WordList
 from pacboost.kernels.runtime.threads import using
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.words import words_of
+from pacboost.sources.sparse import words_of
 from tests.word_samples import some_presence
 
 Doubles = NDArray[np.float64]

@@ -12,7 +12,7 @@ from pacboost.kernels import words
 from pacboost.kernels.runtime.team import together
 from pacboost.kernels.split import ERROR, NEWTON, Z
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.words import words_of
+from pacboost.sources.sparse import words_of
 from tests.word_samples import some_presence
 
 Doubles = NDArray[np.float64]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import binom, multinomial
 
-from pacboost.bounds.paired import difference_interval
-from pacboost.bounds.rates import balanced_lower, balanced_upper
+from pacboost.bounds.exact_tests import difference_interval
+from pacboost.bounds.measures import balanced_lower, balanced_upper
 from pacboost.numerics.two_chances import difference_upper, mean_of_two_upper
 
 Floats = NDArray[np.float64]

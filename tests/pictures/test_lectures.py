@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
 
 from pacboost import AdaBoostClassifier
 from pacboost.errors import DataError, ParameterError
-from pacboost.theory import pictures
+from pacboost.sources.toy import lecture_points
+from pacboost.theory import pictures, staged_margins
 from pacboost.theory.pictures.learning import cycling_margins, long_servedio_points
 from pacboost.theory.worlds import Boxes
+from tests.data import real_data
 
 pytest.importorskip("matplotlib")
 
@@ -148,3 +151,76 @@ def test_every_picture_is_on_its_page() -> None:
     page = (DOCS / "pictures.md").read_text(encoding="utf-8")
     names = importlib.import_module("pacboost.theory.pictures").__all__
     assert [name for name in names if f"pictures.{name}(" not in page] == []
+
+
+# Letters A to M against N to Z: the margins grow and the test error falls after round 67.
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.mark.slow
+def test_why_it_generalises_on_letters() -> None:
+    data = real_data("letter", "class")
+    X, y = data.table.rows(), np.asarray(data.labels) <= "M"
+    order = np.random.default_rng(0).permutation(len(y))
+    train, test = order[:5000], order[5000:]
+    model = AdaBoostClassifier("tree", n_estimators=1000).fit(X[train], y[train])
+    errors = np.array([entry.training_error for entry in model.ledger_.rounds])
+    assert np.flatnonzero(errors == 0)[0] + 1 == 67
+    new = 1 - np.array(list(model.staged_score(X[test], y[test])))
+    assert new[[66, 999]].round(4).tolist() == [0.0571, 0.0383]
+    least = np.array([margins.min() for margins in staged_margins(model, X[train], y[train])])
+    assert least[[99, 999]].round(3).tolist() == [0.019, 0.108]
+    axes = pictures.generalises(X[train], y[train], X[test], y[test], model=model)
+    assert len(axes[1].get_legend().get_texts()) == 3
+
+
+# The toy example and decision regions are drawn with the numbers of the run.
+
+pytest.importorskip("matplotlib")
+
+
+def test_toy_shows_three_rounds_and_the_vote() -> None:
+    axes = pictures.toy()
+    titles = [place.get_title() for place in axes]
+    assert titles == [
+        "round 1: ε = 0.300, α = 0.42",
+        "round 2: ε = 0.214, α = 0.65",
+        "round 3: ε = 0.136, α = 0.92",
+        "the vote: 0.42 + 0.65 + 0.92",
+    ]
+    areas = np.concatenate([points.get_sizes() for points in axes[1].collections[1:]])
+    assert areas.max() / areas.min() == pytest.approx(7 / 3)
+
+
+def test_the_rules_of_rounds_are_drawn_and_not_the_vote_so_far() -> None:
+    shown = pictures.toy()[1].collections[0].get_array()
+    assert set(np.unique(np.asarray(shown).reshape(200, 200), axis=0).shape) == {1, 200}
+
+
+def test_toy_takes_rows() -> None:
+    X, y = load_iris(return_X_y=True)
+    assert len(pictures.toy(X[:, 2:], y > 1, rounds=5)) == 6
+    with pytest.raises(DataError, match="come together"):
+        pictures.toy(X)
+
+
+def test_regions_of_any_classifier() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    axes = pictures.regions(model, X, y, features=(2, 3), resolution=50)
+    assert axes.get_xlabel() == "petal length (cm)"
+    assert len(axes.get_legend().get_texts()) == 3
+
+
+def test_what_regions_refuse() -> None:
+    X, y = lecture_points()
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(DataError, match="two features or more"):
+        pictures.regions(model, X[:, :1])
+    with pytest.raises(DataError, match="missing or infinite"):
+        pictures.regions(model, np.where(X > 8, np.nan, X))
+    with pytest.raises(DataError, match="weights have shape"):
+        pictures.regions(model, X, y, weights=[1.0])
+    with pytest.raises(ParameterError, match="two different columns"):
+        pictures.regions(model, X, features=(0, 2))

@@ -14,8 +14,15 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.metrics import brier_score_loss, f1_score, log_loss, roc_auc_score
 
-from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor, certify, verify
-from pacboost.bounds import rates
+from pacboost import (
+    AdaBoostClassifier,
+    BoostClassifier,
+    BoostRegressor,
+    certify,
+    certify_all,
+    verify,
+)
+from pacboost.bounds import measures
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, NoEdgeWarning, NotCertified, ParameterError
@@ -40,7 +47,7 @@ def test_without_of_it_answers_as_before() -> None:
 
 
 def test_what_was_seen_is_what_scikit_learn_counts() -> None:
-    family = certify(MODEL, FRESH, LABELS, of=NAMES)
+    family = certify_all(MODEL, FRESH, LABELS, of=NAMES)
     seen = {own.of_what: own.details["seen"] for own in family}
     c = MODEL.classes_[1]
     own, named = c == LABELS, c == SAID
@@ -58,22 +65,22 @@ def test_what_was_seen_is_what_scikit_learn_counts() -> None:
 
 
 def test_delta_is_shared_and_said() -> None:
-    family = certify(MODEL, FRESH, LABELS, of=NAMES)
+    family = certify_all(MODEL, FRESH, LABELS, of=NAMES)
     assert len(family) == len(NAMES)
     assert all("11 claims share delta" in own.sample for own in family)
     alone = certify(MODEL, FRESH, LABELS, of="recall")
     assert isinstance(alone, Certificate)
     assert family["recall"].value < alone.value
     k, n = int(alone.inputs["k"]), int(alone.inputs["n"])
-    assert alone.value == rates.rate_lower(k, n, 0.05)
-    assert family["recall"].value == rates.rate_lower(k, n, 0.05, 11)
+    assert alone.value == measures.rate_lower(k, n, 0.05)
+    assert family["recall"].value == measures.rate_lower(k, n, 0.05, 11)
     assert certify(MODEL, FRESH, LABELS, of="recall", models=11).value == family["recall"].value
     assert "All 11 claims hold together with 95 % confidence" in str(family)
 
 
 def test_both_ends() -> None:
     for name in NAMES:
-        family = certify(MODEL, FRESH, LABELS, of=name, end="both")
+        family = certify_all(MODEL, FRESH, LABELS, of=name, end="both")
         low, high = (family.of(name, end=end)[0] for end in ("lower", "upper"))
         assert low.value < low.details["seen"] < high.value
         assert "at least" in low.claim
@@ -85,7 +92,7 @@ def test_ranks_bound_the_auc_where_one_class_is_rare(rare: int) -> None:
     classes = MODEL.classes_
     own = np.flatnonzero(classes[rare] == LABELS)[:6]
     rows = np.concatenate([own, np.flatnonzero(classes[1 - rare] == LABELS)])
-    family = certify(MODEL, FRESH[rows], LABELS[rows], of="auc", end="both")
+    family = certify_all(MODEL, FRESH[rows], LABELS[rows], of="auc", end="both")
     low, high = family.of("auc", end="lower")[0], family.of("auc", end="upper")[0]
     assert (low.bound, high.bound) == ("losses.ranks_lower", "losses.ranks_upper")
     assert low.value < low.details["seen"] < high.value
@@ -93,7 +100,7 @@ def test_ranks_bound_the_auc_where_one_class_is_rare(rare: int) -> None:
 
 
 def test_they_are_verified_and_go_through_json() -> None:
-    family = certify(MODEL, FRESH, LABELS, of=[*NAMES, [[0, 1], [5, 0]]], end="both")
+    family = certify_all(MODEL, FRESH, LABELS, of=[*NAMES, [[0, 1], [5, 0]]], end="both")
     assert all(check.holds for check in verify(family))
     assert Family.from_dict(json.loads(family.to_json())) == family
     wrong = replace(family.of("recall", end="lower")[0], value=0.999)
@@ -113,7 +120,7 @@ def test_by_groups(kind: str) -> None:
         model = LogisticRegression().fit(pd.DataFrame(X, columns=columns), Y)
         if kind == "polars":
             model = LogisticRegression().fit(pl.from_numpy(X, columns), Y)
-    family = certify(model, table, LABELS, of="false_negative_rate", by=by, end="both")
+    family = certify_all(model, table, LABELS, of="false_negative_rate", by=by, end="both")
     assert {own.details["group"] for own in family} == {"north", "south"}
     uppers = {str(c.details["group"]): c.value for c in family.of(end="upper")}
     assert family.worst_group == max(uppers, key=lambda name: uppers[name])
@@ -126,12 +133,12 @@ def test_by_groups(kind: str) -> None:
 
 
 def test_groups_pay_each_their_share() -> None:
-    family = certify(MODEL, FRESH, LABELS, by=GROUPS)
+    family = certify_all(MODEL, FRESH, LABELS, by=GROUPS)
     assert [own.of_what for own in family] == ["error", "error"]
     for own in family:
         chosen = own.details["group"] == GROUPS
         k = int((SAID != LABELS)[chosen].sum())
-        assert own.value == rates.rate_upper(k, int(chosen.sum()), 0.05, 2)
+        assert own.value == measures.rate_upper(k, int(chosen.sum()), 0.05, 2)
     with pytest.raises(NotCertified, match="end='both'"):
         _ = family.gap
 
@@ -142,7 +149,7 @@ def test_a_group_of_three_rows_is_refused() -> None:
     with pytest.raises(
         NotCertified, match=r"in group 'island': there are 3 rows, and at least 6 are needed"
     ):
-        certify(MODEL, FRESH, LABELS, by=groups)
+        certify_all(MODEL, FRESH, LABELS, by=groups)
 
 
 def test_several_classes() -> None:
@@ -150,7 +157,9 @@ def test_several_classes() -> None:
     order = np.random.default_rng(0).permutation(150)
     model = LogisticRegression(max_iter=1000).fit(rows[order[:60]], labels[order[:60]])
     held = rows[order[60:]] + 1e-9, labels[order[60:]]
-    family = certify(model, *held, of=["recall", "balanced_error", "top_k_error", "brier"], top_k=2)
+    family = certify_all(
+        model, *held, of=["recall", "balanced_error", "top_k_error", "brier"], top_k=2
+    )
     assert len(family.of("recall")) == 3
     assert family.of("recall", positive=2)[0].details["class"] == "2"
     assert "3 classes" not in str(family)
@@ -190,7 +199,7 @@ def test_regressors() -> None:
     found = certify(model, *held, of="absolute_error", clip=3.0)
     assert np.minimum(off, 3).mean() < found.value < 3
     share = certify(model, *held, of="large_errors", larger_than=2.0)
-    assert share.value == rates.rate_upper(int((off > 2).sum()), 400, 0.05)
+    assert share.value == measures.rate_upper(int((off > 2).sum()), 400, 0.05)
     assert "off by more than 2 for at most" in share.claim
     ours = BoostRegressor(n_estimators=20).fit(FRESH[:400], target[:400])
     assert certify(ours, *held, of="absolute_error", clip=5.0).rows_checked
@@ -209,14 +218,14 @@ def test_dependent_rows() -> None:
     found = certify(MODEL, FRESH, LABELS, of="brier", groups=groups)
     assert found.size == 200
     assert "new group" in found.claim
-    late = certify(MODEL, FRESH, LABELS, of=["error"], ordered=True)
+    late = certify_all(MODEL, FRESH, LABELS, of=["error"], ordered=True)
     assert "of the period watched" in late["error"].claim
     with pytest.raises(NotCertified, match="recall cannot be certified with groups"):
         certify(MODEL, FRESH, LABELS, of="recall", groups=groups)
     with pytest.raises(NotCertified, match="cannot be certified with ordered"):
         certify(MODEL, FRESH, LABELS, of="precision", ordered=True)
     with pytest.raises(ParameterError, match="by cannot be combined"):
-        certify(MODEL, FRESH, LABELS, by=GROUPS, ordered=True)
+        certify_all(MODEL, FRESH, LABELS, by=GROUPS, ordered=True)
 
 
 def test_guards_hold_for_every_measure() -> None:
@@ -228,8 +237,8 @@ def test_guards_hold_for_every_measure() -> None:
     assert found.rows_checked
     assert not certify(MODEL, FRESH, LABELS, of="recall").rows_checked
     few = np.vstack([FRESH, X[:4]]), np.concatenate([LABELS, Y[:4]])
-    without = certify(ours, *few, by=np.repeat("all", 804)).worst
-    assert without.inputs == certify(ours, FRESH, LABELS, by=np.repeat("all", 800)).worst.inputs
+    without = certify_all(ours, *few, by=np.repeat("all", 804)).worst
+    assert without.inputs == certify_all(ours, FRESH, LABELS, by=np.repeat("all", 800)).worst.inputs
 
 
 def test_copies_do_not_help() -> None:
@@ -270,7 +279,12 @@ def test_ties_of_a_vote_count_against_it() -> None:
 )
 def test_bad_input(change: dict[str, Any], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
-        certify(MODEL, FRESH, LABELS, **change)
+        (certify_all if "by" in change else certify)(MODEL, FRESH, LABELS, **change)
+
+
+def test_several_claims_are_not_one_certificate() -> None:
+    with pytest.raises(ParameterError, match=r"these are 2 claims.*certify_all"):
+        certify(MODEL, FRESH, LABELS, of="recall", end="both")
 
 
 def test_probabilities_are_needed_and_checked() -> None:
@@ -302,7 +316,9 @@ def test_coverage_of_the_whole_way() -> None:
         labels = (generator.random(400) < 0.1).astype(int)
         found = np.where(labels == 1, generator.random(400) < 0.75, generator.random(400) < 0.05)
         rows = np.column_stack([np.where(found, 1.0, -1.0), generator.random(400)])
-        family = certify(Guess(), rows, labels, of=["recall", "precision", "false_positive_rate"])
+        family = certify_all(
+            Guess(), rows, labels, of=["recall", "precision", "false_positive_rate"]
+        )
         failed += (
             family["recall"].value > 0.75
             or family["precision"].value > 0.075 / 0.12

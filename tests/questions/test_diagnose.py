@@ -43,7 +43,7 @@ def guess(X: Rows, y: Any, weights: Any) -> Callable[[Rows], Rows]:
 
 
 def test_a_real_edge_is_found() -> None:
-    found = diagnose(None, *world(4000, 1))
+    found = diagnose(*world(4000, 1))
     assert [stage.rounds for stage in found.stages] == list(STAGES)
     start = found.stages[0]
     assert start.rows == 2000
@@ -59,7 +59,7 @@ def test_a_real_edge_is_found() -> None:
 
 
 def test_the_rounds_it_names_are_those_of_the_theorem() -> None:
-    found = diagnose(None, *world(4000, 1))
+    found = diagnose(*world(4000, 1))
     certain = min(stage.lower for stage in found.stages)
     rounds = next(
         int(w.replace(",", "")) for w in found.sentence.split() if w[0].isdigit() and "." not in w
@@ -69,7 +69,7 @@ def test_the_rounds_it_names_are_those_of_the_theorem() -> None:
 
 @pytest.mark.parametrize("learner", [always_yes, guess])
 def test_a_useless_learner_is_not_praised(learner: Any) -> None:
-    found = diagnose(learner, *world(4000, 2))
+    found = diagnose(*world(4000, 2), learner)
     start = found.stages[0]
     assert start.lower <= 0 <= start.upper
     assert "at least" not in found.sentence
@@ -77,43 +77,43 @@ def test_a_useless_learner_is_not_praised(learner: Any) -> None:
 
 
 def test_a_learner_worse_than_guessing() -> None:
-    found = diagnose(lambda X, y, w: lambda Z: -Z[:, 0], *world(2000, 3))
+    found = diagnose(*world(2000, 3), lambda X, y, w: lambda Z: -Z[:, 0])
     assert "no better than guessing" in found.sentence
 
 
 def test_coin_flips_give_no_edge() -> None:
     X, _ = world(4000, 4)
     y = np.random.default_rng(9).choice([0, 1], size=4000)
-    found = diagnose(None, X, y)
+    found = diagnose(X, y)
     assert all(stage.lower <= 0 for stage in found.stages)
     assert "expect little" in found.sentence
 
 
 def test_a_perfect_learner_is_not_called_hopeless() -> None:
     """After one round nothing is left to learn; that is no reason to expect little."""
-    found = diagnose(first_feature, *world(2000, 5, noise=0.0))
+    found = diagnose(*world(2000, 5, noise=0.0), first_feature)
     assert found.stages[0].lower > 0.9
     assert "expect little" not in found.sentence
 
 
 def test_any_learner_and_frame() -> None:
     X, y = world(1000, 6)
-    tree = diagnose(DecisionTreeClassifier(max_depth=1), X, y)
+    tree = diagnose(X, y, DecisionTreeClassifier(max_depth=1))
     assert tree.stages[0].lower > 0.3
     names = np.where(y > 0, "yes", "no")
-    frame = diagnose(None, pd.DataFrame(X, columns=["a", "b", "c"]), pd.Series(names))
-    assert frame == diagnose(None, X, y)
+    frame = diagnose(pd.DataFrame(X, columns=["a", "b", "c"]), pd.Series(names))
+    assert frame == diagnose(X, y)
 
 
 def test_it_repeats_itself() -> None:
     X, y = noisy(600, 3, seed=1)
-    assert diagnose(None, X, y, seed=4) == diagnose(None, X, y, seed=4)
-    assert diagnose(None, X, y, seed=4) != diagnose(None, X, y, seed=5)
+    assert diagnose(X, y, seed=4) == diagnose(X, y, seed=4)
+    assert diagnose(X, y, seed=4) != diagnose(X, y, seed=5)
 
 
 def test_more_doubt_narrower_intervals() -> None:
     X, y = noisy(600, 3, seed=1)
-    wide, narrow = diagnose(None, X, y, delta=0.001), diagnose(None, X, y, delta=0.3)
+    wide, narrow = diagnose(X, y, delta=0.001), diagnose(X, y, delta=0.3)
     for a, b in zip(wide.stages, narrow.stages, strict=True):
         assert a.lower <= b.lower
         assert a.upper >= b.upper
@@ -122,12 +122,12 @@ def test_more_doubt_narrower_intervals() -> None:
 def test_missing_values() -> None:
     X, y = noisy(600, 3, seed=1)
     X[::5, 1] = np.nan
-    assert len(diagnose(None, X, y).stages) == len(STAGES)
+    assert len(diagnose(X, y).stages) == len(STAGES)
 
 
 def test_few_rows_say_little() -> None:
     X, y = noisy(10, 2, seed=1)
-    found = diagnose(None, X, y)
+    found = diagnose(X, y)
     assert "edge of at least" not in found.sentence
 
 
@@ -153,7 +153,7 @@ def test_the_interval_holds_on_the_original_distribution() -> None:
     runs, delta = 400, 0.4
     missed = narrow = 0
     for seed in range(runs):
-        start = diagnose(first_feature, *world(160, seed), delta=delta, seed=seed).stages[0]
+        start = diagnose(*world(160, seed), first_feature, delta=delta, seed=seed).stages[0]
         missed += not start.lower <= 0.6 <= start.upper
         narrow += abs(start.edge - 0.6) > (start.upper - start.lower) / 8
     check_coverage("diagnose, stage 0", missed, runs, delta / len(STAGES))
@@ -169,7 +169,7 @@ def test_the_intervals_hold_on_reweighted_distributions() -> None:
     missed = 0
     for seed in range(runs):
         X, y = world(400, seed)
-        found = diagnose(first_feature, X, y, delta=delta, seed=seed)
+        found = diagnose(X, y, first_feature, delta=delta, seed=seed)
         if len(found.stages) < 2:
             continue
         stage = found.stages[1]
@@ -185,22 +185,22 @@ def test_the_intervals_hold_on_reweighted_distributions() -> None:
 @pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, "0.05"])
 def test_refuses_delta(delta: Any) -> None:
     with pytest.raises(ParameterError, match="delta"):
-        diagnose(None, *world(100, 1), delta=delta)
+        diagnose(*world(100, 1), delta=delta)
 
 
 def test_refuses_other_input() -> None:
     X, y = world(100, 1)
     with pytest.raises(DataError, match="two classes"):
-        diagnose(None, X, np.arange(100) % 3)
+        diagnose(X, np.arange(100) % 3)
     with pytest.raises(DataError, match="two classes"):
-        diagnose(None, X, np.ones(100))
+        diagnose(X, np.ones(100))
     with pytest.raises(DataError, match="one label a row"):
-        diagnose(None, X, y[:-1])
+        diagnose(X, y[:-1])
     with pytest.raises(ParameterError, match="estimator"):
-        diagnose("stumps", X, y)
+        diagnose(X, y, "stumps")
 
 
 @pytest.mark.parametrize("rows", [np.zeros(10), np.zeros((10, 0)), np.full((10, 2), np.inf)])
 def test_rows_that_are_no_table_are_refused_in_words(rows: Rows) -> None:
     with pytest.raises(DataError):
-        diagnose(None, rows, np.arange(10) % 2)
+        diagnose(rows, np.arange(10) % 2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+import pacboost
 from pacboost import AdaBoostClassifier, certify
 from pacboost.errors import DataError
 
@@ -31,4 +32,4 @@ def test_some_labels_may_be_unknown() -> None:
 def test_a_compressed_vote_forgets_what_was_counted_for_the_vote_before() -> None:
     model = AdaBoostClassifier(n_estimators=5, certify="holdout", random_state=0).fit(X, Y)
     assert model.model_.held_out is not None
-    assert model.compress(X, Y).model_.held_out is None
+    assert pacboost.theory.compress(model, X, Y).model_.held_out is None

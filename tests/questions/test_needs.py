@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from pacboost.bounds.rectangle import examples_for_sharp
 from pacboost.theory import needs
+from pacboost.theory.sample_sizes import examples_for_sharp
 
 
 @pytest.mark.parametrize("least", [1, 2, 3, 7, 8, 9, 100, 1023])

@@ -15,7 +15,7 @@ from pacboost.errors import ParameterError
 from pacboost.learners import Stump
 from pacboost.theory import RectangleClassifier
 from pacboost.theory.finite_worlds import BooleanConcept
-from pacboost.theory.rectangle import Rectangle
+from pacboost.theory.learners import Rectangle
 from pacboost.theory.worlds import Boxes, Intervals, LabelNoise
 
 SQUARE = Boxes((0.1, 0.1), (0.9, 0.9))

@@ -8,19 +8,26 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.stats import binom
 
 import pacboost
-from pacboost.bounds import vc as vc_bound
-from pacboost.bounds.confidence import selection_size
-from pacboost.bounds.finite import consistent
+from pacboost import Monitor
+from pacboost.bounds import monitoring
+from pacboost.bounds.coverage import covering_rank
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.rectangle import sharp
+from pacboost.bounds.measures import rate_lower
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.theory import needs, plan
-from pacboost.theory.answer import Plan
-from pacboost.training.filtering.mean_test import share_of
+from pacboost.theory import vc as vc_bound
+from pacboost.theory.finite import consistent
+from pacboost.theory.plan_learning import Plan
+from pacboost.theory.sample_sizes import selection_size, sharp
+from pacboost.training.filtering.plan import share_of
+from tests.bounds.coverage import check_coverage
+from tests.cli.running import answer
 
 ASKED: dict[str, dict[str, Any]] = {
     "finite": {"epsilon": 0.1, "delta": 0.05, "size": 1000},
@@ -209,13 +216,13 @@ def test_what_a_world_needs_lies_between(epsilon: float, delta: float) -> None:
     answers = [plan.vc(epsilon=epsilon, delta=delta, dimension=d) for d in (1, 2, 3, 10)]
     answers += [plan.rectangle(epsilon=epsilon, delta=delta, dimensions=d) for d in (1, 2, 5)]
     answers += [plan.finite(epsilon=epsilon, delta=delta, log_size=s) for s in (7.0, 50.0)]
-    for answer in answers:
-        assert answer.lower is not None
-        assert answer.simulated is not None
-        assert answer.examples is not None
+    for found in answers:
+        assert found.lower is not None
+        assert found.simulated is not None
+        assert found.examples is not None
         # Simulated with 4000 runs: a few per cent of scatter, more at small delta.
-        assert answer.lower * 0.85 <= answer.simulated <= answer.examples * 1.1 + 1
-        assert answer.lower <= answer.examples
+        assert found.lower * 0.85 <= found.simulated <= found.examples * 1.1 + 1
+        assert found.lower <= found.examples
 
 
 @pytest.mark.usefixtures("only_proofs")
@@ -300,3 +307,89 @@ def test_refuses_what_does_not_go_together() -> None:
         plan.holdout(epsilon=0.1, delta=0.05, error=0.1)
     with pytest.raises(ParameterError):
         plan.holdout(epsilon=0.1, delta=0.05, error=-0.1)
+
+
+# Plans for recall and for coverage: vectors, and what the plans promise.
+
+
+def test_fewest_positives() -> None:
+    found = [plan.recall(recall=r, delta=0.05).examples for r in (0.9, 0.95, 0.99)]
+    assert found == [29, 59, 299]
+
+
+def test_it_passes_as_often_as_planned() -> None:
+    found = plan.recall(recall=0.9, delta=0.05, true_recall=0.95, power=0.9)
+    n = int(found.details["positives"])
+    for rows in (n, n + 1, n + 50):
+        chance = sum(
+            binom.pmf(k, rows, 0.95) for k in range(rows + 1) if rate_lower(k, rows, 0.05) >= 0.9
+        )
+        assert chance >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("case", "rank"),
+    [((100, 0.1), 96), ((500, 0.1), 462), ((1000, 0.1), 916), ((1000, 0.05), 962)],
+)
+def test_vectors_of_coverage(case: tuple[int, float], rank: int) -> None:
+    n, a = case
+    assert covering_rank(n, 1 - a, 0.05) == rank
+    assert binom.sf(rank - 1, n, 1 - a) <= 0.05 < binom.sf(rank - 2, n, 1 - a)
+
+
+def test_coverage_and_what_a_mean_would_promise() -> None:
+    found = plan.coverage(coverage=0.9, delta=0.05, excess=0.025)
+    n, rank = int(found.details["rows of each class"]), int(found.details["rank"])
+    assert 0 < rank / (n + 1) - 0.9 <= 0.025
+    marginal = int(found.details["rank for coverage on average only"])
+    assert binom.sf(marginal - 1, n, 0.9) > 0.05
+    each = plan.coverage(coverage=0.9, delta=0.05, excess=0.025, classes=5)
+    assert int(each.details["rows of each class"]) > n
+
+
+def test_bad_input_and_the_command() -> None:
+    with pytest.raises(ParameterError, match="true_recall is"):
+        plan.recall(recall=0.95, delta=0.05, true_recall=0.9)
+    with pytest.raises(ParameterError, match="coverage"):
+        plan.coverage(coverage=1.0, delta=0.05)
+    found = answer("plan", "recall", "--recall", "0.95", "--delta", "0.05")
+    assert found["examples"] == 59
+    assert answer("plan", "coverage", "--coverage", "0.9", "--delta", "0.05")["examples"] > 29
+
+
+# Plans for monitoring: vectors, and what they promise of a jump that comes late.
+
+
+def test_a_jump_from_five_to_eight_percent() -> None:
+    found = plan.monitor(before=0.05, after=0.08, delta=0.05)
+    assert (found.examples, found.details["rows after a late jump"]) == (1313, 2576)
+    assert answer(
+        "plan", "monitor", "--before", "0.05", "--after", "0.08", "--delta", "0.05"
+    )["examples"] == 1313  # fmt: skip
+    assert plan.monitor(before=0.05, after=0.2, delta=0.05).examples < 150  # type: ignore[operator]
+
+
+def test_the_fewest_rows() -> None:
+    goal = math.log(20)
+    rows = monitoring.rows_to_see(0.1, 0.3, goal)
+    least = monitoring.mistakes_to_refute(rows, 0.1, 0.05)
+    rng = np.random.default_rng(0)
+    assert (rng.binomial(rows, 0.3, size=4000) >= least).mean() > 0.88
+
+
+def test_a_late_jump_is_seen_in_time() -> None:
+    rows = int(plan.monitor(before=0.05, after=0.15, delta=0.05).details["rows after a late jump"])
+    late = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        monitor = Monitor(error=0.05).update_mistakes(rng.random(5000) < 0.03)
+        late += not monitor.update_mistakes(rng.random(rows) < 0.15).status().sounded
+    check_coverage("monitor: a late jump is seen too late", late, 200, 0.1)
+
+
+def test_bad_plans() -> None:
+    for before in (0.0, 0.1):
+        with pytest.raises(ParameterError):
+            plan.monitor(before=before, after=0.1, delta=0.05)
+    with pytest.raises(ParameterError, match="run_length"):
+        plan.monitor(before=0.05, after=0.08, delta=0.05, run_length=0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pacboost
-from pacboost.bounds.order import halves_p, runs_of, runs_p
+from pacboost.bounds.exact_tests import halves_p, runs_of, runs_p
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from pacboost.questions.row_order import above_median, check_order
 from tests.bounds.coverage import check_coverage, check_rejected

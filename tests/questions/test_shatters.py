@@ -13,8 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.growth import log_stump_growth
+from pacboost.theory.learners import Rectangle
 from pacboost.theory.pac_learning import Shattering
-from pacboost.theory.rectangle import Rectangle
 
 
 @pytest.mark.parametrize(("rows", "features"), [(3, 1), (5, 1), (4, 2), (5, 2), (6, 2)])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds import dependent, holdout, wording
+from pacboost.bounds import holdout, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import expected_mistakes
 from pacboost.numerics.percent import percent_above
@@ -46,9 +46,9 @@ def test_confidence_is_that_of_delta() -> None:
 
 
 def test_groups_and_time_are_named() -> None:
-    of_groups = dependent.groups_certificate([0.0, 0.1, 0.0] * 20, 0.05)
+    of_groups = holdout.groups_certificate([0.0, 0.1, 0.0] * 20, 0.05)
     assert "on average over groups" in sentence(of_groups)
-    in_time = dependent.ordered_certificate(3, 200, 0.05)
+    in_time = holdout.ordered_certificate(3, 200, 0.05)
     assert "over the latest 200 examples" in sentence(in_time)
 
 
@@ -87,20 +87,20 @@ def test_as_many_more_certified_examples_do_and_fewer_do_not(
 
 
 def test_groups_are_counted_in_groups() -> None:
-    certificate = dependent.groups_certificate([0.0] * 57 + [1.0] * 3, 0.05)
+    certificate = holdout.groups_certificate([0.0] * 57 + [1.0] * 3, 0.05)
     verdict = judge(certificate, 0.05, 0.1, PLAIN)
     assert verdict.more_certified is not None
     assert "more certified groups would do" in verdict.sentence
     groups = 60 + verdict.more_certified
-    assert dependent.groups_bound(0.05, groups, 0.05) <= 0.1
-    assert dependent.groups_bound(0.05, groups - 1, 0.05) > 0.1
+    assert holdout.groups_bound(0.05, groups, 0.05) <= 0.1
+    assert holdout.groups_bound(0.05, groups - 1, 0.05) > 0.1
 
 
 def test_rows_in_time_are_counted_by_their_own_bound() -> None:
-    verdict = judge(dependent.ordered_certificate(10, 200, 0.05), 0.05, 0.1, PLAIN)
+    verdict = judge(holdout.ordered_certificate(10, 200, 0.05), 0.05, 0.1, PLAIN)
     assert verdict.more_certified is not None
     rows = 200 + verdict.more_certified
-    assert dependent.ordered_mixture(expected_mistakes(0.05, rows), rows, 0.05) <= 0.1
+    assert holdout.ordered_mixture(expected_mistakes(0.05, rows), rows, 0.05) <= 0.1
 
 
 TOO_MANY = holdout.certificate(120, 1000, 0.05)

@@ -88,7 +88,7 @@ def test_fresh_continuous_rows_are_never_suspected() -> None:
 def test_fresh_draws_from_a_discrete_domain_are_not_suspected(
     values: int, train: int, test: int
 ) -> None:
-    for seed in range(60):
+    for seed in range(15):
         generator = np.random.default_rng(seed)
         X = generator.integers(values, size=(train, 1)).astype(np.float64)
         Z = generator.integers(values, size=(test, 1)).astype(np.float64)
@@ -97,15 +97,17 @@ def test_fresh_draws_from_a_discrete_domain_are_not_suspected(
 
 @pytest.mark.parametrize("exponent", [1.1, 1.5, 3.0])
 def test_nor_are_fresh_draws_from_a_long_tail(exponent: float) -> None:
-    for seed in range(60):
+    for seed in range(15):
         generator = np.random.default_rng(seed)
         X = generator.zipf(exponent, size=(1000, 1)).astype(np.float64)
         Z = generator.zipf(exponent, size=(1000, 1)).astype(np.float64)
         assert not overlap(X, Z).suspicious
 
 
-@pytest.mark.parametrize("pairs", [2, pytest.param(4, marks=pytest.mark.slow)])
-def test_nor_many_fresh_draws_beside_few_training_rows(pairs: int) -> None:
+@pytest.mark.parametrize(
+    ("pairs", "draws"), [(2, 500), pytest.param(4, 2000, marks=pytest.mark.slow)]
+)
+def test_nor_many_fresh_draws_beside_few_training_rows(pairs: int, draws: int) -> None:
     """Twins come in pairs, so their number scatters more than a binomial one.
 
     A thousand rows out of 62,500 values have 8 pairs on average; where by chance they have none,
@@ -113,7 +115,7 @@ def test_nor_many_fresh_draws_beside_few_training_rows(pairs: int) -> None:
     promised rate of false alarms, none is seen in 2000 draws with probability above 0.99.
     """
     alarms = 0
-    for seed in range(2000):
+    for seed in range(draws):
         generator = np.random.default_rng(seed)
         X = generator.integers(62_500, size=(1000, 1)).astype(np.float64)
         if np.unique(X).size < 1000 - pairs:  # with more pairs there is no danger: save the time
@@ -155,21 +157,16 @@ def one_hot(rows: int, seed: int) -> Rows:
 
 def test_works_with_one_hot_columns() -> None:
     X = one_hot(20_000, 1)
-    for _ in range(5):
-        sketch = Sketch.of(table(X))
-        assert sketch.overlap(table(X)).suspicious
-        assert not sketch.overlap(table(one_hot(20_000, 2))).suspicious
-
-
-def test_stays_small_with_one_hot_columns() -> None:
-    X = one_hot(20_000, 1)
-    assert max(Sketch.of(table(X)).exact.hashes.size for _ in range(40)) <= 2 * MOST_KEPT
+    sketch = Sketch.of(table(X))
+    assert sketch.exact.hashes.size <= 2 * MOST_KEPT
+    assert sketch.overlap(table(X)).suspicious
+    assert not sketch.overlap(table(one_hot(20_000, 2))).suspicious
 
 
 def test_stays_small_where_most_rows_are_equal() -> None:
     X = np.zeros((20_000, 3))
     X[:2000] = gaussian(2000, 3, 1)
-    assert max(Sketch.of(table(X)).exact.hashes.size for _ in range(40)) <= 2 * MOST_KEPT
+    assert Sketch.of(table(X)).exact.hashes.size <= 2 * MOST_KEPT
 
 
 def test_a_constant_table_suspects_nobody() -> None:
@@ -236,11 +233,11 @@ def test_halves_of_a_table_that_lists_everything_share_no_row(rows: int) -> None
 def test_other_distributions_are_not_called_training_rows(values: int) -> None:
     """A class that was drawn more often in training has rows that come in both samples often."""
     alarms = 0
-    for seed in range(100):
+    for seed in range(30):
         generator = np.random.default_rng(seed)
         rare = generator.integers(values, size=500), generator.integers(values, size=500)
         other = np.arange(values, values + 9500)
         train = np.concatenate([rare[0], generator.choice(other, 500)])[:, None].astype(float)
         test = np.concatenate([rare[1], generator.choice(other, 9500)])[:, None].astype(float)
         alarms += overlap(train, test).suspicious
-    assert alarms <= 6  # at most about one in a hundred is allowed
+    assert alarms <= 3  # at most about one in a hundred is allowed

@@ -5,11 +5,23 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from pacboost.errors import DataError, ParameterError, PrunedWarning
-from pacboost.sources.mixed import MixedFeatures, read_features
+from pacboost.errors import DataError, InputWarning, ParameterError, PrunedWarning
+from pacboost.sources.columns import Columns
+from pacboost.sources.mixed import (
+    MOST_THRESHOLDS,
+    LevelConditions,
+    MixedFeatures,
+    NumberConditions,
+    TextConditions,
+    read_conditions,
+    read_features,
+)
 from pacboost.sources.text import TextFeatures
 from tests.frames import LIBRARIES, as_rows
 
@@ -117,3 +129,145 @@ def test_bad_names_of_columns(columns: Any) -> None:
 def test_a_table_that_tells_nothing_apart_is_refused() -> None:
     with pytest.raises(DataError, match="tells rows apart"):
         MixedFeatures(TextFeatures(), ()).learn(pd.DataFrame({"a": [1, 1], "b": [2.0, 2.0]}))
+
+
+# A row holds a condition exactly if it is true of the row.
+
+NUMBERS = st.lists(
+    st.one_of(
+        st.integers(-3, 3).map(float),
+        st.floats(allow_infinity=False, width=64),
+        st.just(float("nan")),
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+def column(cells: Any) -> Columns:
+    return Columns({"x": np.array(cells)})
+
+
+def words(*cells: Any) -> Columns:
+    return Columns({"x": np.array(cells, dtype=object)})
+
+
+@given(NUMBERS, NUMBERS)
+@settings(max_examples=75, deadline=None)
+def test_thresholds_are_held_exactly_where_they_are_passed(
+    seen: list[float], new: list[float]
+) -> None:
+    found, held = NumberConditions.learn("x", column(seen))
+    cuts = np.array(found.thresholds)
+    assert cuts.size <= MOST_THRESHOLDS
+    assert found.missing == bool(np.isnan(seen).any())
+    for values, table in ((seen, held), (new, found.held(column(new)))):
+        with np.errstate(over="ignore"):
+            rounded = np.array(values).astype(np.float32)
+        above = rounded[:, None] > cuts
+        wanted = np.hstack([above, ~above & ~np.isnan(rounded)[:, None]])
+        if found.missing:
+            wanted = np.hstack([wanted, np.isnan(rounded)[:, None]])
+        assert np.array_equal(table.rows(), wanted)
+        assert table.n_columns == len(found.words)
+
+
+@given(NUMBERS)
+@settings(max_examples=100, deadline=None)
+def test_few_values_are_all_told_apart(values: list[float]) -> None:
+    found, held = NumberConditions.learn("x", column(values))
+    with np.errstate(over="ignore"):
+        distinct = np.unique(np.nan_to_num(np.array(values).astype(np.float32), nan=np.nan))
+    distinct = distinct[~np.isnan(distinct)]
+    if distinct.size <= MOST_THRESHOLDS + 1:
+        assert len(found.thresholds) == max(0, distinct.size - 1)
+    assert held.n_rows == len(values)
+
+
+def test_many_values_are_cut_at_quantiles() -> None:
+    found, _ = NumberConditions.learn("x", column(np.arange(3100.0)))
+    assert len(found.thresholds) == MOST_THRESHOLDS
+    assert np.allclose(np.diff(found.thresholds), 100)
+
+
+def test_levels_and_missing_ones() -> None:
+    rows = words("Rome", "Bern", None, "Rome")
+    found, held = LevelConditions.learn("x", rows, 1)
+    assert found.words == ("x is Bern", "x is Rome", "x is missing")
+    assert held.words.tolist() == [1, 0, 2, 1]
+    new = found.held(words("Oslo", None, "Bern"))
+    assert np.diff(new.starts).tolist() == [0, 1, 1]
+    assert new.words.tolist() == [2, 0]
+    never, _ = LevelConditions.learn("x", words("a", "b"), 1)
+    assert never.held(words(None, "b")).rows().tolist() == [[0, 0], [0, 1]]
+
+
+def test_rare_levels_are_dropped() -> None:
+    found, held = LevelConditions.learn("x", words("a", "b", "a", None), 2)
+    assert found.words == ("x is a", "x is missing")
+    assert held.rows().tolist() == [[1, 0], [0, 0], [1, 0], [0, 1]]
+
+
+def test_booleans_are_levels() -> None:
+    found, _ = LevelConditions.learn("x", column([True, False]), 1)
+    assert found.words == ("x is False", "x is True")
+    assert found.held(column([True])).words.tolist() == [1]
+
+
+def test_a_column_that_names_rows_is_no_category() -> None:
+    many = words(*(f"text number {k}" for k in range(300)))
+    with pytest.warns(
+        InputWarning, match=r"'x' holds 300 different values in 300 rows.*text_columns"
+    ):
+        found, _ = LevelConditions.learn("x", many, 1)
+    assert found.levels == ()
+    assert len(LevelConditions.learn("x", words(*list("ab" * 300)), 1)[0].levels) == 2
+
+
+def test_numbers_in_the_place_of_text_are_refused() -> None:
+    found, _ = LevelConditions.learn("x", words("1", "2"), 1)
+    with pytest.raises(DataError, match="numbers and text are never the same level"):
+        found.held(column([1, 2]))
+
+
+def test_words_carry_the_name_of_their_column() -> None:
+    found, held = TextConditions.learn("x", words("lost card", None), TextFeatures((1, 1)))
+    assert found.words == ("x: card", "x: lost")
+    assert found.say(1) == "x contains 'lost'"
+    assert held.rows().tolist() == [[1, 1], [0, 0]]
+    with pytest.raises(DataError, match="column 'x': no word occurs"):
+        TextConditions.learn("x", words("", None), TextFeatures())
+
+
+NUMBER = {"kind": "number", "name": "x", "thresholds": [0.5, 1.5], "missing": True}
+LEVEL = {"kind": "category", "name": "x", "levels": ["a", "b"], "missing": False}
+TEXT = {"kind": "text", "name": "x", "words": 2}
+
+
+@pytest.mark.parametrize(
+    ("content", "change"),
+    [
+        (NUMBER, {"thresholds": [1.5, 0.5]}),
+        (NUMBER, {"thresholds": [0.5, 0.5]}),
+        (NUMBER, {"thresholds": [0.1]}),
+        (NUMBER, {"thresholds": [float("nan")]}),
+        (NUMBER, {"thresholds": [1e300]}),
+        (NUMBER, {"thresholds": [[0.5], [1.5]]}),
+        (NUMBER, {"thresholds": list(range(MOST_THRESHOLDS + 1))}),
+        (NUMBER, {"missing": 1}),
+        (NUMBER, {"name": 3}),
+        (NUMBER, {"kind": "date"}),
+        (NUMBER, {"more": 1}),
+        (LEVEL, {"levels": ["b", "a"]}),
+        (LEVEL, {"levels": ["a", 1]}),
+        (LEVEL, {"levels": [None]}),
+        (TEXT, {"words": -1}),
+        (TEXT, {"words": 1.5}),
+        (TEXT, {"missing": True}),
+    ],
+)
+def test_damaged_conditions_are_refused(content: dict[str, Any], change: dict[str, Any]) -> None:
+    own = ("x: a", "x: b")
+    assert read_conditions(content, TextFeatures(), own).to_dict() == content
+    with pytest.raises((ValueError, TypeError)):
+        read_conditions({**content, **change}, TextFeatures(), own)

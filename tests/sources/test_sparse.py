@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.sparse import SparseTable
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.sparse import SparseTable, WordTable, words_of
 from tests.sparse_samples import twins
+from tests.word_samples import some_presence
 
 DENSE = np.array([[0.0, 2.0, 0.0], [1.5, 0.0, np.nan], [0.0, -1.0, 0.0], [4.0, 0.0, 0.0]])
 
@@ -35,11 +39,6 @@ def test_sparse_numbers_of_any_kind_become_doubles(dtype: DTypeLike) -> None:
     table = SparseTable(sp.csr_array(array))
     assert table.rows().dtype == np.float64
     np.testing.assert_array_equal(table.rows(), array.astype(np.float64))
-
-
-def test_a_sparse_table_keeps_its_names() -> None:
-    table = SparseTable(sp.csr_array(DENSE), ("a", "b", "c"))
-    assert table.names == table.take(np.array([0])).names == ("a", "b", "c")
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -95,3 +94,49 @@ def test_infinite_values_are_refused_by_row_and_column() -> None:
     matrix.data[matrix.data == 4.0] = -np.inf
     with pytest.raises(DataError, match="column 0 holds -inf in row 3"):
         SparseTable(matrix).entries.refuse_infinite()
+
+
+# A table of words holds what a dense table of zeros and ones would.
+
+MANY = settings(max_examples=60, deadline=None)
+
+
+def dense(table: WordTable) -> NDArray[np.floating]:
+    parts = [block for _, block in table.blocks()]
+    return np.concatenate(parts, axis=1) if parts else np.zeros((table.n_rows, 0))
+
+
+@given(some_presence())
+@MANY
+def test_opened_up_it_is_what_it_was_made_of(presence: NDArray[np.float64]) -> None:
+    table = words_of(ArrayTable(presence))
+    from_sparse = words_of(SparseTable(sp.csr_matrix(presence)))
+    assert np.array_equal(from_sparse.words, table.words)
+    assert np.array_equal(dense(table), presence)
+    assert np.array_equal(table.rows(), presence)
+    for word in range(table.n_columns):
+        assert table.holding(word).tolist() == np.flatnonzero(presence[:, word]).tolist()
+
+
+@given(some_presence(), st.data())
+@MANY
+def test_some_rows_in_any_order_and_more_than_once(
+    presence: NDArray[np.float64], data: st.DataObject
+) -> None:
+    places = st.lists(st.integers(0, len(presence) - 1), max_size=12)
+    rows = np.array(data.draw(places), dtype=np.intp)
+    taken = words_of(ArrayTable(presence)).take(rows)
+    assert taken.n_rows == rows.size
+    assert np.array_equal(dense(taken), presence[rows])
+
+
+def test_missing_and_zero_are_no_words_and_any_other_number_is() -> None:
+    values = np.array([[0.0, -3.0, np.nan], [0.5, 0.0, 1.0]])
+    assert dense(words_of(ArrayTable(values))).tolist() == [[0, 1, 0], [1, 0, 1]]
+
+
+def test_memory_goes_with_the_words_there_are() -> None:
+    table = WordTable(np.arange(1001), np.arange(1000), 1_000_000)
+    starts, rows = table.by_word
+    held = table.starts.nbytes + table.words.nbytes + starts.nbytes + rows.nbytes
+    assert held < 9 * 1_000_000

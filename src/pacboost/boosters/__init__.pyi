@@ -1,7 +1,9 @@
 from .adaboost import AdaBoost as AdaBoost
 from .brown import Brown as Brown
 from .filtering import FilterBoost as FilterBoost
+from .filtering import Mada as Mada
 from .filtering import Measure as Measure
+from .filtering import Smooth as Smooth
 from .graph_separation import GraphSeparation as GraphSeparation
 from .logit import Logit as Logit
 from .majority import Majority as Majority
@@ -9,8 +11,6 @@ from .maximal_margin import AdaBoostV as AdaBoostV
 from .maximal_margin import ArcGV as ArcGV
 from .newton import Gentle as Gentle
 from .projection import Projection as Projection
-from .smooth import Mada as Mada
-from .smooth import Smooth as Smooth
 from .soft_margin import ERLP as ERLP
 from .soft_margin import LP as LP
 from .soft_margin import MLP as MLP

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import (
     Agreement,
     Booster,
+    Floats,
     Measured,
     Moved,
     check_not_negative,
@@ -61,9 +62,9 @@ class ExponentialState:
     """Margins and weights of every row, the votes, and the scale that makes weights whole."""
 
     signs: Signs
-    margins: NDArray[np.float64]
+    margins: Floats
     weights: NDArray[np.int64]
-    log_base: NDArray[np.float64]
+    log_base: Floats
     """One for each row and output, or a single one for all."""
     log_scale: float
     """Like margins and base weights a multiple of the vote unit, so that their sums are exact."""
@@ -81,9 +82,7 @@ class ExponentialWeights(Booster[ExponentialState]):
     potential: ClassVar[str] = "exponential"
     criterion: ClassVar[str] = "z"
 
-    def init(
-        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
-    ) -> ExponentialState:
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> ExponentialState:
         """Start with D_1 proportional to the base weights.
 
         A base weight below one unit, 2**-52 of all, counts as one: D_1 is then one and the same
@@ -107,11 +106,9 @@ class ExponentialWeights(Booster[ExponentialState]):
         return self._weigh(state, None, 0.0)
 
     def request(self, state: ExponentialState) -> Request:
-        """Ask for a rule under D_t."""
         return Request(state.weights, state.signs, state.total, state.total, self.criterion)
 
     def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
-        """Add the vote to the margins, and compute the new weights."""
         return self._cast(state, agree, self.vote(found), found.error)
 
     def _cast(
@@ -133,7 +130,6 @@ class ExponentialWeights(Booster[ExponentialState]):
         )
 
     def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
-        """Add the values of the cells to the margins, and compute weights of a similar total."""
         state.cast.append(1.0)
         shift = round_vote(math.log(FRESH_TOTAL / state.total) - math.log(moved.normaliser))
         state = replace(state, log_scale=state.log_scale + shift)
@@ -154,13 +150,8 @@ class ExponentialWeights(Booster[ExponentialState]):
         return [state.log_scale, state.total_vote, *state.extra]
 
     def resume(
-        self,
-        state: ExponentialState,
-        margins: NDArray[np.float64],
-        votes: Sequence[float],
-        memory: list[float],
+        self, state: ExponentialState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> ExponentialState:
-        """Restore the votes, and compute the weights of all rows from their margins."""
         copy_into(state.margins, margins)
         state.cast.extend(votes)
         log_scale, total_vote, *extra = memory
@@ -260,17 +251,14 @@ class AdaBoost(ExponentialWeights):
         return self.plain and self.learning_rate == 1 and self.max_vote >= MOST_VOTE and not more
 
     def for_classes(self, count: int) -> AdaBoost:
-        """Set the number of classes."""
         return replace(self, classes=max(2, count))
 
     def vote(self, found: Measured) -> float:
-        """Return the vote of a rule."""
         more = 0.5 * math.log(self.classes - 1) if self.multiclass == "samme" else 0.0
         best = self.learning_rate * (found.best_vote + more)
         return round_vote(min(best, self.max_vote, MOST_VOTE))
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell a vote of its own, or the sign of the weighted majority of its rows."""
         if self.plain:
             agreed = int(np.abs(sums.pulls).sum())
             found = Measured(sums.weight, (sums.weight - agreed) // 2)

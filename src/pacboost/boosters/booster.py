@@ -31,6 +31,7 @@ from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Request, Sample, Signs, Sums
 
 Agreement = NDArray[np.int8]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class State(Protocol):
     """The part of a booster's state that the loop reads."""
 
     @property
-    def margins(self) -> NDArray[np.float64]:
+    def margins(self) -> Floats:
         """y·F(x) of every row under the votes so far, (rows, outputs); F(x) in regression."""
 
     @property
@@ -98,7 +99,7 @@ class Booster(ABC, Generic[S]):
     """
 
     name: ClassVar[str]
-    """The name by which users and ledgers know the booster; it is also the name of its file."""
+    """The name by which users and ledgers know the booster."""
     title: ClassVar[str] = ""
     """The name of the algorithm in reports; empty to derive it from ``name``."""
     potential: ClassVar[str]
@@ -150,15 +151,13 @@ class Booster(ABC, Generic[S]):
         return self
 
     @abstractmethod
-    def init(
-        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
-    ) -> S:
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> S:
         """Start on signs (rows, outputs) with base weights: one per row, or one for all.
 
         ``targets`` are the numbers to predict, in regression.
         """
 
-    def check_targets(self, targets: NDArray[np.float64], name: str) -> None:
+    def check_targets(self, targets: Floats, name: str) -> None:
         """Raise if the numbers to predict, called ``name``, are not what the loss is for."""
 
     def unit(self, state: S) -> float:
@@ -186,19 +185,17 @@ class Booster(ABC, Generic[S]):
         return []
 
     @abstractmethod
-    def resume(
-        self, state: S, margins: NDArray[np.float64], votes: Sequence[float], memory: list[float]
-    ) -> S:
+    def resume(self, state: S, margins: Floats, votes: Sequence[float], memory: list[float]) -> S:
         """Turn a fresh state into the last state of an earlier run, to continue exactly.
 
         Given are the votes and the last memory of that run, and the margins of its vote.
         """
 
-    def votes(self, state: S) -> NDArray[np.float64]:
+    def votes(self, state: S) -> Floats:
         """Return the current votes of all rounds."""
         return np.array(state.cast)
 
-    def votes_after(self, state: S, rounds: int) -> NDArray[np.float64]:
+    def votes_after(self, state: S, rounds: int) -> Floats:
         """Return the votes as they were after so many rounds."""
         return self.votes(state)[:rounds]
 
@@ -210,14 +207,14 @@ class Booster(ABC, Generic[S]):
         """
         return None
 
-    def costs(self, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
+    def costs(self, margins: Floats, rounds: int) -> Floats:
         """Return the cost of each margin after so many rounds: at least 1 where it is 0 or less.
 
         The loop calls this only for boosters with a potential that has no kernel.
         """
         raise ParameterError(f"{self.name} defines no costs: its potential is measured by a kernel")
 
-    def costs_now(self, state: S, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
+    def costs_now(self, state: S, margins: Floats, rounds: int) -> Floats:
         """Return the costs, where they depend on more of the state than margins and rounds."""
         return self.costs(margins, rounds)
 
@@ -238,7 +235,7 @@ class Booster(ABC, Generic[S]):
         return None
 
 
-def whole_values(values: NDArray[np.float64], unit: float = VOTE_UNIT) -> CellValues:
+def whole_values(values: Floats, unit: float = VOTE_UNIT) -> CellValues:
     """Round values to multiples of a unit, so that scores add up exactly."""
     rounded: CellValues = np.rint(values / unit) * unit
     return rounded

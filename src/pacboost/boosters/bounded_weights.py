@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement, Booster, Measured, Moved, S, whole_values
+from pacboost.boosters.booster import Agreement, Booster, Floats, Measured, Moved, S, whole_values
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
@@ -29,8 +29,6 @@ from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import exp, log, total
 from pacboost.samples.sample import Request, Signs, Sums
-
-Floats = NDArray[np.float64]
 
 
 class FilteringBooster(Booster[S]):
@@ -140,13 +138,9 @@ class BoundedState:
 class OneVotePerRule(Booster[BoundedState]):
     """A booster that asks for a rule with a large edge and gives it one vote, never revised."""
 
-    @property
-    def plain(self) -> bool:
-        """A rule gets one vote."""
-        return True
+    plain: ClassVar[bool] = True
 
     def request(self, state: BoundedState) -> Request:
-        """Ask for a rule under the weights."""
         return Request(state.weights, state.signs, state.total, state.total, "error")
 
 
@@ -154,7 +148,6 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
     """What boosters with bounded weights share; a subclass defines votes and weights."""
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
-        """Start with every row at its first weight."""
         rows, outputs = signs.shape
         own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
         mass = total(own) if own.size > 1 else float(own[0]) * rows * outputs
@@ -181,32 +174,24 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         """Set the weights of some rows by their margins (or log weights); give their sum."""
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the sign of the weighted majority of its rows."""
         agreed = int(np.abs(sums.pulls).sum())
         found = Measured(sums.weight, (sums.weight - agreed) // 2)
         return whole_values(np.sign(sums.pulls) * self.vote(found))
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Add the vote to the margins, and compute the new weights."""
         vote = self.vote(found)
         state.cast.append(vote)
         state.margins[:] += vote * agree
         return self._weigh(state)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add the values of the cells to the margins, and compute the new weights."""
         state.cast.append(1.0)
         state.margins[:] += state.signs * moved.values[moved.cells]
         return self._weigh(state)
 
     def resume(
-        self,
-        state: BoundedState,
-        margins: Floats,
-        votes: Sequence[float],
-        memory: list[float],
+        self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
-        """Compute the weights of all rows from their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state)
@@ -237,8 +222,14 @@ def mean_weight_below(state: BoundedState, epsilon: float) -> str | None:
     return None
 
 
-def check_promise(edge: float, epsilon: float) -> None:
-    """Raise unless an edge and an error to be met lie strictly between 0 and 1."""
-    for name, value in (("edge", edge), ("epsilon", epsilon)):
-        if not 0 < value < 1:
-            raise ParameterError(f"{name} is {value}; it must lie between 0 and 1")
+@dataclass(frozen=True)
+class Promised(BoundedWeights):
+    """A booster with bounded weights for a promised ``edge`` and an error of ``epsilon``."""
+
+    edge: float = 0.1
+    epsilon: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name, value in (("edge", self.edge), ("epsilon", self.epsilon)):
+            if not 0 < value < 1:
+                raise ParameterError(f"{name} is {value}; it must lie between 0 and 1")

@@ -21,10 +21,9 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfcinv
 
-from pacboost.boosters.booster import Agreement, Measured, Moved
+from pacboost.boosters.booster import Agreement, Floats, Measured, Moved
 from pacboost.boosters.bounded_weights import BoundedState, OneVotePerRule
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
@@ -79,7 +78,6 @@ def erfc(values: Floats | float) -> Floats:
 # equations are solved by Newton's steps, held between a vote that is too small and one that is too
 # large.
 
-Floats = NDArray[np.float64]
 
 STEPS = 200
 """More than bisection needs to come down to the last bit."""
@@ -204,35 +202,29 @@ class Brown(OneVotePerRule):
         return float(erfcinv(self.epsilon)) ** 2
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
-        """Start with all of the time left."""
         own = in_units_of_least(base, signs.shape[1])
         weights = np.empty(signs.shape, dtype=np.int64)
         state = BoundedState(signs, np.zeros(signs.shape), weights, own, extra=(self.time,))
         return self._weigh(state)
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the sign of the weighted majority of its rows."""
         said: CellValues = np.sign(sums.pulls).astype(np.float64)
         return said * self._vote(state, state.signs * said[cells])
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Add the vote to the margins, subtract its time, and compute the new weights."""
         vote = self._vote(state, agree)
         return self._pass(state, vote, vote * agree.astype(np.float64), cast=vote)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add the values of the cells to the margins, and do the same."""
         vote = float(np.abs(moved.values).max())
         return self._pass(state, vote, state.signs * moved.values[moved.cells], cast=1.0)
 
     def memory(self, state: BoundedState) -> list[float]:
-        """Return the time that is left."""
         return [*state.extra]
 
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
-        """Compute the weights of all rows from their margins and the time left."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(replace(state, extra=tuple(memory)))
@@ -244,7 +236,6 @@ class Brown(OneVotePerRule):
         return np.where(margins > 0, ratios, np.maximum(ratios, 1.0))
 
     def stop(self, state: BoundedState) -> str | None:
-        """Stop when the time is used up."""
         if state.extra[0] > 0:
             return None
         of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"

@@ -7,7 +7,7 @@ average, and so separates at least a share r of all pairs:
 
     pairs left after T rounds ≤ (n²/4)·∏(1 - r_t),       none if Σ r_t > ln(n²/4).
 
-The final classifier is not a vote but a table from patterns to signs (hypotheses/pattern.py); a
+The final classifier is not a vote but a table from patterns to signs (hypotheses/majority.py); a
 plain vote cannot succeed with so few rounds. With weights W₊ and W₋ of the signs in its
 pattern a row has the margin y·(W₊ - W₋)/(W₊ + W₋), and training error ≤ mean of (1 - margin).
 """
@@ -21,16 +21,21 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement, FinalTable, Measured, Moved, RevisingBooster
+from pacboost.boosters.booster import (
+    Agreement,
+    FinalTable,
+    Floats,
+    Measured,
+    Moved,
+    RevisingBooster,
+)
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.hypotheses.pattern import Pattern, answers_of
+from pacboost.hypotheses.majority import Pattern, answers_of
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Sample, Signs, Sums
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +59,6 @@ class PairState:
         """A vote of 1 for every rule: each adds one question to the table."""
         return [1.0] * len(self.seen)
 
-    @classmethod
-    def of(cls, signs: Signs, base: Floats) -> PairState:
-        """Join all rows of opposite signs."""
-        patterns = np.zeros(len(signs), dtype=np.int64)
-        weights = np.empty(signs.shape, dtype=np.int64)
-        state = cls(signs, in_units_of_least(base), patterns, np.zeros(signs.shape), weights)
-        return replace(with_weights(state), margins=np.zeros(signs.shape))
-
 
 @dataclass(frozen=True)
 class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
@@ -81,45 +78,38 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
     potential: ClassVar[str] = "hinge"
     multiclass: ClassVar[str] = "two"
 
-    @property
-    def plain(self) -> bool:
-        """A rule gets one vote."""
-        return True
+    plain: ClassVar[bool] = True
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> PairState:
-        """Start with all rows of opposite signs joined."""
         if signs.shape[1] > 1:
             raise ParameterError(
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"graph_separation is for two classes, and there are {signs.shape[1]}; use another "
                 "booster, or scikit-learn's OneVsRestClassifier around this one"
             )
-        return PairState.of(signs, base)
+        patterns = np.zeros(len(signs), dtype=np.int64)
+        weights = np.empty(signs.shape, dtype=np.int64)
+        state = PairState(signs, in_units_of_least(base), patterns, np.zeros(signs.shape), weights)
+        return replace(with_weights(state), margins=np.zeros(signs.shape))
 
     def request(self, state: PairState) -> Request:
-        """Ask for a rule that separates joined rows."""
         return Request(state.weights, state.signs, state.total, state.total, "error")
 
     def values(self, state: PairState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the sign of the weighted majority of its rows."""
         return answers_of(sums.pulls).astype(np.float64)
 
     def step(self, state: PairState, agree: Agreement, found: Measured) -> PairState:
-        """Split all patterns by the answers of the rule."""
         return split_patterns(state, agree * state.signs)
 
     def move(self, state: PairState, moved: Moved) -> PairState:
-        """Split all patterns by the signs of the cells."""
         return split_patterns(state, answers_of(moved.values)[moved.cells])
 
     def recall(self, state: PairState, agree: Agreement, memory: list[float]) -> PairState:
-        """Split all patterns by the answers of the rule, as in the earlier run."""
         return split_patterns(state, agree * state.signs)
 
     def resume(
         self, state: PairState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> PairState:
-        """Keep the state that ``recall`` has built."""
         return state
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
@@ -127,7 +117,6 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return 1 - margins
 
     def joined(self, state: PairState, vote: Vote, sample: Sample) -> Vote:
-        """Return the vote that consists of the table."""
         if not vote.hypotheses:
             return vote
         seen = np.stack(state.seen[: len(vote.hypotheses)])
@@ -135,12 +124,10 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return Vote([table], np.ones(1))
 
     def parted(self, vote: Vote) -> Vote:
-        """Return the rules of the table."""
         rules = [rule for h in vote.hypotheses if isinstance(h, Pattern) for rule in h.rules]
         return Vote(rules, np.ones(len(rules)))
 
     def stop(self, state: PairState) -> str | None:
-        """Stop when no pair is left."""
         return None if state.pairs > 0 else "no pattern holds rows of both classes any more"
 
 

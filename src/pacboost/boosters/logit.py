@@ -25,8 +25,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Moved, check_not_negative, check_rate, whole_values
-from pacboost.boosters.bounded_weights import FilteringBooster, Floats
+from pacboost.boosters.booster import Floats, Moved, check_not_negative, check_rate, whole_values
+from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import same_bits, update
@@ -46,12 +46,12 @@ class LogitState:
     """Margins, weights and pulls of every row, in whole units."""
 
     signs: Signs
-    margins: NDArray[np.float64]
+    margins: Floats
     weights: NDArray[np.int64]
     pulls: NDArray[np.int64]
-    base: NDArray[np.float64]
+    base: Floats
     """Base weights in whole units, one for each row or one for all; they bound the pulls."""
-    raised_sums: NDArray[np.float64]
+    raised_sums: Floats
     """With many classes: the largest score of each row and Σ exp(F - that), (rows, 2)."""
     largest_base: float = 1.0
     weight: int = 0
@@ -90,10 +90,7 @@ class Logit(FilteringBooster[LogitState]):
         check_rate("max_target", min(self.max_target, MOST_STEP))
         check_not_negative("l2", self.l2)
 
-    def init(
-        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
-    ) -> LogitState:
-        """Start with all probabilities equal."""
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> LogitState:
         own = base / base.max()
         mass = total(own) if own.size > 1 else float(signs.shape[0])
         whole = np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1])))
@@ -122,13 +119,11 @@ class Logit(FilteringBooster[LogitState]):
         return np.asarray(rest / (1.0 + rest))
 
     def request(self, state: LogitState) -> Request:
-        """Ask for a Newton step."""
         penalty = self._penalty(state)
         weight, pull = max(1, state.weight), max(1, state.pull)
         return Request(state.weights, state.pulls, weight, pull, "newton", penalty)
 
     def values(self, state: LogitState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the Newton step for its rows."""
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self._prior(sums))
         means = sums.means(self._penalty(state))
@@ -147,32 +142,26 @@ class Logit(FilteringBooster[LogitState]):
         classes: int = max(2, state.signs.shape[1])
         return self.l2 * state.largest_base * 4 * (classes - 1) / classes**2
 
-    def _prior(self, sums: Sums) -> NDArray[np.float64]:
+    def _prior(self, sums: Sums) -> Floats:
         """Return the scores whose probabilities are the shares of the classes."""
         pulls, outputs = sums.pulls, sums.pulls.shape[1]
         if outputs == 1:  # at F = 0 every pull is half a row: Σ y/2
             share = np.clip(0.5 + pulls / sums.pull / 2, 1e-6, 1 - 1e-6)
-            odds: NDArray[np.float64] = log(share / (1 - share))
+            odds: Floats = log(share / (1 - share))
             return 0.5 * odds
         rows = sums.weight / (outputs * (1 / outputs) * (1 - 1 / outputs))
         share = np.clip(pulls / rows + 1 / outputs, 1e-6, 1.0)
-        logs: NDArray[np.float64] = log(share)
+        logs: Floats = log(share)
         logs -= row_totals(logs)[:, None] / outputs
         return logs
 
     def move(self, state: LogitState, moved: Moved) -> LogitState:
-        """Add the values of the cells to the margins, and compute the new weights."""
         state.cast.append(1.0)
         return self._weigh(state, moved)
 
     def resume(
-        self,
-        state: LogitState,
-        margins: NDArray[np.float64],
-        votes: Sequence[float],
-        memory: list[float],
+        self, state: LogitState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> LogitState:
-        """Compute the weights of all rows from their margins."""
         copy_into(state.margins, margins)
         state.cast.extend(votes)
         return self._weigh(state, None)

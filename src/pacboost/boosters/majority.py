@@ -31,12 +31,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from pacboost.boosters.booster import Agreement, Measured, Moved, edge_of
+from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
 from pacboost.boosters.bounded_weights import (
     BoundedState,
-    BoundedWeights,
+    Promised,
     Weights,
-    check_promise,
     heaviest,
 )
 from pacboost.hypotheses.hypothesis import Cells, CellValues
@@ -50,7 +49,6 @@ from pacboost.samples.sample import Signs, Sums
 # heads, ``losing`` is the probability to lose in the end, and ``log_deciding`` the logarithm of the
 # probability that the next coin decides.
 
-Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 
 
@@ -121,7 +119,7 @@ BROKEN = "less than the promised"
 
 
 @dataclass(frozen=True)
-class Majority(BoundedWeights):
+class Majority(Promised):
     """The rules of boosting by majority; a state's ``extra`` is (mean of b, edge of the last rule).
 
     >>> rules = Majority(edge=0.2, epsilon=0.1)
@@ -135,12 +133,6 @@ class Majority(BoundedWeights):
     title: ClassVar[str] = "Boost by majority"
     potential: ClassVar[str] = "binomial"
     error_factor: ClassVar[float] = 0.0
-
-    edge: float = 0.1
-    epsilon: float = 0.05
-
-    def __post_init__(self) -> None:
-        check_promise(self.edge, self.epsilon)
 
     @property
     def _right(self) -> float:
@@ -163,11 +155,9 @@ class Majority(BoundedWeights):
         return round_vote(math.atanh(self.edge))
 
     def vote(self, found: Measured) -> float:
-        """Return every rule the same vote."""
         return self.rate
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Return k, if edge and epsilon are at least those that k was computed for."""
         return self.rounds if edge >= self.edge and epsilon >= self.epsilon else math.inf
 
     def potentials(self, rounds: int) -> Floats:
@@ -215,11 +205,9 @@ class Majority(BoundedWeights):
         return np.where(sums.pulls > 0, self.rate, -self.rate)
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Add the vote to the margins, and remember the edge."""
         return _noted(super().step(state, agree, found), found.edge)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add the values of the cells to the margins, and remember the edge."""
         edge = edge_of(self.request(state), moved)
         return _noted(super().move(state, moved), edge)
 
@@ -234,7 +222,6 @@ class Majority(BoundedWeights):
         return _noted(super().resume(state, margins, votes, memory), *memory or [1.0])
 
     def stop(self, state: BoundedState) -> str | None:
-        """Stop when the error is reached, or when edges below the promise make that impossible."""
         (lost, edge), rounds = state.extra, len(state.cast)
         if lost <= self.epsilon * self.half(rounds):
             of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"
@@ -250,7 +237,6 @@ class Majority(BoundedWeights):
         raise NotImplementedError("weights are set for all rows at once")
 
     def _weigh(self, state: BoundedState) -> BoundedState:
-        """Weigh rows by a table, scaled so that the total is always about the same."""
         rounds, base = len(state.cast), state.base
         right = self.count(state.margins, rounds).reshape(-1)
         masses = np.bincount(right, np.broadcast_to(base, right.shape), rounds + 1)

@@ -24,10 +24,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import ExponentialState, ExponentialWeights
-from pacboost.boosters.booster import Agreement, Measured, Moved, edge_of
+from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -49,19 +48,12 @@ class MarginGoal(ExponentialWeights):
                 "0 and 1"
             )
 
-    @property
-    def plain(self) -> bool:
-        """A rule gets one vote."""
-        return True
+    plain: ClassVar[bool] = True
 
     def share_of(self, state: ExponentialState) -> float:
-        """The margin of the worst row counts."""
         return 0.0
 
-    def init(
-        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
-    ) -> ExponentialState:
-        """Start with a least edge of 1 and no votes."""
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> ExponentialState:
         return replace(super().init(signs, base, targets), extra=(1.0, 0.0))
 
     @abstractmethod
@@ -74,17 +66,14 @@ class MarginGoal(ExponentialWeights):
         return round_vote(max(0.0, min(own, MOST_VOTE) - math.atanh(self.goal(state, edge))))
 
     def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
-        """Add the vote to the margins, and remember the edge and the vote."""
         vote = self.vote_at(state, found.edge)
         return self._noted(self._cast(state, agree, vote, found.error), found.edge, vote)
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the sign of the weighted majority of its rows."""
         edge = int(np.abs(sums.pulls).sum()) / sums.weight
         return np.sign(sums.pulls) * self.vote_at(state, edge)
 
     def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
-        """Add the values of the cells to the margins, and remember their edge and vote."""
         edge = edge_of(self.request(state), moved)
         return self._noted(super().move(state, moved), edge, float(np.abs(moved.values).max()))
 
@@ -98,7 +87,6 @@ class MarginGoal(ExponentialWeights):
         return float(state.margins.min()) / norm if norm > 0 else 0.0
 
     def stop(self, state: ExponentialState) -> str | None:
-        """Stop once no vote of the learner's rules can have a margin larger by the tolerance."""
         margin, least = self.margin(state), state.extra[0]
         if margin < least - self.tolerance:
             return None
@@ -140,7 +128,6 @@ class AdaBoostV(MarginGoal):
     tolerance: float = 0.1
 
     def goal(self, state: ExponentialState, edge: float) -> float:
-        """Aim a tolerance below the least edge."""
         return min(state.extra[0], edge) - self.tolerance
 
     def most_rounds(self, rows: int) -> float:
@@ -184,5 +171,4 @@ class ArcGV(MarginGoal):
     tolerance: float = 0.01
 
     def goal(self, state: ExponentialState, edge: float) -> float:
-        """Aim at the margin that the vote has reached."""
         return max(0.0, self.margin(state))

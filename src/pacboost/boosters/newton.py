@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.adaboost import ExponentialState, ExponentialWeights
 from pacboost.boosters.booster import (
     Booster,
+    Floats,
     Moved,
     check_not_negative,
     check_rate,
@@ -38,7 +39,6 @@ from pacboost.numerics.same_bits import log, mean, total
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.sample import Request, Signs, Sums
 
-Floats = NDArray[np.float64]
 MOST_RATIO = 2.0**20
 """Rows that weigh less than this part of the heaviest are treated as if they weighed so much."""
 
@@ -81,10 +81,7 @@ class Newton(Booster[NewtonState]):
     learning_rate: float
     l2: float
 
-    def init(
-        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
-    ) -> NewtonState:
-        """Start with all scores at 0."""
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> NewtonState:
         rows = signs.shape[0]
         known = self.known(signs, targets)
         state = NewtonState(
@@ -125,11 +122,9 @@ class Newton(Booster[NewtonState]):
         return self.steps(sums.means() * state.step_unit)
 
     def unit(self, state: NewtonState) -> float:
-        """Return the unit of values."""
         return state.unit
 
     def request(self, state: NewtonState) -> Request:
-        """Ask for a Newton step."""
         penalty = self._penalty(state)
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 
@@ -141,19 +136,13 @@ class Newton(Booster[NewtonState]):
         return whole_values(self.learning_rate * self.steps(means), state.unit)
 
     def move(self, state: NewtonState, moved: Moved) -> NewtonState:
-        """Add the values of the cells to the scores, and weigh the rows anew."""
         state.cast.append(1.0)
         state.margins[:] += moved.values[moved.cells] * state.signs
         return self._weigh(state)
 
     def resume(
-        self,
-        state: NewtonState,
-        margins: NDArray[np.float64],
-        votes: Sequence[float],
-        memory: list[float],
+        self, state: NewtonState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> NewtonState:
-        """Restore the scores, and weigh the rows."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state)
@@ -216,13 +205,11 @@ class LogLink(Newton):
         return np.asarray(log(np.maximum(1.0 + means, LEAST_FACTOR)))
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
-        """Return the logarithm of the mean target."""
         weights = np.broadcast_to(state.base, state.targets.shape)
         mean = total(weights * state.targets) / total(weights)
         return np.full((1, 1), math.log(max(mean, 1e-300)))
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
-        """Return minus the gradient and the curvature of every row."""
         return self.row_slopes(state.targets, state.scores)
 
     @abstractmethod
@@ -269,6 +256,5 @@ class Gentle(ExponentialWeights):
         check_rate("learning_rate", self.learning_rate)
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the mean of its signs."""
         values = self.learning_rate * sums.means()
         return whole_values(np.clip(values, -MOST_VOTE, MOST_VOTE))

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import check_not_negative, check_rate, check_shrinkage
-from pacboost.boosters.newton import Floats, Newton, NewtonState
+from pacboost.boosters.booster import Floats, check_not_negative, check_rate, check_shrinkage
+from pacboost.boosters.newton import Newton, NewtonState
 from pacboost.boosters.residual import unit_of
 from pacboost.errors import ParameterError
 from pacboost.numerics.same_bits import total
@@ -75,7 +75,6 @@ class CustomObjective(Newton):
         return self
 
     def known(self, signs: Signs, targets: Floats | None) -> Floats:
-        """Return 1 for the second class and 0 for the first."""
         self.for_classes(signs.shape[1])
         return (signs[:, 0] > 0).astype(np.float64)
 
@@ -84,11 +83,9 @@ class CustomObjective(Newton):
         return float(state.base.max())
 
     def steps(self, means: Floats) -> Floats:
-        """Return the step of F(x), half of that of the score."""
         return self.per_score * np.clip(means, -MOST_STEP, MOST_STEP)
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
-        """Ask the function."""
         return self._slopes(state, state.scores / self.per_score)
 
     def _slopes(self, state: NewtonState, scores: Floats) -> tuple[Floats, Floats]:
@@ -102,8 +99,6 @@ class CustomObjective(Newton):
         return -gradients / state.given, curvatures / state.given
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
-        """Find the constant whose gradient is 0, by Newton steps that are halved if they fail."""
-
         def at(score: float) -> tuple[float, float]:
             pulls, curvatures = self._slopes(state, np.full(state.targets.shape, score))
             return total(state.base * pulls), total(state.base * curvatures)
@@ -136,7 +131,6 @@ class CustomLoss(CustomObjective):
         check_shrinkage("learning_rate", self.learning_rate)
 
     def known(self, signs: Signs, targets: Floats | None) -> Floats:
-        """Return the targets."""
         return Newton.known(self, signs, targets)
 
     def unit_for(self, targets: Floats) -> float:
@@ -144,11 +138,9 @@ class CustomLoss(CustomObjective):
         return unit_of(targets)
 
     def weight_of_a_row(self, state: NewtonState) -> float:
-        """Return the mean weight of a row."""
         return Newton.weight_of_a_row(self, state)
 
     def steps(self, means: Floats) -> Floats:
-        """Return Newton's step."""
         return means
 
 

@@ -23,13 +23,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement, Measured, Moved
+from pacboost.boosters.booster import Agreement, Floats, Measured, Moved
 from pacboost.boosters.bounded_weights import (
     BoundedState,
-    BoundedWeights,
-    Floats,
+    Promised,
     Weights,
-    check_promise,
     clipped_exponential,
 )
 from pacboost.errors import ParameterError
@@ -39,7 +37,7 @@ from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
-class Projection(BoundedWeights):
+class Projection(Promised):
     """The rules of the projected booster, for a promised ``edge`` and an error of ``epsilon``.
 
     >>> rules = Projection(edge=0.2, epsilon=0.1)
@@ -54,12 +52,6 @@ class Projection(BoundedWeights):
     error_factor: ClassVar[float] = 0.0
     by_path: ClassVar[bool] = True
 
-    edge: float = 0.1
-    epsilon: float = 0.05
-
-    def __post_init__(self) -> None:
-        check_promise(self.edge, self.epsilon)
-
     @property
     def floor(self) -> float:
         """The theorem bounds errors of ε and more."""
@@ -71,7 +63,6 @@ class Projection(BoundedWeights):
         return round_vote(self.edge)
 
     def vote(self, found: Measured) -> float:
-        """Return every rule the same vote."""
         return self.rate
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
@@ -101,7 +92,6 @@ class Projection(BoundedWeights):
         return math.log(1 / epsilon) / (self.rate * rest)
 
     def stop(self, state: BoundedState) -> str | None:
-        """Stop after as many rounds as the promised edge needs."""
         if len(state.cast) > self.most_rounds(self.edge, self.epsilon):
             return (
                 f"rules of edge {self.edge:g} need no more rounds for an error of {self.epsilon:g}"
@@ -109,11 +99,9 @@ class Projection(BoundedWeights):
         return None
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Add the vote to the margins, and project the weights."""
         return super().step(self._projected(state, agree), agree, found)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add the values of the cells to the margins, and project the weights."""
         agree = state.signs * moved.values[moved.cells] / self.rate
         return super().move(self._projected(state, agree), moved)
 
@@ -134,7 +122,6 @@ class Projection(BoundedWeights):
         votes: Sequence[float],
         log_weights: Floats | None = None,
     ) -> BoundedState:
-        """Compute the weights of all rows from their log weights."""
         if log_weights is None:
             raise ParameterError("projection needs the log weights of the rows, from follow")
         state.margins[:] = margins

@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacboost.boosters.booster import check_not_negative
-from pacboost.boosters.newton import Floats, LogLink, exponential
+from pacboost.boosters.booster import Floats, check_not_negative
+from pacboost.boosters.newton import LogLink, exponential
 from pacboost.boosters.residual import Residual, ResidualState, sum_of_pulls
 from pacboost.errors import DataError, ParameterError
 from pacboost.hypotheses.hypothesis import Cells
@@ -52,18 +51,13 @@ class Square(Residual):
         super().__post_init__()
         check_not_negative("l2", self.l2)
 
-    def best(
-        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
-    ) -> NDArray[np.float64]:
-        """Return the mean residual of every cell."""
+    def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         return sums.means(self.penalty(state) if shrunk else 0.0) / state.scale
 
     def weigh(self, state: ResidualState) -> int:
-        """Set pulls to the weighted residuals."""
         return sum_of_pulls(residual.pulls, state, state.cut, state.scale)
 
     def penalty(self, state: ResidualState) -> float:
-        """Return what is added to the weight of every cell."""
         return self.l2 * state.weight / state.targets.size
 
 
@@ -94,14 +88,10 @@ class Absolute(Residual):
 
     learning_rate: float = 1.0
 
-    def best(
-        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
-    ) -> NDArray[np.float64]:
-        """Return the median residual of every cell, 0 where there are no rows."""
+    def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
-        """Set pulls to the signs of the residuals."""
         return sum_of_pulls(residual.sides, state, state.unit)
 
 
@@ -183,15 +173,11 @@ class Huber(Residual):
             )
 
     def prepared(self, state: ResidualState) -> ResidualState:
-        """Find the cut for the new residuals."""
         cut = quantile_of(np.abs(state.residuals), state.row_weights, self.alpha)
         cut = max(cut, state.unit)
         return replace(state, cut=cut, scale=math.ldexp(1.0, -math.frexp(cut)[1]))
 
-    def best(
-        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
-    ) -> NDArray[np.float64]:
-        """Return median of every cell, and the mean of what its rows differ from it, cut off."""
+    def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         count = len(sums.pulls)
         medians = state.quantiles(cells, count, 0.5)
         off = np.clip(state.residuals - medians[cells], -state.cut, state.cut)
@@ -201,7 +187,6 @@ class Huber(Residual):
         return np.asarray(medians + steps)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
-        """Set pulls to the weighted residuals, cut off."""
         return sum_of_pulls(residual.pulls, state, state.cut, state.scale)
 
 
@@ -286,10 +271,7 @@ class Quantile(Residual):
                 "0.9 numbers that nine of ten targets lie below"
             )
 
-    def best(
-        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
-    ) -> NDArray[np.float64]:
-        """Return the quantile of the residuals of every cell, 0 where there are no rows."""
+    def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         return state.quantiles(cells, len(sums.pulls), self.quantile)[:, None]
 
     def weigh(self, state: ResidualState) -> int:

@@ -21,7 +21,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster, Moved, check_shrinkage, same_setting, whole_values
+from pacboost.boosters.booster import (
+    Booster,
+    Floats,
+    Moved,
+    check_shrinkage,
+    same_setting,
+    whole_values,
+)
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import residual
@@ -42,8 +49,8 @@ ALL_MET = "every target is met"
 class ResidualState:
     """Scores of every row, their targets, and the pulls of the rows."""
 
-    targets: NDArray[np.float64]
-    margins: NDArray[np.float64]
+    targets: Floats
+    margins: Floats
     """The scores F, (rows, 1)."""
     weights: NDArray[np.int64]
     pulls: NDArray[Any]
@@ -62,7 +69,7 @@ class ResidualState:
     cast: list[float] = field(default_factory=list)
 
     @property
-    def residuals(self) -> NDArray[np.float64]:
+    def residuals(self) -> Floats:
         """Target minus score of every row."""
         return self.targets - self.margins[:, 0]
 
@@ -71,7 +78,7 @@ class ResidualState:
         """The whole weight of every row, None if all are equal."""
         return self.weights[:, 0] if self.weighted else None
 
-    def quantiles(self, cells: Cells, count: int, share: float) -> NDArray[np.float64]:
+    def quantiles(self, cells: Cells, count: int, share: float) -> Floats:
         """Return a quantile of the residuals in every cell."""
         return quantiles_of_cells(self.residuals, self.row_weights, share, cells, count)
 
@@ -89,9 +96,7 @@ class Residual(Booster[ResidualState]):
     def __post_init__(self) -> None:
         check_shrinkage("learning_rate", self.learning_rate)
 
-    def init(
-        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
-    ) -> ResidualState:
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> ResidualState:
         """Start with all scores at 0; a row weighs at least one unit."""
         if targets is None:
             raise ParameterError(
@@ -134,9 +139,7 @@ class Residual(Booster[ResidualState]):
         return 0.0
 
     @abstractmethod
-    def best(
-        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
-    ) -> NDArray[np.float64]:
+    def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         """Return the value that is best for each cell, (cells, 1)."""
 
     @abstractmethod
@@ -148,20 +151,14 @@ class Residual(Booster[ResidualState]):
         return state
 
     def move(self, state: ResidualState, moved: Moved) -> ResidualState:
-        """Add the values of the cells to the scores, and compute the new pulls."""
         state.cast.append(1.0)
         return self._advance(state, moved)
 
     def memory(self, state: ResidualState) -> list[float]:
-        """Remember the setting that all rounds share."""
         return [getattr(self, self.setting)] if self.setting else []
 
     def resume(
-        self,
-        state: ResidualState,
-        margins: NDArray[np.float64],
-        votes: Sequence[float],
-        memory: list[float],
+        self, state: ResidualState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> ResidualState:
         """Restore the scores, and compute the pulls; refuse those of another setting."""
         if self.setting:
@@ -171,7 +168,6 @@ class Residual(Booster[ResidualState]):
         return self._advance(state, None)
 
     def stop(self, state: ResidualState) -> str | None:
-        """Stop when no residual is as large as a unit."""
         return ALL_MET if state.largest < state.unit else None
 
     def _advance(self, state: ResidualState, moved: Moved | None) -> ResidualState:
@@ -198,7 +194,7 @@ def sum_of_pulls(body: Body, state: ResidualState, *settings: float) -> int:
     return int(found.sum())
 
 
-def unit_of(targets: NDArray[np.float64]) -> float:
+def unit_of(targets: Floats) -> float:
     """Return the unit of values: a power of two, 2**-48 of the one above the largest target.
 
     >>> unit_of(np.array([3.0, -1000.0])) == 2.0 ** (10 - 48)

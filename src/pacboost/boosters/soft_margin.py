@@ -19,8 +19,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import brentq
 
-from pacboost.boosters.corrective import ACCURACY, Corrective
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.corrective import ACCURACY, Corrective, CorrectiveState
 from pacboost.numerics.ascent import evenest
 from pacboost.numerics.same_bits import total
 from pacboost.numerics.sifting import Balance, balance
@@ -48,7 +47,6 @@ class LP(Corrective):
     tolerance: float = 0.01
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Solve the linear program for the votes."""
         state = self.replayed(state)
         assert state.balanced is not None
         return replace(state, votes=state.balanced.votes)
@@ -58,7 +56,6 @@ class LP(Corrective):
         return solved(state, ACCURACY * self.tolerance)
 
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Return the weights that solve the dual program."""
         assert state.balanced is not None
         return state.balanced.weights
 
@@ -108,7 +105,6 @@ class ERLP(Corrective):
         return 16 * self.eta(largest_entropy) / self.tolerance
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Find the votes with the largest smoothed margin."""
         strength = self.eta(self.largest_entropy(state))
         return replace(state, votes=self.climb(state).regularised(state.votes, strength))
 
@@ -147,7 +143,6 @@ class CorrectiveERLP(ERLP):
     title: ClassVar[str] = "Corrective ERLPBoost"
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Make a Frank-Wolfe step."""
         return replace(state, votes=self.stepped(state))
 
     def stepped(self, state: CorrectiveState) -> Floats:
@@ -205,7 +200,6 @@ class Projecting(Corrective):
         return float(self.tolerance * 4.0**steps)
 
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Return the projected weights."""
         return self.climb(state).at(state.votes, state.strength).weights
 
 
@@ -253,7 +247,6 @@ class MLP(CorrectiveERLP):
     title: ClassVar[str] = "MLPBoost"
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Take the candidate with the larger smoothed margin."""
         state = self.replayed(state)
         assert state.balanced is not None
         climb, strength = self.climb(state), self.eta(self.largest_entropy(state))
@@ -262,7 +255,6 @@ class MLP(CorrectiveERLP):
         return replace(state, votes=candidates[values[1] > values[0]])
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
-        """Solve LPBoost's program, starting from the solution of the last round."""
         return solved(state, ACCURACY * self.tolerance)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from pacboost.bounds import measures, wording
+from pacboost.bounds import wording
+from pacboost.bounds.registry import BOUNDS, bound_of
 from pacboost.errors import ParameterError
 from pacboost.numerics.markup import bold, facts
 
@@ -29,10 +30,10 @@ class Certificate:
     independent_of: str
     assumptions: tuple[str, ...]
     valid_after_looking: bool
-    inputs: Mapping[str, float | int | str] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
     ledger_digest: str = ""
     bound: str = ""
-    """By which function it can be computed again: "file.function"."""
+    """The name under which the bound is registered."""
     of_what: str = wording.NEW_EXAMPLES
     """What the number speaks of, one of ``bounds.wording.OF_WHAT``."""
     details: Mapping[str, float | int | str] = field(default_factory=dict)
@@ -46,45 +47,25 @@ class Certificate:
         if self.of_what not in wording.OF_WHAT:
             allowed = ", ".join(map(repr, wording.OF_WHAT))
             raise ParameterError(f"of_what is {self.of_what!r}; it may be {allowed}")
-        allowed_kinds = int | float | str if self.of_what in measures.OF_WHAT else int | float
+        allowed_kinds = int | float | str if self.of_what in wording.OF_MEASURES else int | float
         if not all(isinstance(value, allowed_kinds) for value in self.details.values()):
             raise ParameterError(f"details are {dict(self.details)!r}; they have to be numbers")
 
     @classmethod
     def by(
-        cls,
-        function: Callable[..., float],
-        inputs: Mapping[str, Any],
-        *,
-        theorem: str,
-        reference: str,
-        sample: str,
-        size: int,
-        independent_of: str,
-        assumptions: tuple[str, ...],
-        valid_after_looking: bool,
-        delta: float | None = None,
-        of_what: str = wording.NEW_EXAMPLES,
-        details: Mapping[str, float | int | str] | None = None,
+        cls, name: str, inputs: Mapping[str, Any], *, delta: float | None = None, **grounds: Any
     ) -> Certificate:
-        """Certify what a bound gives for its inputs, under the name by which it is found again.
+        """Certify what a registered bound gives for its inputs, on its grounds and further ones.
 
         ``delta`` is that of the inputs, unless the certificate is one of several that share more.
         """
+        bound = BOUNDS[name]
         return cls(
-            value=function(**inputs),
+            value=bound.compute(**inputs),
             delta=float(inputs["delta"]) if delta is None else delta,
-            theorem=theorem,
-            reference=reference,
-            sample=sample,
-            size=size,
-            independent_of=independent_of,
-            assumptions=assumptions,
-            valid_after_looking=valid_after_looking,
             inputs=dict(inputs),
-            bound=f"{function.__module__.rpartition('.')[2]}.{function.__name__}",
-            of_what=of_what,
-            details=details or {},
+            bound=name,
+            **{"theorem": bound.theorem, "reference": bound.reference, **grounds},
         )
 
     def of(self, ledger_digest: str) -> Certificate:
@@ -144,8 +125,8 @@ class Certificate:
     @property
     def vacuous(self) -> bool:
         """Whether the number says nothing, because no error exceeds it anyway."""
-        if self.of_what in measures.OF_WHAT:
-            return measures.says_nothing(self)
+        if self.of_what in wording.OF_MEASURES:
+            return wording.says_nothing(self)
         return self.value >= 1
 
     def __str__(self) -> str:
@@ -169,7 +150,8 @@ class Certificate:
             ("assumes", "; ".join(self.assumptions) or "nothing"),
             ("after looking", "still valid" if self.valid_after_looking else "no longer valid"),
         ]
-        if self.bound.partition(".")[0] in wording.LOOSE:
+        bound = bound_of(self.bound)
+        if bound is not None and bound.loose:
             facts.append(("tightness", wording.TIGHTER))
         facts += [
             (name, f"{value:.6g}" if isinstance(value, float) else str(value))

@@ -1,19 +1,9 @@
 """Thresholds chosen on the rows that certify them, without paying for every threshold.
 
-A row is said to be positive if its score is at least t.
-
-* **Recall or false alarms** (order statistics; Tong, Feng and Li 2018). With t the score of the
-  positive at rank k of n, counted from the smallest, P[positive scores below t] is at most
-  BinInv(k - 1, n, δ): which rank is taken depends on n, δ and the wish alone, so there is no union
-  over thresholds. False alarms are the same with the negatives, counted from the largest.
-* **Precision** does not rise with t everywhere. Ranks are tested in a fixed order, from few rows
-  on, until the first fails (docs/proofs/selective.md, "A target that was fixed beforehand").
-* **For all thresholds at once**: of n positives j score below t. Then P[score < t] is at most
-  BinInv(k - 1, n, δ/N), for every t: k is the next of some ranks, which together count as N claims
-  (numerics/equal_levels.py), far fewer than n.
-* **Cost** of misses and of false alarms: both of these, and the share of positives.
-
-Proofs: docs/proofs/thresholds.md.
+A row is said to be positive if its score is at least t. Recall and false alarms are kept by an
+order statistic of the scores of one class, whose rank depends on no score; precision by tests of
+ranks in a fixed order, until the first fails; costs by bounds that hold for all thresholds at once
+(docs/proofs/thresholds.md).
 """
 
 from __future__ import annotations
@@ -23,11 +13,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.measures import CLOPPER, measure_bound
 from pacboost.bounds.passing import allowed_mistakes, rows_to_pass
 from pacboost.bounds.rounding import SLACK, downward
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.equal_levels import claims_at_once, next_rank
 
+TONG = "Tong, Feng and Li 2018; docs/proofs/thresholds.md"
+EQUAL = "Berk and Jones 1979; Moscovich and Nadler 2017; docs/proofs/thresholds.md"
 STEP = 1.1
 """Ranks at which precision is tested grow by this factor."""
 APART = 3
@@ -57,7 +50,7 @@ def fewest_rows(rate: float, delta: float) -> int:
     return rows_to_pass(rate, delta)
 
 
-@plain_numbers
+@measure_bound("deciding.order_lower", "P[score ≥ s₍ₖ₎] ≥ 1 - BinInv(k - 1, n, delta/claims)", TONG)
 def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound from below the share of scores that are no less than the one at a rank of n.
 
@@ -68,7 +61,7 @@ def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     return clopper_pearson_lower(n - (rank - 1), n, delta, claims)
 
 
-@plain_numbers
+@measure_bound("deciding.order_upper", "P[score > s₍ₖ₎] ≤ BinInv(k - 1, n, delta/claims)", TONG)
 def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound from above the share of scores beyond the one at a rank of n, from the far end.
 
@@ -78,7 +71,9 @@ def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
     return clopper_pearson(positive_whole("rank", rank) - 1, n, delta, claims)
 
 
-@plain_numbers
+@measure_bound(
+    "deciding.curve_upper", "P[score ≥ t] ≤ BinInv(k - 1, n, delta/(claims·N)) for all t", EQUAL
+)
 def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound the share of scores beyond a threshold that k of n are beyond, for all thresholds.
 
@@ -92,7 +87,9 @@ def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     return clopper_pearson(next_rank(k + 1, n) - 1, n, level, claims_at_once(n, level))
 
 
-@plain_numbers
+@measure_bound(
+    "deciding.curve_lower", "P[score ≥ t] ≥ 1 - BinInv(k - 1, n, delta/(claims·N)) for all t", EQUAL
+)
 def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound the share of scores from a threshold on, k of n, for all thresholds at once.
 
@@ -103,7 +100,11 @@ def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     return downward(1 - curve_upper(n - k, n, delta, claims))
 
 
-@plain_numbers
+@measure_bound(
+    "deciding.passed_lower",
+    "precision ≥ target at this rank and all before it, tested in their order",
+    "Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
+)
 def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -> float:
     """Return precision that was aimed at if k of n rows said to be positive pass its test, or 0.
 
@@ -151,7 +152,9 @@ def _grown(rank: int, rows: int) -> Iterator[int]:
     yield rows
 
 
-@plain_numbers
+@measure_bound(
+    "deciding.precision_lower", "π·r/(π·r + (1 - π)·f) of three bounds at delta/3 each", CLOPPER
+)
 def precision_lower(
     found: int, positives: int, alarms: int, negatives: int, delta: float, claims: int = 1
 ) -> float:
@@ -173,7 +176,9 @@ def precision_lower(
     return downward(right / (right + (1 - share) * false * (1 + SLACK))) if right > 0 else 0.0
 
 
-@plain_numbers
+@measure_bound(
+    "deciding.cost_upper", "π·a·P[missed] + (1 - π)·b·P[false alarm], for all thresholds", EQUAL
+)
 def cost_upper(
     missed: int,
     positives: int,

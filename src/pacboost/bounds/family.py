@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pacboost.bounds import measured, measures
+from pacboost.bounds import measures, wording
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.measures import GAP, KINDS, is_lower
-from pacboost.bounds.rates import write_parts
+from pacboost.bounds.measures import write_parts
 from pacboost.bounds.rounding import confidence
+from pacboost.bounds.wording import GAP, KINDS, is_lower
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.markup import bold, paragraph, table
 
@@ -111,7 +111,7 @@ class Family:
         details: dict[str, Any] = {
             name: v for name, v in upper[0].details.items() if name == "class"
         }
-        found = measured.certificate(
+        found = measures.certificate(
             GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs), of=one, **details
         )
         found = found.assuming(*upper[0].assumptions)
@@ -144,7 +144,7 @@ class Family:
                 str(own.details.get("class", "")),
                 str(own.details.get("group", "")),
                 _end(own),
-                measures.number_of(own, KINDS[own.of_what].rate),
+                wording.number_of(own, KINDS[own.of_what].rate),
                 f"{float(own.details['seen']):.4g}" if "seen" in own.details else "–",
                 f"{own.size:,}",
             ]

@@ -1,25 +1,25 @@
 """The certified stop of boosting by filtering: mean weight and mistakes of fresh draws.
 
-Rows that are drawn after a vote was fixed are fresh draws. Their weights lie in [0, 1] with mean μ,
-and rows on which the vote is wrong or tied weigh at least 1/factor; so error ≤ factor·μ, whatever
-the learner did. The mistakes on the same rows bound the error directly. Each of the two gets half
-of the delta of the test, and the smaller bound counts. A confidence sequence bounds either mean for
-any number of draws, and the tests of a run share delta/2: test k = 0, 1, … has
-delta/2/((k+1)(k+2)). Which of them is the last depends on what they found, so the bound that a run
-ends with may fail if any of them does: its failure probability is what all of them share. See
-docs/proofs/filtering.md.
+Rows that are drawn after a vote was fixed have weights in [0, 1] with mean μ, and error ≤ factor·μ;
+their mistakes bound the error directly. Each has half of the delta of the test, the smaller bound
+counts, and all tests of a run share delta (docs/proofs/filtering.md).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
+from pacboost.bounds.rounding import outward
 from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.ledgers.ledger import Refill
-from pacboost.numerics.checks import plain_numbers, probability
+from pacboost.ledgers.ledger import Ledger, Refill
+from pacboost.numerics.checks import plain_numbers, probability, whole
 from pacboost.numerics.sequences import kt_upper
+from pacboost.numerics.three_way import majority_error
 
 ROUNDING = 1 + 1e-12
 """A mean times a count is the total up to rounding, and so is the bound: both are rounded up."""
@@ -44,7 +44,29 @@ def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> flo
     return min(1.0, factor * kt_upper(total, draws, delta) * ROUNDING)
 
 
-@plain_numbers
+def _again(given: Certificate, ledger: Ledger) -> Certificate:
+    """Certify the last refill again; all tests of the run share the failure probability."""
+    last = ledger.refills[-1]
+    if last.rounds != len(ledger):
+        raise ValueError("rounds came after the draws that were tested")
+    if math.fsum(refill.delta for refill in ledger.refills) > given.delta:
+        raise ValueError(f"the tests together may fail with more than {given.delta}")
+    booster = BOOSTERS.get(ledger.booster)
+    if booster is not None:
+        factor = booster.error_factor
+    else:  # a booster of the user's own is believed
+        factor = 0.0 if ledger.potential == "projected" else float(given.inputs["factor"])
+    of = "" if given.of_what == NEW_EXAMPLES else given.of_what
+    made = certificate(last, given.delta, factor, given.assumptions[0], of=of)
+    return replace(made, sample=given.sample)
+
+
+@bound(
+    "filtering.error_by_draws",
+    reference="Bradley and Schapire 2007; Krichevsky and Trofimov 1981; Ville 1939",
+    subject="the vote",
+    again=_again,
+)
 def error_by_draws(mean: float, mistakes: int, draws: int, delta: float, factor: float) -> float:
     """Bound the error by mean weight and mistakes of so many fresh draws, half of delta for each.
 
@@ -91,11 +113,10 @@ def certificate(
     if factor:
         theorem += f", and ≤ factor {factor:g} times that for their mean weight, at delta/2"
     return Certificate.by(
-        error_by_draws,
+        "filtering.error_by_draws",
         inputs,
         delta=delta,
         theorem=theorem,
-        reference="Bradley and Schapire 2007; Krichevsky and Trofimov 1981; Ville 1939",
         sample=f"rows of {of} drawn after the last of these rounds, which had come before"
         if of
         else "examples never looked at before, scored after the last of these rounds",
@@ -105,4 +126,57 @@ def certificate(
         valid_after_looking=True,
         of_what=of or NEW_EXAMPLES,
         details={"rounds": refill.rounds},
+    )
+
+
+# Schapire's recursion: error ≤ g(g(… g(α) …)), g(x) = 3x² - 2x³, for weak rules that were tested to
+# have an error of at most α, each under its own distribution (docs/proofs/three_way.md).
+
+MOST_LEVELS = 2000
+"""Further levels change nothing that a float can hold, and without them the error is no smaller."""
+
+
+@bound(
+    "three_way.recursive_error",
+    theorem="error ≤ g(g(… g(α) …)) once a level, α of tested weak rules, g(x) = 3x² - 2x³",
+    reference="Schapire 1990; Krichevsky and Trofimov 1981; Ville 1939",
+    subject="the majority",
+    again=lambda given, _: recursive_certificate(
+        **given.inputs, delta=given.delta, draws=given.size, assumes=given.assumptions[0]
+    ),
+)
+def recursive_error(part: float, levels: int) -> float:
+    """Apply g so many times to what the weak rules may err on.
+
+    >>> [round(recursive_error(0.4, levels), 4) for levels in (1, 2, 3, 4, 5, 6, 7)]
+    [0.352, 0.2845, 0.1967, 0.1009, 0.0285, 0.0024, 0.0]
+    """
+    if not 0 <= part < 0.5:
+        raise NotCertified(
+            f"the error of weak rules is at most {part:g}; a majority of three is better than its "
+            "parts only below 1/2"
+        )
+    for _ in range(min(whole("levels", levels), MOST_LEVELS)):
+        part = majority_error(part)
+    return outward(part)
+
+
+@plain_numbers
+def recursive_certificate(
+    part: float, levels: int, delta: float, draws: int, assumes: str
+) -> Certificate:
+    """Certify what the recursion returned.
+
+    >>> recursive_certificate(0.4, 2, 0.05, 10_000, "draws are independent").claim
+    'The majority is wrong on at most 28.45 % of new examples.'
+    """
+    return Certificate.by(
+        "three_way.recursive_error",
+        {"part": part, "levels": levels},
+        delta=delta,
+        sample="examples drawn for the tests, each of them once; rules that say nothing are wrong",
+        size=draws,
+        independent_of="the rule that is tested: every test has draws of its own",
+        assumptions=(assumes,),
+        valid_after_looking=True,
     )

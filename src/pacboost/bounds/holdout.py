@@ -1,33 +1,36 @@
 """Hold-out bounds: rows that had no part in choosing the classifier, and k mistakes on them.
 
-Then k is binomial with the true risk R, and with probability at least 1 - delta
+The classifier must be fixed in every respect before the rows are looked at, and the split a plain
+random one. Then with probability at least 1 - delta
 
-    R ≤ BinInv(k, n, delta)                exact (Clopper and Pearson 1934)
+    R ≤ BinInv(k, n, delta)                exact (Clopper and Pearson 1934; docs/proofs/holdout.md)
       ≤ kl⁺(k/n, ln(1/delta)/n)            Chernoff
       ≤ k/n + √(ln(1/delta)/(2n))          Hoeffding 1963
 
-BinInv(k, n, delta) = sup{p : P[Bin(n, p) ≤ k] ≥ delta} is the smallest number a bound that knows
-only k and n can give. Where ``models`` classifiers are scored on the same rows and any of them may
-be kept, each gets delta/models. Where it is not known beforehand how many there will be, because a
-fit goes on after every look at the rows, the look with number ``look`` gets delta/(look·(look+1)):
-1/2 + 1/6 + 1/12 + … = 1, so all of the claims hold together with probability at least 1 - delta.
-
-The classifier must be fixed in every respect before the rows are looked at: votes, rounds,
-threshold, scaling. The split must be a plain random one; a stratified split fixes the number of
-rows per class, and k is then no longer binomial. A refit on all rows is another classifier.
+Where ``models`` classifiers are scored on the same rows each gets delta/models, and the look with
+number ``look`` gets delta/(look·(look+1)). Groups of rows that depend on each other, and rows in
+the order of time, have bounds of their own (docs/proofs/dependent.md).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import examples_at_rate
+from pacboost.bounds.wording import NEW_GROUPS, PERIOD
+from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.mean_bounds import mean_risk_upper, mean_share_upper
 
 KNOWN = (
     "columns, their names and types are known beforehand; levels, words and bins were learned "
@@ -40,7 +43,13 @@ PLANNED = (
 )
 
 
-@plain_numbers
+@bound(
+    "holdout.clopper_pearson",
+    reference="Clopper and Pearson 1934; Langford 2005",
+    held_out=True,
+    again=lambda given, _: replace(certificate(**given.inputs), sample=given.sample),
+    of=("model", "forest"),
+)
 def clopper_pearson(k: int, n: int, delta: float, models: int = 1, look: int = 0) -> float:
     """Bound the risk after k mistakes on n held-out rows, exactly.
 
@@ -155,10 +164,9 @@ def certificate(
     spent = "delta/(look·(look+1))" if look else "delta/models"
     more = {"look": look} if look else {}
     return Certificate.by(
-        clopper_pearson,
+        "holdout.clopper_pearson",
         {"k": k, "n": n, "delta": delta, "models": models, **more},
         theorem=f"R ≤ BinInv(k, n, {spent}), exact binomial inversion",
-        reference="Clopper and Pearson 1934; Langford 2005",
         sample=(sample or "held-out rows, ties counted as errors") + _also(look),
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
@@ -189,3 +197,143 @@ def _examples(
     models: int,
 ) -> int:
     return examples_at_rate(lambda k, n: bound(k, n, delta, models), epsilon, rate)
+
+
+# Groups are independent, and R is the risk on a row of a new group: ``group_bets`` is never above
+# ``groups_bound``, Chernoff's. In the order of time each row may depend on those before:
+# ``ordered_mixture`` bounds the mean, over the period watched, of the chances to err given the
+# past.
+
+PARTS = 4096
+"""Shares of mistakes are kept in multiples of 1/4096, rounded up."""
+
+
+@plain_numbers
+def groups_bound(mean: float, groups: int, delta: float) -> float:
+    """Bound the risk by the mean over groups of their share of mistakes.
+
+    >>> round(groups_bound(0.1, 1000, 0.05), 6)
+    0.124808
+    """
+    positive_whole("groups", groups)
+    return kl_upper(mean, _nats(delta) / groups)
+
+
+@bound(
+    "dependent.group_bets",
+    theorem="R ≤ the least m at which bets on the groups' shares of mistakes reach 1/δ",
+    reference="Waudby-Smith and Ramdas 2024; Hoeffding 1963; docs/proofs/dependent.md",
+    again=lambda given, _: certificate_of_shares(**given.inputs),
+)
+def group_bets(shares: str, delta: float) -> float:
+    """Bound the risk by the shares of mistakes of all groups, in the form that ``counted`` gives.
+
+    >>> round(group_bets("40x0 20x2048", 0.05), 4), round(groups_bound(10 / 60, 60, 0.05), 4)
+    (0.262, 0.304)
+    """
+    return mean_share_upper([read_shares(shares)], delta)
+
+
+@bound(
+    "dependent.ordered_mixture",
+    theorem="Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n < 1/δ for the mean risk r̄ of rows that may depend "
+    "on the past",
+    reference="Ville 1939; Howard, Ramdas, McAuliffe and Sekhon 2021; docs/proofs/dependent.md",
+    held_out=True,
+    again=lambda given, _: replace(ordered_certificate(**given.inputs), sample=given.sample),
+)
+def ordered_mixture(k: int, n: int, delta: float) -> float:
+    """Bound the mean risk over a period by the mistakes made in it, whatever rows depend on.
+
+    >>> round(ordered_mixture(5, 1000, 0.05), 4)
+    0.015
+    """
+    return mean_risk_upper(k, n, delta)
+
+
+def counted(shares: Sequence[float]) -> str:
+    """Count equal shares of mistakes, rounded up to multiples of 1/4096, in a text.
+
+    "40x0 20x2048" are 40 groups without a mistake and 20 with a half of their rows wrong.
+
+    >>> counted([0.5, 0.0, 1 / 3, 0.0])
+    '2x0 1x1366 1x2048'
+    """
+    positive_whole("groups", len(shares))
+    values = np.asarray(shares, dtype=np.float64)
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ParameterError("a group's share of mistakes is missing or not between 0 and 1")
+    parts, times = np.unique(np.ceil(values * PARTS * (1 - 1e-12)), return_counts=True)
+    return " ".join(f"{time}x{part:.0f}" for part, time in zip(parts, times, strict=True))
+
+
+def mean_share(shares: str) -> float:
+    """Return the mean of shares that ``counted`` gave.
+
+    >>> mean_share("40x0 20x2048") == 1 / 6
+    True
+    """
+    times, values = read_shares(shares)
+    return float(times @ values / times.sum())
+
+
+@plain_numbers
+def groups_certificate(shares: Sequence[float], delta: float) -> Certificate:
+    """Certify by groups; ``shares`` holds each group's share of mistakes."""
+    return certificate_of_shares(counted(shares), delta)
+
+
+@plain_numbers
+def certificate_of_shares(shares: str, delta: float) -> Certificate:
+    """Certify by groups whose shares of mistakes were counted.
+
+    >>> certificate_of_shares("40x0 20x2048", 0.05).size
+    60
+    """
+    groups = int(read_shares(shares)[0].sum())
+    return Certificate.by(
+        "dependent.group_bets",
+        {"shares": shares, "delta": delta},
+        sample=f"{groups:,} held-out groups, each counted once",
+        size=groups,
+        independent_of="every choice made in training the classifier",
+        assumptions=("groups are drawn independently", "rows within a group may depend on others"),
+        valid_after_looking=False,
+        of_what=NEW_GROUPS,
+    )
+
+
+@plain_numbers
+def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
+    """Certify by rows in the order of time."""
+    return Certificate.by(
+        "dependent.ordered_mixture",
+        {"k": k, "n": n, "delta": delta},
+        sample="held-out rows in the order of time",
+        size=n,
+        independent_of="every choice made in training; all of them precede the first of these rows",
+        assumptions=("the number of rows was fixed beforehand",),
+        valid_after_looking=False,
+        of_what=PERIOD,
+    )
+
+
+def _nats(delta: float) -> float:
+    """ln(1/δ). Near 1 the quotient would lose digits; elsewhere files hold what it gives."""
+    probability("delta", delta)
+    return math.log(1 / delta) if delta < 0.9 else -math.log(delta)
+
+
+def read_shares(shares: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Read how often each share occurs, and the shares."""
+    pairs = [word.partition("x")[::2] for word in str(shares).split()]
+    proper = all(time.isdecimal() and part.isdecimal() for time, part in pairs)
+    if not pairs or not proper or any(int(part) > PARTS for _, part in pairs):
+        raise ParameterError(
+            f"shares is {shares!r}; it must count groups as in '40x0 20x2048', with numbers of "
+            f"4096ths from 0 to {PARTS}"
+        )
+    times = np.array([float(time) for time, _ in pairs])
+    if not times.sum() >= 1:
+        raise ParameterError(f"shares is {shares!r}; it must count at least one group")
+    return times, np.array([int(part) for _, part in pairs]) / PARTS

@@ -1,192 +1,408 @@
-"""What a classifier can be certified for: each measure, its direction, and its words.
+"""Recall, precision, F1, mean losses, AUC and the like: bounds from counts, and their certificates.
 
-A claim is made of a template: ``{new}`` stands for the examples it speaks of, ``{c}`` for the
-class, ``{at}`` for "at least" or "at most", and other names for details of the certificate. A
-certificate whose bound has a name that ends in ``_lower`` states a lower end, all others an upper.
+Fix which rows fall into an event A ("is of class c", "is said to be c"). Of m such rows the number
+that also falls into B is Bin(m, P[B | A]), so Clopper and Pearson's bounds hold for every m. Each
+of ``claims`` many claims has delta/claims, and all hold together (docs/proofs/rates.md).
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from itertools import permutations
+from typing import Any, ParamSpec
 
-from pacboost.numerics.percent import percent_above
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.holdout import (
+    KNOWN,
+    clopper_pearson,
+    clopper_pearson_lower,
+    counted,
+    read_shares,
+)
+from pacboost.bounds.registry import bound, makers
+from pacboost.bounds.rounding import SLACK, downward, outward
+from pacboost.bounds.wording import GAP, KINDS
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.kl import kl_lower, kl_upper
+from pacboost.numerics.mean_bounds import block_ends, mean_risk_upper, mean_share_upper
+from pacboost.numerics.two_chances import mean_of_two_upper
 
-
-@dataclass(frozen=True)
-class MeasureKind:
-    """A quantity of a fixed model on new examples."""
-
-    before: str
-    """The claim up to its number."""
-    after: str
-    higher_is_better: bool = False
-    of_class: bool = False
-    """Whether it speaks of one class, the positive one."""
-    rate: bool = True
-    """Whether it is a share of examples, which is written in per cent."""
-    averages: bool = False
-    """Whether it is a mean over rows, which groups of dependent rows can bound."""
-    numbers: bool = False
-    """Whether it is for models that predict numbers."""
-
-
-MEASURES: dict[str, MeasureKind] = {
-    "error": MeasureKind("the classifier is wrong on {at} ", " of {new}", averages=True),
-    "recall": MeasureKind("of the {new} of class {c}, the classifier finds {at} ", "", True, True),
-    "precision": MeasureKind(
-        "of the {new} that the classifier calls {c}, {at} ", " are of that class", True, True
-    ),
-    "false_negative_rate": MeasureKind(
-        "of the {new} of class {c}, the classifier misses {at} ", "", of_class=True
-    ),
-    "false_positive_rate": MeasureKind(
-        "of the {new} of other classes than {c}, the classifier calls {at} ", " {c}", of_class=True
-    ),
-    "f1": MeasureKind("the F1 score of class {c} on {new} is {at} ", "", True, True, rate=False),
-    "jaccard": MeasureKind(
-        "the Jaccard index of class {c} on {new} is {at} ", "", True, True, False
-    ),
-    "balanced_error": MeasureKind(
-        "the mean of the error rates of all classes is {at} ", " on {new}"
-    ),
-    "top_k_error": MeasureKind(
-        "the true class is not among the {top_k} most probable ones for {at} ",
-        " of {new}",
-        averages=True,
-    ),
-    "auc": MeasureKind("the AUC of class {c} on {new} is {at} ", "", True, True, rate=False),
-    "brier": MeasureKind("the mean Brier score on {new} is {at} ", "", rate=False, averages=True),
-    "log_loss": MeasureKind(
-        "the mean log loss on {new}, with probabilities clipped at {p_min}, is {at} ",
-        "",
-        rate=False,
-        averages=True,
-    ),
-    "cost": MeasureKind(
-        "the mean cost on {new}, where one costs at most {scale}, is {at} ",
-        "",
-        rate=False,
-        averages=True,
-    ),
-    "absolute_error": MeasureKind(
-        "the mean absolute error on {new}, with errors above {scale} counted as {scale}, is {at} ",
-        "",
-        rate=False,
-        averages=True,
-        numbers=True,
-    ),
-    "large_errors": MeasureKind(
-        "the prediction is off by more than {larger_than} for {at} ",
-        " of {new}",
-        averages=True,
-        numbers=True,
-    ),
+P = ParamSpec("P")
+CLOPPER = "Clopper and Pearson 1934"
+INDEPENDENT = "rows are drawn independently from the distribution of new examples"
+ASSUMED = {
+    "groups": "groups are drawn independently; rows of one group may depend on each other",
+    "period": "each row may depend on those before it; the claim is about the period watched",
 }
-SETS: dict[str, MeasureKind] = {
-    "set_coverage": MeasureKind(
-        "the prediction set holds the true class for {at} ", " of {new}", True
-    ),
-    "class_coverage": MeasureKind(
-        "of the {new} of class {c}, {at} ", " get a prediction set that holds it", True, True
-    ),
-    "interval_coverage": MeasureKind(
-        "the prediction interval holds the true number for {at} ", " of {new}", True, numbers=True
-    ),
-}
-"""What ``pacboost.sets`` and ``pacboost.intervals`` certify."""
-KINDS = {**MEASURES, **SETS}
-GAP = "gap"
-OF_WHAT = (*KINDS, GAP)
-"""What certificates made here speak of."""
 
 
-def is_lower(certificate: Certificate) -> bool:
-    """Check whether a certificate states a lower end."""
-    return certificate.bound.endswith("_lower")
+def measure_bound(
+    name: str, theorem: str, reference: str
+) -> Callable[[Callable[P, float]], Callable[P, float]]:
+    """Register a bound on a measure; its certificates are made again from their inputs."""
+    known: dict[str, Any] = {"again": lambda given, _: made_again(given), "of": ("measure",)}
+    return bound(name, theorem=theorem, reference=reference, **known)
 
 
-def says_nothing(certificate: Certificate) -> bool:
-    """Check whether the number is one that every model satisfies."""
-    if is_lower(certificate):
-        return certificate.value <= 0
-    return certificate.value >= _scale(certificate)
+def certificate(
+    measure: str,
+    bound: str,
+    inputs: Mapping[str, Any],
+    *,
+    size: int,
+    sample: str = "held-out rows",
+    **details: float | int | str,
+) -> Certificate:
+    """Certify a measure by counts; ``inputs`` go to the bound, ``details`` into the claim.
 
-
-def _scale(certificate: Certificate) -> float:
-    """Return the largest value that the measure can have."""
-    largest = certificate.inputs.get("scale", certificate.details.get("largest", 1.0))
-    return float(largest) if isinstance(largest, int | float) else 1.0
-
-
-def claim(certificate: Certificate) -> tuple[str, str, str]:
-    """State the claim in three parts: before its number, the number, and after it."""
-    details, of_gap = certificate.details, certificate.of_what == GAP
-    measure = str(details.get("of", "rate")) if of_gap else certificate.of_what
-    words = defaultdict(
-        lambda: "?",
-        {
-            "new": _examples(certificate),
-            "c": f"'{details.get('class', '')}'",
-            "at": "at least" if is_lower(certificate) else "at most",
-            "scale": f"{_scale(certificate):g}",
-            **{name: f"{value:g}" for name, value in details.items() if not isinstance(value, str)},
-        },
-    )
-    if of_gap:
-        of_class = " of class {c}" if "class" in details else ""
-        before = f"the {measure.replace('_', ' ')}{of_class} differs by at most "
-        number = f"{math.ceil(1e4 * certificate.value - 1e-7) / 100:.2f} percentage points"
-        return before.format_map(words), number, " between any two groups."
-    known = KINDS[measure]
-    after = known.after.format_map(words)
-    return known.before.format_map(words), number_of(certificate, known.rate), f"{after}."
-
-
-def number_of(certificate: Certificate, rate: bool) -> str:
-    """Write the number, rounded to the side that makes the claim weaker.
-
-    >>> _down(0.786959), _up(0.786959), _up(12.34567)
-    ('0.7869', '0.787', '12.35')
+    >>> inputs = {"k": 97, "n": 100, "delta": 0.05, "claims": 1}
+    >>> found = certificate("recall", "rates.rate_lower", inputs, size=100, **{"class": "1"})
+    >>> print(found.claim)
+    Of the new examples of class '1', the classifier finds at least 92.42 %.
     """
-    value = certificate.value
-    if not math.isfinite(value):
-        return "an unknown number"
-    if rate and is_lower(certificate):
-        return f"{math.floor(1e4 * value * (1 + 1e-14)) / 100:.2f} %"
-    if rate:
-        return percent_above(value, 2)
-    return _down(value) if is_lower(certificate) else _up(value)
+    if measure not in KINDS and measure != GAP:
+        allowed = ", ".join(map(repr, KINDS))
+        raise ParameterError(f"measure is {measure!r}; it may be {allowed}")
+    if bound not in (known := makers("measure")):
+        raise ParameterError(f"bound is {bound!r}; it may be {', '.join(map(repr, known))}")
+    return Certificate.by(
+        bound,
+        inputs,
+        sample=sample + _shared(int(inputs["claims"])),
+        size=size,
+        independent_of="every choice made in training the model",
+        assumptions=(ASSUMED.get(str(details.get("unit", "")), INDEPENDENT), KNOWN),
+        valid_after_looking=False,
+        of_what=measure,
+        details=details,
+    )
 
 
-def _up(value: float) -> str:
-    step = _step(value)
-    return f"{math.ceil(value / step * (1 - 1e-14)) * step:.10g}"
+def made_again(given: Certificate) -> Certificate:
+    """Make a certificate again from its inputs, with its words about rows.
+
+    >>> inputs = {"k": 80, "n": 110, "delta": 0.05, "claims": 1}
+    >>> first = certificate("f1", "rates.f1_lower", inputs, size=110, **{"class": "1"})
+    >>> made_again(first) == first
+    True
+    """
+    sample = given.sample.removesuffix(_shared(int(given.inputs["claims"])))
+    return certificate(
+        given.of_what, given.bound, given.inputs, size=given.size, sample=sample, **given.details
+    )
 
 
-def _down(value: float) -> str:
-    step = _step(value)
-    return f"{math.floor(value / step * (1 + 1e-14)) * step:.10g}"
+def _shared(claims: int) -> str:
+    return f"; {claims} claims share delta, each has delta/{claims}" if claims > 1 else ""
 
 
-def _step(value: float) -> float:
-    """The unit of the fourth digit, but never more than four decimals below 1."""
-    return float(10.0 ** (math.floor(math.log10(value)) - 3)) if value >= 1 else 1e-4
+BUEHLER = "Buehler 1957; Clopper and Pearson 1934; docs/proofs/rates.md"
+MOST_PARTS = 100_000
+MOST_ROWS_OF_TWO = 5_000
+"""With more rows in the smaller of two classes, each has a bound of its own, as is faster."""
 
 
-def _examples(certificate: Certificate) -> str:
-    details = certificate.details
-    if "threshold" in details:
-        return "new examples"
-    if "group" in details:
-        return f"new examples in group '{details['group']}'"
-    if details.get("unit") == "groups":
-        return "the examples of a new group, on average over groups, large or small"
-    if details.get("unit") == "period":
-        return "the examples of the period watched, on average over their chances"
-    return "new examples"
+@measure_bound("rates.rate_upper", "P[B | A] ≤ BinInv(k, n, delta/claims), n rows in A", CLOPPER)
+def rate_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound a rate from above, after k of n rows in the event.
+
+    >>> round(rate_upper(3, 100, delta=0.05), 6)
+    0.075711
+    """
+    return clopper_pearson(k, n, delta, claims)
+
+
+@measure_bound(
+    "rates.rate_lower", "P[B | A] ≥ 1 - BinInv(n - k, n, delta/claims), n rows in A", CLOPPER
+)
+def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound a rate from below, after k of n rows in the event.
+
+    >>> round(rate_lower(97, 100, delta=0.05), 6)
+    0.924289
+    """
+    return clopper_pearson_lower(k, n, delta, claims)
+
+
+@measure_bound("rates.f1_lower", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER)
+def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound F1 from below; k rows of n are of the class and said to be, n are one or the other.
+
+    >>> round(rate_lower(80, 110, delta=0.05), 6), round(f1_lower(80, 110, delta=0.05), 6)
+    (0.648749, 0.786959)
+    """
+    return downward(_f1(rate_lower(k, n, delta, claims)))
+
+
+@measure_bound("rates.f1_upper", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER)
+def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound F1 from above.
+
+    >>> round(f1_upper(80, 110, delta=0.05), 6)
+    0.886634
+    """
+    return outward(_f1(rate_upper(k, n, delta, claims)))
+
+
+@measure_bound(
+    "rates.balanced_upper", "largest mean of rates not ruled out by the mean that was seen", BUEHLER
+)
+def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
+    """Bound the mean over classes of their error rates; ``parts`` counts mistakes and rows of each.
+
+    Two classes have Buehler's limit, ordered by the mean that is seen, unless both have very many
+    rows; more classes have a bound each, with the same share of delta.
+
+    >>> round(balanced_upper("3/100 5/50", delta=0.05), 4)
+    0.1128
+    """
+    known = read_parts(parts)
+    few, many = min(known, key=_rows), max(reversed(known), key=_rows)
+    if len(known) == 2 and few[1] <= MOST_ROWS_OF_TWO:
+        level = probability("delta", delta) / positive_whole("claims", claims)
+        return outward(mean_of_two_upper(few, many, level))
+    uppers = [rate_upper(k, n, delta, claims * len(known)) for k, n in known]
+    return outward(sum(uppers) / len(known))
+
+
+@measure_bound(
+    "rates.balanced_lower",
+    "smallest mean of rates not ruled out by the mean that was seen",
+    BUEHLER,
+)
+def balanced_lower(parts: str, delta: float, claims: int = 1) -> float:
+    """Bound the mean over classes of their error rates from below.
+
+    >>> round(balanced_lower("3/100 5/50", delta=0.05), 4)
+    0.0325
+    """
+    right = write_parts([(n - k, n) for k, n in read_parts(parts)])
+    return downward(max(0.0, 1 - balanced_upper(right, delta, claims)))
+
+
+@measure_bound(
+    "rates.gap_upper", "largest upper end less smallest lower end of two groups", CLOPPER
+)
+def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
+    """Bound the largest difference of a rate between groups; ``parts`` counts the rows of each.
+
+    Both ends of every group have the same share of delta: claims is 2 for each group and measure.
+
+    >>> round(gap_upper("3/100 5/50", delta=0.05, claims=4), 6)
+    0.231257
+    """
+    known = read_parts(parts)
+    if len(known) < 2:
+        raise ParameterError(f"parts is {parts!r}; a difference needs at least two groups")
+    ends = [(rate_lower(k, n, delta, claims), rate_upper(k, n, delta, claims)) for k, n in known]
+    widest = max(upper - lower for (_, upper), (lower, _) in permutations(ends, 2))
+    # A difference of numbers below 1 is off by no more than their own rounding.
+    return min(1.0, max(widest, 0.0) + SLACK)
+
+
+@measure_bound(
+    "rates.ordered_upper", "mixture of conditional moment bounds", "docs/proofs/dependent.md"
+)
+def ordered_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound the mean chance of an event over a period whose rows may depend on the past.
+
+    >>> round(ordered_upper(5, 1000, 0.05), 4)
+    0.015
+    """
+    counts(k, n)
+    return mean_risk_upper(k, n, probability("delta", delta) / positive_whole("claims", claims))
+
+
+def write_parts(parts: list[tuple[int, int]]) -> str:
+    """Write counts in a text that a certificate can hold.
+
+    >>> write_parts([(3, 100), (5, 50)])
+    '3/100 5/50'
+    """
+    return " ".join(f"{k}/{n}" for k, n in parts)
+
+
+def read_parts(parts: str) -> list[tuple[int, int]]:
+    """Read counts that ``write_parts`` wrote, and refuse what no rows give.
+
+    >>> read_parts("3/100 5/50")
+    [(3, 100), (5, 50)]
+    """
+    pairs = [word.partition("/")[::2] for word in str(parts).split()]
+    if not 0 < len(pairs) <= MOST_PARTS or not all(
+        a.isdecimal() and b.isdecimal() for a, b in pairs
+    ):
+        raise ParameterError(
+            f"parts is {parts!r:.80}; it must hold two whole numbers for each part, as in "
+            "'3/100 5/50'"
+        )
+    return [counts(int(k), int(n)) for k, n in pairs]
+
+
+def _rows(part: tuple[int, int]) -> int:
+    return part[1]
+
+
+def _f1(jaccard: float) -> float:
+    return 2 * jaccard / (1 + jaccard)
+
+
+# Losses in [0, C] are bounded by bets on numbers of 4096ths, rounded to the side that makes the
+# claim weaker: in one block where they are rare and large, else in several, in an order that the
+# number of rows decides. The AUC has Chernoff's bound for min(n₊, n₋) pairs (Hoeffding 1963,
+# section 5); with MANY_TIMES the rows on one side, bets on ranks among them (Massart 1990) are
+# better.
+
+HOEFFDING = "Hoeffding 1963; Maurer 2004; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
+MASSART = "Massart 1990; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
+MANY_TIMES = 40
+"""From so many rows of one side for each of the other, the AUC is bounded by ranks."""
+
+
+@measure_bound("losses.mean_upper", "bet on independent numbers in [0, 1]", HOEFFDING)
+def mean_upper(losses: str, scale: float, delta: float, claims: int = 1) -> float:
+    """Bound a mean loss from above; ``losses`` counts 4096ths of ``scale``, the largest loss.
+
+    >>> round(mean_upper("40x0 20x2048", 2.0, 0.05), 4)
+    0.5241
+    """
+    return _scale(scale) * _share(losses, delta, claims) * (1 + SLACK)
+
+
+@measure_bound("losses.mean_lower", "bet on independent numbers in [0, 1]", HOEFFDING)
+def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> float:
+    """Bound a mean loss from below; ``savings`` counts what each loss is below the largest.
+
+    >>> round(mean_lower("40x4096 20x2048", 2.0, 0.05), 4)
+    0.1927
+    """
+    return max(0.0, _scale(scale) * (1 - _share(savings, delta, claims)) * (1 - SLACK))
+
+
+@measure_bound(
+    "losses.auc_lower", "AUC ≥ kl⁻(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5"
+)
+def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
+    """Bound the AUC from below; a pair in the right order gives 2 ``halves``, a tie 1.
+
+    >>> round(auc_lower(73_600, 200, 200, delta=0.05), 6)
+    0.864733
+    """
+    return kl_lower(*_auc(halves, positives, negatives, delta, claims))
+
+
+@measure_bound(
+    "losses.auc_upper", "AUC ≤ kl⁺(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5"
+)
+def auc_upper(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
+    """Bound the AUC from above.
+
+    >>> round(auc_upper(73_600, 200, 200, delta=0.05), 6)
+    0.958694
+    """
+    return kl_upper(*_auc(halves, positives, negatives, delta, claims))
+
+
+@measure_bound("losses.ranks_lower", "bet on ranks among many rows", MASSART)
+def ranks_lower(losses: str, others: int, delta: float, claims: int = 1) -> float:
+    """Bound the AUC from below by the rows of the smaller side and ``others``, those of the larger.
+
+    ``losses`` counts, for each row of the smaller side, the share of others that are on the wrong
+    side of it.
+
+    >>> round(ranks_lower("100x0 100x512", 10_000, 0.05), 4)
+    0.8913
+    """
+    return max(0.0, 1 - _ranked(losses, others, delta, claims))
+
+
+@measure_bound("losses.ranks_upper", "bet on ranks among many rows", MASSART)
+def ranks_upper(savings: str, others: int, delta: float, claims: int = 1) -> float:
+    """Bound the AUC from above; ``savings`` counts the shares of others on the right side.
+
+    >>> round(ranks_upper("100x3584 100x4096", 10_000, 0.05), 4)
+    0.9705
+    """
+    return min(1.0, _ranked(savings, others, delta, claims))
+
+
+def written(losses: NDArray[np.float64], rare: bool = True) -> str:
+    """Count losses that were divided by the largest, rounded up to 4096ths, in a text.
+
+    Unless they are ``rare`` and large, there is a text for each block, with a bar between two.
+
+    >>> written(np.array([0.0, 0.5, 0.0]))
+    '2x0 1x2048'
+    >>> written(np.repeat(0.25, 70), rare=False)
+    '8x1024 | 9x1024 | 18x1024 | 35x1024'
+    """
+    clipped = np.clip(losses, 0.0, 1.0)
+    if rare:
+        return counted(clipped.tolist())
+    order = np.random.default_rng(clipped.size).permutation(clipped.size)
+    blocks = np.split(clipped[order], block_ends(clipped.size)[:-1])
+    return " | ".join(counted(block.tolist()) for block in blocks)
+
+
+def wrong_shares(smaller: NDArray[np.float64], larger: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for every score the share of the larger side's scores above it, ties as a half.
+
+    >>> wrong_shares(np.array([0.9, 0.5]), np.array([0.1, 0.5])).tolist()
+    [0.0, 0.25]
+    """
+    order = np.sort(larger)
+    below = np.searchsorted(order, smaller, side="left").astype(np.float64)
+    return 1 - (below + np.searchsorted(order, smaller, side="right")) / (2 * larger.size)
+
+
+def halves_of_pairs(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> int:
+    """Count pairs of a positive's and a negative's score: 2 if the first is larger, 1 for a tie.
+
+    >>> halves_of_pairs(np.array([0.9, 0.5]), np.array([0.1, 0.5]))
+    7
+    """
+    order = np.sort(negatives)
+    below = np.searchsorted(order, positives, side="left")
+    return int(below.sum()) + int(np.searchsorted(order, positives, side="right").sum())
+
+
+def _share(losses: str, delta: float, claims: int) -> float:
+    blocks = [read_shares(block) for block in str(losses).split("|")]
+    sizes = [int(times.sum()) for times, _ in blocks]
+    if len(blocks) > 1 and np.cumsum(sizes).tolist() != block_ends(sum(sizes)):
+        raise ParameterError(
+            f"the blocks have {sizes} rows; each but the first has half of the rows up to its end"
+        )
+    return mean_share_upper(blocks, _level(delta, claims))
+
+
+def _ranked(shares: str, others: int, delta: float, claims: int) -> float:
+    """Bound a mean share by bets at half the level, a distribution by Massart's inequality."""
+    level = _level(delta, claims) / 2
+    reach = math.sqrt(-math.log(level) / (2 * positive_whole("others", others)))
+    return (_share(shares, level, 1) + reach) * (1 + SLACK)
+
+
+def _auc(
+    halves: int, positives: int, negatives: int, delta: float, claims: int
+) -> tuple[float, float]:
+    pairs = positive_whole("positives", positives) * positive_whole("negatives", negatives)
+    if type(halves) is not int or not 0 <= halves <= 2 * pairs:
+        raise ParameterError(f"halves is {halves!r}; {pairs:,} pairs give 0 to {2 * pairs:,}")
+    cost = -math.log(_level(delta, claims)) / min(positives, negatives)
+    return halves / (2 * pairs), cost
+
+
+def _level(delta: float, claims: int) -> float:
+    return probability("delta", delta) / positive_whole("claims", claims)
+
+
+def _scale(scale: float) -> float:
+    if not 0 < scale < math.inf:
+        raise ParameterError(f"scale is {scale!r}; the largest loss is a finite number above 0")
+    return scale

@@ -1,10 +1,8 @@
 """Is a certificate still true? Capital that grows where a model errs more often than certified.
 
-The claim is that every conditional mean of the mistakes X_1, X_2, … given the past is at most e.
-For a fixed q > e the capital ∏ (q/e)^X ((1-q)/(1-e))^(1-X) is then a nonnegative supermartingale,
-and so is its average over a grid of q. It ever reaches 1/δ with probability at most δ (Ville 1939).
-For mistakes, which are 0 or 1, it depends on their number alone. docs/proofs/monitoring.md proves
-this, the average run length of the detector, and the interval of the mean error.
+If every conditional mean of the mistakes X_1, X_2, … is at most e, the capital
+∏ (q/e)^X ((1-q)/(1-e))^(1-X), averaged over a grid of q > e, ever reaches 1/δ with probability at
+most δ (docs/proofs/monitoring.md).
 """
 
 from __future__ import annotations

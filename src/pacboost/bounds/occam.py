@@ -1,23 +1,11 @@
 """The Occam certificate of a quantised vote: short descriptions pay less.
 
-G unsigned rules are fixed before the data. The vote gives D of them whole-number weights from
-±1 to ±2^(b-1). Such a vote has prior weight
-
-    P = 1/(D(D+1)) · 1/C(G,D) · 2^(-bD) · 1/(b(b+1)),
-
-and these sum to at most 1. So with probability 1-δ, for all of these votes at once,
-
-    R ≤ BinInv(k, n, δP)
-
-with k mistakes, ties included, of the *quantised* vote on all n training rows (Langford 2005,
-theorem 4.6). Rounds, stopping, pruning, scale and bits may be chosen on the same rows. The
-trainer is free; only the votes that are deployed count.
-
-Fixed before the data means: bin edges come from knowledge of the domain or from other rows. Edges
-that were fitted to the labels of the training rows break the theorem, and with many features the
-break shows: each of p rules is then already the best of many. Edges taken from the features of
-the training rows alone are not covered either. If thresholds are training values, use the
-compression form: base_rules = features·rows, k and n counted on the rows that gave no threshold.
+G unsigned rules are fixed before the data. A vote that gives D of them whole-number weights from ±1
+to ±2^(b-1) has prior weight P = 1/(D(D+1)) · 1/C(G,D) · 2^(-bD) · 1/(b(b+1)), and with probability
+1-δ, for all of these votes at once, R ≤ BinInv(k, n, δP) with k mistakes, ties included, of the
+quantised vote on all n training rows (docs/proofs/finite.md). Everything else may be chosen on the
+same rows, but not bin edges. Where thresholds are training values, ``vote_bound`` counts mistakes
+on the rows that gave none (docs/proofs/compression.md).
 """
 
 from __future__ import annotations
@@ -30,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.search import examples_at_rate
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
@@ -70,7 +59,15 @@ def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
     )
 
 
-@plain_numbers
+@bound(
+    "occam.occam_bound",
+    theorem="Occam: R ≤ BinInv(k, n, δP), prior P of a vote with whole-number weights",
+    reference="Langford 2005, with the prior of the quantised vote",
+    subject="the quantised vote",
+    loose=True,
+    rounded=True,
+    again=lambda given, _: certificate(**given.inputs),
+)
 def occam_bound(
     mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
 ) -> float:
@@ -166,7 +163,7 @@ def certificate(
     The quantised vote is wrong on at most 15.98 % of new examples.
     """
     return Certificate.by(
-        occam_bound,
+        "occam.occam_bound",
         {
             "mistakes": mistakes,
             "n": n,
@@ -175,8 +172,6 @@ def certificate(
             "bits": bits,
             "delta": delta,
         },
-        theorem="Occam: R ≤ BinInv(k, n, δP), prior P of a vote with whole-number weights",
-        reference="Langford 2005, with the prior of the quantised vote",
         sample="all training rows, ties counted as errors",
         size=n,
         independent_of="the base rules: bin edges, levels, kinds of columns and classes come from "
@@ -195,3 +190,62 @@ def _price(base_rules: int, rules: int, bits: int, delta: float) -> float:
 def _bits(bits: int) -> None:
     if positive_whole("bits", bits) > MOST_BITS:
         raise ParameterError(f"bits is {bits}; at most {MOST_BITS} are allowed")
+
+
+@bound(
+    "compression.vote_bound",
+    theorem="R ≤ BinInv(k, n - d, delta·P), P the prior of kept rows, features and whole votes",
+    reference="Littlestone and Warmuth 1986; Langford 2005; docs/proofs/compression.md",
+    subject="the compressed vote",
+    rounded=True,
+    again=lambda given, _: vote_certificate(**given.inputs),
+)
+def vote_bound(
+    mistakes: int, rest: int, n: int, features: int, rules: int, bits: int, delta: float
+) -> float:
+    """Bound the risk of a vote of stumps whose thresholds are values of some of its n examples.
+
+    R ≤ BinInv(k, rest, delta·P) with k mistakes on the ``rest`` examples that gave no threshold,
+    where P is the prior of a vote of ``rules`` out of features·(2n + 1) + 1 stumps with
+    whole-number votes of ``bits`` bits: bounds/occam.py.
+
+    >>> round(vote_bound(0, 990, 1000, features=4, rules=10, bits=3, delta=0.05), 4)
+    0.1013
+    """
+    positive_whole("features", features)
+    if not n - positive_whole("rules", rules) <= positive_whole("rest", rest) <= n:
+        raise ParameterError(
+            f"rest is {rest}; {rules} rules take at most as many of the {n} examples"
+        )
+    return occam_bound(mistakes, rest, features * (2 * n + 1) + 1, rules, bits, delta)
+
+
+@plain_numbers
+def vote_certificate(
+    mistakes: int, rest: int, n: int, features: int, rules: int, bits: int, delta: float
+) -> Certificate:
+    """Certify a vote of stumps by the examples that gave none of its thresholds.
+
+    >>> print(vote_certificate(0, 990, 1000, 4, 10, 3, 0.05).claim)
+    The compressed vote is wrong on at most 10.14 % of new examples.
+    """
+    return Certificate.by(
+        "compression.vote_bound",
+        {
+            "mistakes": mistakes,
+            "rest": rest,
+            "n": n,
+            "features": features,
+            "rules": rules,
+            "bits": bits,
+            "delta": delta,
+        },
+        sample=f"the rows but the {n - rest} that give thresholds, ties counted as errors",
+        size=rest,
+        independent_of="nothing but the way from kept rows and message to the vote",
+        assumptions=(
+            "rows are drawn independently from the distribution of new examples",
+            "they are all the rows that were looked at, none left out after a look",
+        ),
+        valid_after_looking=True,
+    )

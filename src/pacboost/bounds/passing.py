@@ -1,20 +1,11 @@
 """How many held-out rows let a classifier of known quality pass, with a stated probability.
 
-A classifier whose risk is ``error`` makes K ~ Bin(n, error) mistakes on n rows. It passes if
-BinInv(K, n, delta) ≤ epsilon, which is K ≤ c(n), so with probability P[Bin(n, error) ≤ c(n)]. This
-rises and falls with n like the teeth of a saw, because c(n) is a whole number: a few rows more may
-make passing less likely. The numbers here are therefore those from which on *every* number of rows
-gives at least the wanted probability, ``power``.
-
-For any t between error and epsilon, Chernoff's bound shows that all n with
-
-    n·kl(t‖epsilon) ≥ ln(1/delta)    and    n·kl(t‖error) ≥ ln(1/(1 - power))
-
-are enough: with K ≤ tn the exact bound is at most epsilon, and K > tn is rare. Below that number
-the teeth are looked at one by one: within a tooth c is constant, so its last n is the worst.
-
-Where rows of one class are counted among n rows of all, their number is Bin(n, share), and the
-classifier passes with the mean of these probabilities over it (docs/proofs/rates.md).
+A classifier whose risk is ``error`` passes if its K ~ Bin(n, error) mistakes are at most c(n),
+those with BinInv(K, n, delta) ≤ epsilon. As c(n) is a whole number, a few rows more may make
+passing less likely: the numbers here are those from which on *every* number of rows gives at least
+``power``. Chernoff's bound shows from where on this is sure; below, the teeth of constant c are
+looked at one by one. Where rows of one class are counted, their number is Bin(n, share)
+(docs/proofs/rates.md).
 """
 
 from __future__ import annotations
@@ -27,9 +18,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 from scipy.stats import binom, nbinom
 
-from pacboost.bounds.confidence import crossing
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.search import check_rate, from_here_on, smallest
+from pacboost.bounds.search import check_rate, crossing, from_here_on, smallest
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.kl import kl

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from scipy.optimize import brentq
+
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 
@@ -83,3 +85,12 @@ def check_rate(rate: float, epsilon: float) -> None:
             f"no number of rows certifies a risk of {epsilon:g} for a classifier that is wrong "
             f"on a share of {rate:g} of them: ask for more than that share"
         )
+
+
+def crossing(difference: Callable[[float], float], low: float, high: float) -> float:
+    """Return the t between ``low`` and ``high`` at which a rising difference is 0.
+
+    >>> round(crossing(lambda t: t * t - 2, 0.0, 2.0), 9)
+    1.414213562
+    """
+    return float(brentq(difference, low, high, xtol=1e-15, rtol=1e-14))

@@ -1,26 +1,31 @@
 """Answering only where confident: the error among the answered, whatever threshold is chosen.
 
-A row is answered if its confidence c(x) reaches a threshold. Of n held-out rows N are answered and
-k of these wrong; given which rows are answered, k is binomial, and with probability at least
-1 - delta, for all K thresholds at once,
-
-    P[wrong | answered] ≤ BinInv(k, N, delta/K)      Clopper and Pearson 1934, Boole
-
-so any of them may be chosen after looking. Each has to be fixed beforehand, or to be the confidence
-of the row at a rank fixed beforehand: "so high that a tenth of the rows are answered". The share of
-new examples that are answered lies in an interval that holds for all K too
-(docs/proofs/selective.md).
+Of n held-out rows N reach a threshold and are answered, k of these wrong. With probability at least
+1 - delta, P[wrong | answered] ≤ BinInv(k, N, delta/K) for all K thresholds at once, so any may be
+chosen after looking. Each has to be fixed beforehand, or to be the confidence of the row at a rank
+fixed beforehand (docs/proofs/selective.md).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.passing import allowed_mistakes
+from pacboost.bounds.registry import bound
 from pacboost.bounds.wording import ANSWERED
 from pacboost.numerics.checks import plain_numbers, probability
 
 
-@plain_numbers
+@bound(
+    "selective.answered_error",
+    theorem="P[wrong | answered] ≤ BinInv(k, n, delta/thresholds), for all thresholds at once",
+    reference="Clopper and Pearson 1934; Geifman and El-Yaniv 2017",
+    held_out=True,
+)
 def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     """Bound the error among the answered, after k mistakes on n answered rows; 1 if there are none.
 
@@ -32,7 +37,13 @@ def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     return clopper_pearson(k, n, delta, thresholds) if n else 1.0
 
 
-@plain_numbers
+@bound(
+    "selective.passed_error",
+    theorem="BinInv(k, n, delta) ≤ target at this threshold and all before it, tested in the "
+    "order of their ranks",
+    reference="Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
+    held_out=True,
+)
 def passed_error(k: int, n: int, delta: float, target: float) -> float:
     """Return the target error where k mistakes on n answered rows pass its test, else 1.
 
@@ -73,10 +84,8 @@ def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float)
     """
     several = f"; the threshold is one of {thresholds}, all of them paid for"
     return Certificate.by(
-        answered_error,
+        "selective.answered_error",
         {"k": k, "n": n, "delta": delta, "thresholds": thresholds},
-        theorem="P[wrong | answered] ≤ BinInv(k, n, delta/thresholds), for all thresholds at once",
-        reference="Clopper and Pearson 1934; Geifman and El-Yaniv 2017",
         sample="held-out rows that are answered, ties counted as errors",
         size=n,
         independent_of="every choice made in training the classifier and its confidence"
@@ -100,12 +109,9 @@ def passed_certificate(
     'classifier is wrong on at most 2.00 %.'
     """
     return Certificate.by(
-        passed_error,
+        "selective.passed_error",
         {"k": k, "n": n, "delta": delta, "target": target},
         delta=of,
-        theorem="BinInv(k, n, delta) ≤ target at this threshold and all before it, tested in the "
-        "order of their ranks",
-        reference="Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
         sample="held-out rows that are answered, ties counted as errors",
         size=n,
         independent_of="every choice made in training the classifier and its confidence; the "
@@ -115,3 +121,58 @@ def passed_certificate(
         of_what=ANSWERED,
         details={"threshold": threshold},
     )
+
+
+# A target error that was fixed beforehand is tested at ever larger ranks, each time at the same
+# level, until the first test fails: there is no union over thresholds to pay for.
+
+TESTS = 0.75
+"""The share of delta that the tests of a target have; bounds for all thresholds have the rest."""
+
+FORGIVEN = 1
+"""Tests begin at the first rank at which so many mistakes would still pass."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A threshold, how many held-out rows reach it, and how many of those are wrong.
+
+    ``fewest`` and ``most`` are the counts that bound the share of new examples that are answered:
+    what was answered, or ranks fixed beforehand on both sides of it.
+    """
+
+    threshold: float
+    answered: int
+    mistakes: int
+    fewest: int
+    most: int
+
+
+def passed(
+    points: Sequence[Point], rows: int, thresholds: int, delta: float, target: float
+) -> frozenset[int]:
+    """Return which points pass, in places of ``points``, whose ranks fall from first to last.
+
+    ``thresholds`` ranks were planned among so many ``rows``; the tests have failure probability
+    ``delta``.
+    """
+    start = _first_rank(rows, thresholds, delta, target)
+    if start is None or points[-1].most > start:  # nothing is answered at the first rank
+        return frozenset()
+    first = next(place for place, point in enumerate(points) if point.most <= start)
+    found: set[int] = set()
+    for place in range(first, -1, -1):
+        point = points[place]
+        if passed_error(point.mistakes, point.answered, delta, target) > target:
+            break
+        found.add(place)
+    return frozenset(found)
+
+
+def _first_rank(rows: int, thresholds: int, delta: float, target: float) -> int | None:
+    """The rank with which tests begin: a function of what is known before any row is seen."""
+    for number in range(1, thresholds + 1):
+        rank = math.ceil(rows * number / thresholds)
+        if allowed_mistakes(rank, target, delta) >= FORGIVEN:
+            return rank
+    return rows if allowed_mistakes(rows, target, delta) >= 0 else None

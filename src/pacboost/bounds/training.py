@@ -6,32 +6,9 @@ normalisers the run really had. So
     P_S[yF ≤ 0] ≤ ∏ Z_t            (= ∏ 2√(ε_t(1-ε_t)) ≤ exp(-½ Σ edge_t²) for plain votes)
     P_S[y F/‖a‖₁ ≤ θ] ≤ exp(θ‖a‖₁) ∏ Z_t        for every θ
 
-(Freund and Schapire 1997, theorem 6; Schapire et al. 1998, theorem 5.) Where cells have votes of
-their own, ‖a‖₁ is the sum of each round's largest. All speak of the sample only, hold without any
-assumption, and never fail. The same with other potentials φ(yF) ≥ 1[yF ≤ 0] whose mean the loop
-measures after every round, and whose ratios it records as Z_t: log₂(1 + exp(-2yF)) for LogitBoost,
-and for MadaBoost exp(-yF), or 1 - yF where that is negative. Boosters whose weights never exceed
-those of wrong rows are bounded by their mean weight, in units of the first. The projected booster's
-∏ Z_t bounds the error where that is ε or more; its Z_t are recorded so that ∏ Z_t is never below ε.
-
-More than two classes, with ``factor`` · ∏ Z_t in the place of ∏ Z_t (docs/proofs/training.md):
-
-* pairs of row and class (AdaBoost.MH): the Hamming loss is at most ∏ Z_t. If the class with the
-  largest score is wrong, F(x,y) ≤ F(x,l) for some other l, so for convex falling φ with φ(0) = 1,
-  φ(F(x,y)) + φ(-F(x,l)) ≥ 2φ(0) = 2: the error is at most K/2 times the mean of φ over all pairs.
-* the same pairs where φ is a weight, which is not convex: one of the pairs of a wrong row is wrong,
-  so the error is at most K times the mean over all pairs.
-* softmax: a wrong class means p(y|x) ≤ 1/2, so the error is at most the mean of -log₂ p(y|x), which
-  starts at log₂ K.
-* AdaBoost.M1: right or wrong is the sign; factor 1. SAMME's votes are larger: its stage factors
-  bound P[F_y ≤ 0] only, and F_y > 0 can hold on a row that is wrong; refused.
-
-Weights are whole numbers here, each off by at most one unit, so the recorded Z_t differ a little
-from those of real weights: ``rounding_slack`` bounds by how much, and the certificate includes it.
-Write D for the real distribution and D' for the rounded one, ‖D - D'‖₁ ≤ η = 2·rows/weight, where
-``weight`` is the recorded sum of the whole numbers (D_1 is what base weights of 2^-40 steps say).
-Then |Z_t(D) - Z_t(D')| ≤ η·exp(vote_t), and by induction the product is off by at most s_t with
-s_t = s_{t-1}·(Z_t + η exp(vote_t)) + ∏_{s<t} Z_s · η exp(vote_t).
+The same holds with other potentials φ(yF) ≥ 1[yF ≤ 0] whose mean the loop measures, and for more
+classes with ``factor`` · ∏ Z_t. All speak of the sample only and never fail. Weights are whole
+numbers, each off by at most one unit, which ``rounding_slack`` pays for (docs/proofs/training.md).
 """
 
 from __future__ import annotations
@@ -40,6 +17,7 @@ import math
 from collections.abc import Sequence
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.wording import TRAINING_LABELS, TRAINING_ROWS
 from pacboost.errors import NotCertified
@@ -48,6 +26,11 @@ from pacboost.ledgers.ledger import Ledger
 THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
+@bound(
+    "training.product_bound",
+    subject="the vote",
+    again=lambda given, ledger: training_error(ledger),
+)
 def product_bound(ledger: Ledger) -> float:
     """∏ Z_t rounded outward: no less than the training error, whatever the run did.
 

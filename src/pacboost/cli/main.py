@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from pkgutil import iter_modules
+
 import click
 
 from pacboost import __version__
+from pacboost.cli import commands
 from pacboost.cli.group import Commands
 from pacboost.cli.options import example
 
-COMMANDS = (
+FIRST = (
     "fit", "predict", "certify", "threshold", "sets", "intervals", "watch", "verify", "plan",
     "diagnose", "compare", "inspect", "report", "export", "ask", "demo", "lab", "doctor",
 )  # fmt: skip
-"""The commands in the order of the help page; each is the ``command`` of a file in commands/."""
+OTHERS = sorted(name for _, name, _ in iter_modules(commands.__path__) if "_" not in name)
+COMMANDS = tuple(dict.fromkeys((*FIRST, *OTHERS)))
+"""The commands in the order of the help page; each is the ``command`` of a file in commands/ whose
+name has no underscore."""
 
 
 @click.group(

@@ -42,7 +42,7 @@ from pacboost.questions.compare import (
     measure,
     surely_worse,
 )
-from pacboost.questions.new_rows import NewRows, flat_rows
+from pacboost.questions.new_rows import NewRows
 from pacboost.reports.progress import RoundsBar
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.sources.explained_errors import explains_input
@@ -57,10 +57,10 @@ WARM_ROWS = 200
 
 @explains_input
 def compare(
-    boosters: Any,
-    learner: Any,
     X: Any,
     y: Any,
+    boosters: Any = "all",
+    learner: Any = "tree",
     *,
     n_estimators: int = 100,
     test: Any = 0.25,
@@ -80,12 +80,12 @@ def compare(
 
     Parameters
     ----------
-    boosters : list, mapping from names, or str
+    X, y : rows and labels
+    boosters : list, mapping from names, or str, default="all"
         Each a name, a booster such as ``AdaBoost(max_vote=2)``, or any scikit-learn classifier,
         which brings its own learner. Text holds names with commas between them, or "all".
-    learner : str, learner, scikit-learn classifier or function
+    learner : str, learner, scikit-learn classifier or function, default="tree"
         What is boosted, as in BoostClassifier.
-    X, y : rows and labels
     n_estimators : int, default=100
         The most rounds each may run. All rows are learned from: none is held back to stop early.
     test : float, pair (X, y) or None, default=0.25
@@ -103,12 +103,12 @@ def compare(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> found = compare(["adaboost", "mada"], "stump", *load_breast_cancer(return_X_y=True))
+    >>> found = compare(*load_breast_cancer(return_X_y=True), ["adaboost", "mada"], "stump")
     >>> [(entry.name, entry.rounds, entry.worse) for entry in found]
     [('adaboost', 100, False), ('mada', 100, False)]
     """
     contest = Contest(
-        boosters, learner, collected(X), y, n_estimators=n_estimators, test=collected(test),
+        collected(X), y, boosters, learner, n_estimators=n_estimators, test=collected(test),
         delta=delta, share=share, copies=copies, random_state=random_state, n_jobs=n_jobs,
         verbose=verbose, **parameters,
     )  # fmt: skip
@@ -129,10 +129,10 @@ class Contest:
 
     def __init__(
         self,
-        boosters: Any,
-        learner: Any,
         X: Any,
         y: Any,
+        boosters: Any,
+        learner: Any,
         *,
         n_estimators: int,
         test: Any,
@@ -211,7 +211,7 @@ class Contest:
             kept = division.taken(test[0], new.kept)
             return Rows(X, labels), Rows(kept, np.asarray(test[1])[new.kept])
         share = probability("test", test)
-        examples = Examples.of(flat_rows(X), copies, labels)
+        examples = Examples.of(X, copies, labels)
         self._assumptions = examples.assumptions
         learned, held = map(examples.rows_of, division.draw(examples.count, "test", share, seed))
         tested = examples.once(held)

@@ -1,4 +1,4 @@
-"""Model files: load what was saved, and save what was fitted."""
+"""Model files: load what was saved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.decisions.calibrated import keep_coverage
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.forests.forests import (
     ExtraTreesClassifier,
@@ -24,10 +23,8 @@ from pacboost.estimators.forests.forests import (
 )
 from pacboost.estimators.inputs.tables import set_features
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file import container, forest_format
 from pacboost.models.file import format as model_file
-from pacboost.models.file.forest_format import ForestModel
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 
 MEMBERS = {
     "three_way": "ThreeWayBoost",
@@ -57,14 +54,12 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     what would take more memory than twice the file and 50 MB, or ``memory`` bytes if that is more;
     a model of a hundred thousand rounds may need that.
     """
-    model: Model | ForestModel
-    if container.kind_of(Path(path)) == forest_format.KIND:
-        model = forest_format.load(path, memory)
+    model = model_file.load(path, memory)
+    if isinstance(model, ForestModel):
         estimator = FORESTS[model.kind, model.classes.size > 0](len(model.forest))
     else:
-        model = model_file.load(path, memory)
         estimator = _estimator(model)
-    estimator.model_ = replace(model, seen=(), decision=None, coverage=None)
+    estimator.model_ = replace(model, seen=(), decision=None)
     estimator._sketches = model.seen
     estimator.levels_ = model.levels
     set_features(estimator, model.n_features, model.names)
@@ -74,7 +69,6 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
             estimator._several_labels = model.ledger.several_labels
         elif model.labels:
             estimator.classes_, estimator._sets = np.arange(model.labels), model.sets
-    keep_coverage(estimator, model.coverage)
     return (
         estimator if model.decision is None else ThresholdClassifier.of(estimator, model.decision)
     )
@@ -101,19 +95,3 @@ def _setting(ledger: Ledger) -> dict[str, Any]:
     name = {"quantile": "quantile", "huber": "alpha"}.get(ledger.booster)
     memory = ledger.rounds[-1].memory if ledger.rounds else []
     return {name: float(memory[0])} if name and memory else {}
-
-
-def save(model: Any, path: str | Path, *, remember_rows: bool = True) -> None:
-    """Write a fitted model to a file that ``pacboost.load`` reads; the name may end in .pacb.
-
-    The file holds data only, no code, and is written whole or not at all. It keeps a sketch of the
-    training rows, salted hashes of some of them, by which ``certify`` refuses them later;
-    ``remember_rows=False`` leaves it out.
-    """
-    if not hasattr(model, "save"):
-        raise FileError(
-            f"{path}: is not written, for {type(model).__name__} has no model file; votes of "
-            "stumps, trees and lists of words have one, and forests. Pickle it, if you trust who "
-            "reads it"
-        )
-    model.save(path, remember_rows=remember_rows)

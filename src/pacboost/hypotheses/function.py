@@ -28,21 +28,17 @@ class Function(Rule):
     """Whether it takes sparse rows as they are; else they are opened up."""
 
     def answers(self, sample: Sample) -> Answers:
-        """Call the function and check that it answered every row."""
         rows = sample.sparse_rows if self.sparse else sample.rows
         given = _ask(self.function, rows, sample.n_rows, self.description, "positive for +1")
         return np.where(given > 0, np.int8(self.sign), np.int8(-self.sign))
 
     def negated(self) -> Function:
-        """Turn the sign."""
         return replace(self, sign=-self.sign)
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Ask the classifier behind the function."""
         return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
 
     def words(self, names: Names) -> str:
-        """Return the description it came with."""
         return self.description if self.sign > 0 else f"not ({self.description})"
 
 
@@ -62,7 +58,6 @@ class ClassFunction(Hypothesis):
         object.__setattr__(self, "values", np.eye(self.classes))  # 1 for the class that is named
 
     def cells(self, sample: Sample) -> Cells:
-        """Call the function and check that it named a class for every row."""
         what = f"the number of a class, 0 to {self.classes - 1}"
         rows = sample.sparse_rows if self.sparse else sample.rows
         given = _ask(self.function, rows, sample.n_rows, self.description, what)
@@ -71,15 +66,12 @@ class ClassFunction(Hypothesis):
         return given.astype(np.uint32)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Return the function and the class that it named."""
         return f"{self.description}: {names.answers[cell]}"
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Ask the classifier behind the function."""
         return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
 
     def words(self, names: Names) -> str:
-        """Return the description it came with."""
         return self.description
 
 
@@ -103,7 +95,6 @@ class Recorded(Rule):
     description: str
 
     def answers(self, sample: Sample) -> Answers:
-        """Return the recorded answers back."""
         if sample.n_rows != self.known.size:
             raise DataError(
                 f"{self.description} knows only the {self.known.size} rows it was made for, "
@@ -112,9 +103,7 @@ class Recorded(Rule):
         return self.known
 
     def negated(self) -> Recorded:
-        """Turn every answer round."""
         return Recorded(-self.known, f"not ({self.description})")
 
     def words(self, names: Names) -> str:
-        """Return the description it came with."""
         return self.description

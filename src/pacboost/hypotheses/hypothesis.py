@@ -154,11 +154,9 @@ class Rule(Hypothesis):
     values = np.array([[-1.0], [1.0]])
 
     def cells(self, sample: Sample) -> Cells:
-        """Tell the answers apart."""
         return (self.answers(sample) > 0).view(np.uint8)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Return the rule and its answer."""
         if len(names.answers) != 2:
             return super().applied(cell, row, names)
         return f"{self.words(names)}: {names.answers[cell]}"
@@ -185,23 +183,18 @@ class Valued(Hypothesis):
 
     @property
     def unvalued(self) -> Hypothesis:
-        """The rule whose cells these are."""
         return self.rule
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> Hypothesis:
-        """Change the values."""
         return Valued(self.rule, values)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Ask the rule."""
         return self.rule.applied(cell, row, names)
 
     def features(self) -> set[int] | None:
-        """Ask the rule."""
         return self.rule.features()
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Let the largest value take the place of the vote."""
         return self.rule.importances(float(np.abs(self.values).max()), n_features)
 
     @classmethod
@@ -210,11 +203,9 @@ class Valued(Hypothesis):
         return cls(rule, np.zeros((len(rule.values), outputs)))
 
     def cells(self, sample: Sample) -> Cells:
-        """Ask the rule."""
         return self.rule.cells(sample)
 
     def words(self, names: Names) -> str:
-        """Return the rule, and what it adds where."""
         said = ", ".join(value_words(line, names) for line in self.values)
         return f"{self.rule.words(names)}: {said}"
 

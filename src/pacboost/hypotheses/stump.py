@@ -38,7 +38,6 @@ class StumpRule(Rule):
         return cls(0, math.inf, 2**31, -answer, answer)
 
     def answers(self, sample: Sample) -> Answers:
-        """Compare codes where the sample has them, raw values otherwise."""
         if sample.bins is not None:
             column = sample.column(self.feature)
             is_above = column > self.cut
@@ -55,7 +54,6 @@ class StumpRule(Rule):
         return answers
 
     def agreement(self, sample: Sample) -> Answers:
-        """Compare codes and signs in one pass over the rows."""
         if sample.bins is None:
             return super().agreement(sample)
         agree: Answers = np.empty(sample.n_rows, dtype=np.int8)
@@ -77,7 +75,6 @@ class StumpRule(Rule):
         return math.isinf(self.threshold) and self.missing == -self.above
 
     def negated(self) -> StumpRule:
-        """Turn both answers round."""
         return replace(self, above=-self.above, missing=-self.missing)
 
     def features(self) -> set[int]:
@@ -85,13 +82,11 @@ class StumpRule(Rule):
         return set() if self.is_constant else {self.feature}
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Return the vote to the feature."""
         shares = np.zeros(n_features)
         shares[self.feature] = vote
         return shares
 
     def feature_part(self, values: CellValues) -> FeaturePart:
-        """Read the rule as a step function of its feature, or as a constant."""
         missing = values[1] if self.missing > 0 else values[0]
         if self.is_constant:
             return FeaturePart.constant(missing)

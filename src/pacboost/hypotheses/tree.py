@@ -21,9 +21,8 @@ from pacboost.hypotheses.hypothesis import (
 from pacboost.kernels import predict
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
-from pacboost.samples.bins import Bins, Codes
+from pacboost.samples.bins import Bins, Codes, SparseCodes
 from pacboost.samples.sample import Sample
-from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.table import Values
 
 MOST_COLUMNS_NAMED = 4
@@ -72,7 +71,6 @@ class TreeRule(Hypothesis):
         )
 
     def cells(self, sample: Sample) -> Cells:
-        """Walk every row to its leaf."""
         small = len(self.values) <= 256
         out: Cells = np.zeros(sample.n_rows, dtype=np.uint8 if small else np.uint16)
         if self.feature.size == 0:
@@ -105,7 +103,6 @@ class TreeRule(Hypothesis):
         each_rows(task, out.size)
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> TreeRule:
-        """Return the same tree with values for its leaves, and the weight of rows in each."""
         splits = self.feature.size
         cover = [0.0] * splits + weights.tolist()
         left, right = self.left.tolist(), self.right.tolist()
@@ -156,7 +153,6 @@ class TreeRule(Hypothesis):
         return nodes
 
     def words(self, names: Names) -> str:
-        """Say a single split in full, and of larger trees what they ask about."""
         if self.feature.size == 0:
             return f"always {value_words(self.values[0], names)}"
         if self.feature.size == 1:
@@ -189,7 +185,6 @@ class TreeRule(Hypothesis):
         return f"{said} or missing" if self.missing_left[split] == left else said
 
     def features(self) -> set[int]:
-        """Return the features of all splits."""
         return set(self.feature.tolist())
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
@@ -197,7 +192,6 @@ class TreeRule(Hypothesis):
         return np.bincount(self.feature, self.gain, n_features).astype(np.float64)
 
     def split_counts(self, n_features: int, *, cover: bool) -> NDArray[np.float64]:
-        """Count the splits on each feature, or add up the shares of weight that they divide."""
         weights = self.cover[: self.feature.size] / self.cover[0] if cover else None
         return np.bincount(self.feature, weights, n_features).astype(np.float64)
 

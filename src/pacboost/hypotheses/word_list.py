@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
+from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
-from pacboost.sources.words import WordTable
 
 MOST_WORDS_NAMED = 4
 GRID = 2.0**-16
@@ -47,11 +47,9 @@ class WordList(Hypothesis):
 
     @property
     def silent(self) -> int | None:
-        """The cell of texts that contain none of its words, if it abstains."""
         return self.asked.size if self.abstains else None
 
     def cells(self, sample: Sample) -> Cells:
-        """Find the first word of the list in every row."""
         cells = no_cells(sample.n_rows, self.asked.size)
         for place in range(self.asked.size - 1, -1, -1):  # those before have the last word
             cells[_holding(sample.table, int(self.asked[place]))] = place
@@ -66,20 +64,16 @@ class WordList(Hypothesis):
         return kept
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> WordList:
-        """Return the same words other values."""
         return replace(self, values=values)
 
     def features(self) -> set[int]:
-        """Return the words of the list."""
         return set(self.asked.tolist())
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Return each word what its value differs by from that of a text without any."""
         differences = np.abs(self.values[:-1] - self.values[-1]).max(axis=1)
         return np.bincount(self.asked, vote * differences, n_features).astype(np.float64)
 
     def words(self, names: Names) -> str:
-        """Return the list, at least how it begins."""
         if not self.asked.size:
             return f"always {value_words(self.values[0], names)}"
         said = [

@@ -1,7 +1,7 @@
 """Words as rules: what each of some words would win, and the scores of a vote of word lists.
 
-Which rows hold a word is ``rows[starts[word] : starts[word + 1]]``, see sources/words.py. Sums over
-rows are of whole numbers, and every word is weighed alone: nothing depends on threads.
+Which rows hold a word is ``rows[starts[word] : starts[word + 1]]``, see sources/sparse.py. Sums
+over rows are of whole numbers, and every word is weighed alone: nothing depends on threads.
 """
 
 from __future__ import annotations

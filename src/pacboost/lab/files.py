@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.lab.spec import LimitError, LinkError
+from pacboost.sources.cells import Spelling
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import csv_blocks
-from pacboost.sources.numbers import Spelling
 
 MOST_BYTES = 32 * 2**20
 MOST_ROWS = 200_000
@@ -116,8 +116,8 @@ def read_file(name: str, content: bytes) -> LabFile:
                     "some thousand rows at random and save them as a file of their own"
                 )
             spelling = block.spelling
-            for column, own in block.columns.items():
-                cells.setdefault(column, []).extend(own)
+            for column in block.columns:
+                cells.setdefault(column, []).extend(block.of(column))
     except FileError as problem:
         raise DataError(str(problem).replace("standard input", name)) from problem
     if rows == 0 or len(cells) > MOST_COLUMNS:

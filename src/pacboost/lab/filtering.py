@@ -22,8 +22,8 @@ from pacboost.lab.spec import choice, mapping, number, whole
 from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.exact import wrong_margins
 from pacboost.theory import needs
-from pacboost.theory.answer import Plan
 from pacboost.theory.plan import QUESTIONS
+from pacboost.theory.plan_learning import Plan
 from pacboost.theory.sampling import WorldOracle
 
 # How many examples, rounds or draws? The planner's answers, and a curve along one of its knobs.

@@ -18,9 +18,9 @@ from pacboost.lab.spec import LimitError, choice, mapping, number, sequence, who
 from pacboost.learners.learner import Learner
 from pacboost.theory.games import game as solve
 from pacboost.theory.hardness import hard_core as find_core
+from pacboost.theory.learners import Rectangle, tightest
 from pacboost.theory.pac_learning import pac as try_often
 from pacboost.theory.pac_learning import shatters as label_all
-from pacboost.theory.rectangle import Rectangle, tightest
 
 MOST_ROWS = 1000
 MOST_POINTS = 8

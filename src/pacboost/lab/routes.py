@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pacboost import __version__
-from pacboost.bounds import holdout, vc
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.training import training_error
@@ -24,6 +24,8 @@ from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import MOST_POINTS, MOST_ROUNDS, number, read_run, text, whole
 from pacboost.numerics.exact import wrong_margins
 from pacboost.questions.certify import certify
+from pacboost.theory import vc
+from pacboost.theory.compressing import compress
 
 if TYPE_CHECKING:
     from pacboost.lab.app import Lab
@@ -138,7 +140,7 @@ def _compression(run: LabRun, done: int, delta: float) -> Certificate:
         raise NotCertified("Votes of stumps that were boosted can be compressed; bags cannot.")
     if run.run.cells or not all(isinstance(f.rule, StumpRule) for f in run.frames[:done]):
         raise NotCertified("Votes of stumps can be compressed to the few points that define them.")
-    small = fitted(run, done).compress(run.points.X, run.points.y, delta)
+    small = compress(fitted(run, done), run.points.X, run.points.y, delta)
     found: Certificate = small.certificate_
     return found
 

@@ -1,4 +1,4 @@
-"""The search for trees on a GPU: the trees that learners/dense_growing.py finds, bit for bit.
+"""The search for trees on a GPU: the trees that learners/tree.py finds, bit for bit.
 
 Rows stay on the GPU from round to round. Only a tree travels back, and sums over its leaves.
 """
@@ -18,8 +18,8 @@ from pacboost.kernels.cuda import launches, twins, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_host
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
-from pacboost.samples import fingerprint
-from pacboost.samples.gpu_codes import gpu_codes
+from pacboost.samples import sample
+from pacboost.samples.blocks import gpu_codes
 from pacboost.samples.sample import Request
 
 
@@ -53,11 +53,10 @@ class CudaTreeSearch(TreeSearch):
         """Bring the codes to the GPU; give what samples/blocks.py says of each feature."""
         found = gpu_codes(self.sample.table, self._bins)
         self._codes, self._lanes, features = found
-        fingerprint.take_codes_from(self.sample, found.columns)
+        sample.take_codes_from(self.sample, found.columns)
         return features.copy()  # monotone slopes are written into it
 
     def _make_room(self) -> None:
-        """Reserve what is used for every tree."""
         rows = self._order.size
         self._order = np.empty(0, dtype=np.uint32)
         self._pairs = launches.empty((self._lines, rows), np.int64)
@@ -91,7 +90,6 @@ class CudaTreeSearch(TreeSearch):
         self._begun = seed
 
     def look_ahead(self, request: Request, seed: int) -> None:
-        """Begin to grow the tree of the next round, on all rows."""
         weighing.let_follow(None)
         if not on_gpu(request.weights):
             return
@@ -105,7 +103,6 @@ class CudaTreeSearch(TreeSearch):
         self._begun, self._ahead = None, Ahead(request, seed, unit)
 
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[TreeRule, Cells]:
-        """Grow a tree. The cells are where the weights of the rows are, on the GPU or not."""
         if self._ahead is None or chosen is not None or not self._ahead.answers(request, seed):
             unit = self._prepare(request, seed, chosen)
             self._begin(request, chosen, key_of(seed), self._rules)
@@ -147,12 +144,10 @@ class CudaTreeSearch(TreeSearch):
         return grown.leaves
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
-        """Have the GPU grow the tree."""
         self._growing.begin(self._rules, chosen, key)
         return self._end()
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        """Walk the rows that were not chosen to their leaves."""
         goes_left = np.empty((tree.feature.size, 256), dtype=np.uint8)
         routing.sides_of_all(
             self._features, self._splits, self._split_members, self._bins.missing, goes_left

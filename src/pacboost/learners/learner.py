@@ -127,7 +127,6 @@ class FunctionLearner(Learner):
     function: Callable[..., Any]
 
     def on(self, sample: Sample) -> FunctionSearch:
-        """Hand it the raw rows."""
         return FunctionSearch(sample, self.function)
 
 
@@ -139,7 +138,6 @@ class FunctionSearch(Search):
     function: Callable[..., Any]
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        """Call it, and wrap what comes back."""
         found = self.function(self.sample.rows, answers, weights / weights.sum())
         if isinstance(found, Hypothesis):
             return found

@@ -15,9 +15,8 @@ from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.split import LOW
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
-from pacboost.samples.bins import Bins
+from pacboost.samples.bins import Bins, SparseCodes
 from pacboost.samples.blocks import refuse_long_codes
-from pacboost.samples.sparse_codes import SparseCodes
 
 # Find the decision stump of least weighted error on a sparse sample.
 
@@ -117,7 +116,6 @@ class SparseTreeSearch(TreeSearch):
         self._runs: dict[int, Runs] = {}
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
-        """Split the best leaf again and again."""
         rows = self._order[: self._sizes[0]]
         rows[:] = np.arange(rows.size) if chosen is None else chosen
         self._begin(rows)
@@ -253,7 +251,6 @@ class SparseTreeSearch(TreeSearch):
         self._shortest[new] = shortest
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        """Walk the rows that were not chosen to their leaves."""
         aside = np.ones(self._order.size, dtype=np.bool_)
         aside[chosen] = False
         self._cells[aside] = tree.cells(self.sample)[aside]

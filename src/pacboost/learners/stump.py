@@ -64,7 +64,6 @@ class Stump(Learner):
         return sample.bins is None or not sample.bins.levels.any()
 
     def on(self, sample: Sample) -> StumpSearch:
-        """Start with empty histograms."""
         return StumpSearch(sample)
 
     def capacity(self, sample: Sample) -> Capacity:
@@ -126,15 +125,12 @@ class StumpSearch(Search):
     def partition(
         self, request: Request, seed: int, chosen: Rows | None
     ) -> tuple[Hypothesis, Cells]:
-        """Find the split whose two sides pull most apart."""
         return self._twigs.partition(request, seed, chosen)
 
     def constant(self) -> Hypothesis:
-        """Return the tree of a single leaf."""
         return self._twigs.constant()
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int = 0) -> Hypothesis:
-        """Bring the histograms up to date and read off the best stump."""
         if self.sample.signs.shape[1] > 1:
             return self._twigs.find(weights, answers, seed)
         if self._sparse is not None:

@@ -3,15 +3,173 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.hypothesis import Cells
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.kernels import grow_team, quick_rounds, routing, split, split_general
 from pacboost.kernels.cuda.device import gpu_in_use
+from pacboost.kernels.runtime.entry import Bundle, address_of
+from pacboost.kernels.runtime.team import largest_team, together
+from pacboost.kernels.runtime.threads import each_rows
 from pacboost.learners.cuda_growing import CudaTreeSearch
-from pacboost.learners.dense_growing import WIDEST_HISTOGRAM, DenseTreeSearch
-from pacboost.learners.growing import TreeSearch
-from pacboost.learners.learner import Learner
+from pacboost.learners.growing import TreeParameters, TreeSearch
+from pacboost.learners.learner import Learner, Rows
 from pacboost.learners.sparse_growing import SparseTreeSearch
-from pacboost.learners.tree_parameters import TreeParameters
-from pacboost.samples.sample import Sample
+from pacboost.samples.blocks import lay_out
+from pacboost.samples.sample import Request, Sample
+
+# The search for trees on dense samples: histograms of all features, by words of codes.
+
+CELLS_WORTH_A_MEMBER = 15_000
+"""Rows times lanes; for fewer, to meet takes longer than the work (measured at 2,000 × 28)."""
+CELLS_WORTH_MANY = 2_000_000
+FEW = 8
+"""The most members on fewer cells (measured: at 50,000 × 28, 16 are slower than 8)."""
+CELLS_THAT_TAKE_LONG = 20_000_000
+"""A tree on so many takes one thread some 0.1 s."""
+BYTES_A_MEMBER = 2**20
+"""What the histograms of a member may take; on wide samples, members count features instead."""
+
+WIDEST_HISTOGRAM = 264
+"""How many numbers the histogram of a feature has at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class ManyTrees:
+    """What grows trees on rows that are given to ``work`` one tree after the other."""
+
+    team: int
+    given: tuple[Any, ...]
+    """The arguments of ``grow_team.grow_tree``."""
+    work: quick_rounds.TreeWork
+    cells: Cells
+    leaves: int
+    """The most that a tree has."""
+    takes_long: bool
+    """Whether Ctrl-C should not have to wait for a tree."""
+
+
+class DenseTreeSearch(TreeSearch):
+    """Words of codes, and histograms of every leaf."""
+
+    def _lay_out(self) -> NDArray[np.int64]:
+        """Write the codes into words; give what samples/blocks.py says of each feature."""
+        self._blocks = lay_out(self.sample.table, self._bins)
+        return self._blocks.features
+
+    def _make_room(self) -> None:
+        blocks = self._blocks
+        lanes = 8 * blocks.words.shape[0]
+        # Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower).
+        width = self._bins.missing + 9
+        if blocks.lanes < len(self._features):
+            width = WIDEST_HISTOGRAM  # shared lanes have codes of several features
+        self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
+        self._spare = np.empty(self._order.size, dtype=np.uint32)
+        count = len(self._features) if self._features[:, split.CATEGORY].any() else 0
+        codes = grow_team.Codes(
+            blocks.words, self._features, blocks.lanes, self._bins.missing,
+            np.zeros((count, 256), dtype=np.uint8), np.zeros(count),
+        )  # fmt: skip
+        leaves = grow_team.Leaves(
+            self._starts, self._sizes, self._slots, self._best, self._members, self._gains,
+            self._hangs, self._depths,
+        )  # fmt: skip
+        splits = grow_team.Splits(self._splits, self._split_members, self._split_gains)
+        self._codes, self._all_leaves, self._all_splits = map(Bundle, (codes, leaves, splits))
+        self._plan = np.zeros(5, dtype=np.int64)
+        self._limits = np.zeros(5, dtype=np.int64)
+        self._room_for(1)
+
+    def _room_for(self, team: int) -> None:
+        """Reserve what the members of a team count and find."""
+        histogram = self._histogram[0]
+        counting = min(team, 1 + (team - 1) * BYTES_A_MEMBER // histogram.nbytes)
+        self._partial = np.empty((counting - 1, *histogram.shape), dtype=np.int64)
+        found = grow_team.TeamFindings(
+            np.zeros((team, 16), dtype=np.int64),
+            np.zeros((team, 16)),
+            np.zeros((team, 2, 3), dtype=np.int64),
+            np.zeros((team, 2, 256), dtype=np.uint8),
+            np.zeros((team, 256), dtype=np.uint8),
+            np.ones((team, len(self._features)), dtype=np.uint8),
+            np.zeros((team, len(self._features)), dtype=np.int64),
+        )
+        self._found, self._largest_team = Bundle(found), team
+
+    def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
+        rows = self._order[: self._sizes[0]]
+        if chosen is not None:
+            rows[:] = chosen
+        team, given = self._growing(rows, chosen is None)
+        self._limits[grow_team.KEY] = key
+        together(grow_team.grow_tree, *given, at_most=team, stoppable=self._takes_long(rows))
+        return int(self._plan[grow_team.LEAVES])
+
+    def _takes_long(self, rows: NDArray[np.uint32]) -> bool:
+        return rows.size * self._blocks.lanes > CELLS_THAT_TAKE_LONG
+
+    def _growing(self, rows: NDArray[np.uint32], all_rows: bool) -> tuple[int, tuple[Any, ...]]:
+        """Return the size of the team for a tree on such rows, and the arguments of the kernel."""
+        cells = rows.size * self._blocks.lanes
+        most = largest_team() if cells >= CELLS_WORTH_MANY else min(largest_team(), FEW)
+        team = max(1, min(most, cells // CELLS_WORTH_A_MEMBER))
+        if self._largest_team < team:
+            self._room_for(team)
+        self._limits[:4] = self._drawn, self._deepest, all_rows, _scan(self._plain)
+        return team, (
+            self._codes, rows, self._spare, self._pairs, self._histogram, self._partial,
+            self._rules, self._all_leaves, None if self._plain else self._spans, self._all_splits,
+            self._found, self._plan, self._limits, self._cells, self._interactions,
+        )  # fmt: skip
+
+    def many_trees(self, request: Request, chosen: Rows | None) -> ManyTrees | None:
+        """Prepare to grow trees in turn with other kernels; None where a tree needs more."""
+        self._prepare(request, 0, chosen)
+        if not self._plain or self._tree.monotone or self._interactions is not None:
+            return None
+        rows = self._order if chosen is None else self._order[: chosen.size]
+        team, given = self._growing(rows, chosen is None)
+        work = quick_rounds.TreeWork(
+            rows, self._pairs[0], self._rules, self._starts, self._sizes, self._slots,
+            self._depths, self._splits, self._split_gains, self._plan, self._limits,
+            self._features, self._blocks.words, self._bins.missing,
+        )  # fmt: skip
+        long = self._takes_long(rows)
+        return ManyTrees(team, given, work, self._cells, self._leaves, long)
+
+    def _settle(self, tree: TreeRule, chosen: Rows) -> None:
+        aside = np.ones(self._order.size, dtype=np.bool_)
+        aside[chosen] = False
+        rows = np.flatnonzero(aside).astype(np.uint32)
+        if not tree.feature.size:
+            self._cells[rows] = 0
+            return
+        goes_left = np.empty((tree.feature.size, 256), dtype=np.uint8)
+        routing.sides_of_all(
+            self._features, self._splits, self._split_members, self._bins.missing, goes_left
+        )
+        lanes = self._features[tree.feature, split.LANE]
+
+        def task(start: int, stop: int) -> None:
+            routing.settle(
+                self._blocks.words, lanes, goes_left, tree.left, tree.right, rows[start:stop],
+                self._cells,
+            )  # fmt: skip
+
+        each_rows(task, rows.size)
+
+
+@cache
+def _scan(plain: bool) -> int:
+    """Return the address of what searches for splits."""
+    scans = split if plain else split_general
+    return address_of(scans.scan, scans.KINDS)
 
 
 @dataclass(frozen=True)

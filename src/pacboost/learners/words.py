@@ -25,10 +25,10 @@ from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
 from pacboost.kernels import words as kernels
 from pacboost.kernels.runtime.team import team_for, together
+from pacboost.learners.growing import CRITERIA
 from pacboost.learners.learner import Learner, Rows, Search, Weights
-from pacboost.learners.tree_parameters import CRITERIA
 from pacboost.samples.sample import Request, Sample
-from pacboost.sources.words import words_of
+from pacboost.sources.sparse import words_of
 
 MOST_WORDS = 65_535
 FEWEST_COPIED, MOST_COPIED = 16, 1_000_000
@@ -59,15 +59,12 @@ class Words(Learner):
 
     @property
     def deterministic(self) -> bool:
-        """It is where no words are drawn."""
         return self.candidates is None
 
     def finds_rules(self, sample: Sample) -> bool:
-        """It looks for cells."""
         return False
 
     def on(self, sample: Sample) -> WordSearch:
-        """Sort the rows by words."""
         return WordSearch(self, sample)
 
 
@@ -89,11 +86,9 @@ class WordSearch(Search):
         )
 
     def constant(self) -> WordList:
-        """Return the list of no word."""
         return WordList.constant(self.sample.signs.shape[1])
 
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[WordList, Cells]:
-        """Choose word after word, each for the rows that none before it has taken."""
         learner, n_words = self._learner, self._starts.size - 1
         taken = np.zeros(self.sample.n_rows, dtype=np.uint8)
         if chosen is not None:

@@ -170,7 +170,7 @@ class Ledger:
     hard: list[HardRow] = field(default_factory=list)
     """The rows that the final vote finds hardest, the hardest first; ``hardest`` reads them."""
     vote_digest: str = ""
-    """A fingerprint of the rules and votes that the run left (hypotheses/digest.py)."""
+    """A fingerprint of the rules and votes that the run left (hypotheses/vote.py)."""
 
     def __len__(self) -> int:
         return len(self.rounds)

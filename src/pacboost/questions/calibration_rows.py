@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import covering, measured
+from pacboost.bounds import coverage as covering
+from pacboost.bounds import measures
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.deciding import fewest_rows
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.new_rows import NewRows
-from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.copies import numbered, refuse_hidden_copies
 
 Doubles = NDArray[np.float64]
 WIDER = 1e-9
@@ -80,7 +80,7 @@ class CalibrationRows:
         if self.unit == "groups":
             details["unit"] = "groups"
         cutoff = value + WIDER * (abs(value) if measure == "interval_coverage" else 1.0)
-        made = measured.certificate(
+        made = measures.certificate(
             measure, "covering.covered_lower", inputs, size=n, sample=self.sample,
             cutoff=cutoff, seen=float((scores <= cutoff).mean()), **details,
         )  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import dependent, holdout
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.family import Family
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.certify_measures import certify_measures
@@ -16,31 +17,12 @@ from pacboost.questions.dask_rows import rows_and_labels
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import UNCHECKED, NewRows
 from pacboost.questions.row_order import watch_order
-from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.copies import numbered, refuse_hidden_copies
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
-from pacboost.sources.oracles.dask_parts import is_collection
+from pacboost.sources.oracles.choose import is_collection
 
-__all__ = ["UNCHECKED", "certify", "mistakes"]
-
-
-@overload
-def certify(
-    model: Any, X: Any, y: Any = None, *, target: str | None = None, delta: float = 0.05,
-    models: int = 1, groups: Any = None, ordered: bool = False, copies: str = "auto",
-    order: str = "any",
-) -> Certificate: ...  # fmt: skip
-
-
-@overload
-def certify(
-    model: Any, X: Any, y: Any = None, *, target: str | None = None, of: Any = "error",
-    positive: Any = None, by: Any = None, end: str | None = None, top_k: int = 5,
-    p_min: float = 0.001, clip: float | None = None, larger_than: float | None = None,
-    delta: float = 0.05, models: int = 1, groups: Any = None, ordered: bool = False,
-    copies: str = "auto", order: str = "any",
-) -> Any: ...  # fmt: skip
+__all__ = ["UNCHECKED", "certify", "certify_all", "mistakes"]
 
 
 @explains_input
@@ -52,7 +34,6 @@ def certify(
     target: str | None = None,
     of: Any = "error",
     positive: Any = None,
-    by: Any = None,
     end: str | None = None,
     top_k: int = 5,
     p_min: float = 0.001,
@@ -64,8 +45,10 @@ def certify(
     ordered: bool = False,
     copies: str = "auto",
     order: str = "any",
-) -> Any:
+) -> Certificate:
     """Bound the error on new examples, or another measure, by rows not used in fitting.
+
+    ``certify_all`` certifies several measures, classes, groups or ends at once.
 
     Parameters
     ----------
@@ -79,20 +62,14 @@ def certify(
         of the current client, if there is one, and fetched.
     target : str, default=None
         The column of X that holds the labels, in the place of y: of a data frame, also of Dask.
-    of : str, matrix of costs, or list of these, default="error"
+    of : str or matrix of costs, default="error"
         What to certify: "error", "recall", "precision", "false_positive_rate",
         "false_negative_rate", "f1", "jaccard", "balanced_error", "top_k_error", "auc", "brier",
         "log_loss"; a matrix of costs (true classes down, predictions across) or a mapping
-        {(true, said): cost}; of regressors "absolute_error" and "large_errors". Several claims
-        (of a list, of classes, groups or ends) share delta, hold together, and come as a
-        ``Family``; a single measure of one class is a ``Certificate``.
-    positive : label or list of labels, default=None
-        The class that recall, precision and the like speak of. None: the second of two classes,
-        and each of more.
-    by : str or array, default=None
-        A column of X, or the group of every row: every group is certified, at once. ``worst``,
-        ``worst_group`` and ``gap`` of the family compare them; a gap needs ``end="both"``.
-    end : "lower", "upper", "both" or None, default=None
+        {(true, said): cost}; of regressors "absolute_error" and "large_errors".
+    positive : label, default=None
+        The class that recall, precision and the like speak of. None: the second of two classes.
+    end : "lower", "upper" or None, default=None
         None: the end that matters, lower for what should be high and upper for what should be low.
     top_k : int, default=5
         For "top_k_error": how many of the most probable classes count.
@@ -133,6 +110,104 @@ def certify(
     >>> round(certify(tree, X[1::2], y[1::2], of="recall").value, 4)
     0.9534
     """
+    if not _plain_error(of, end):
+        found = certify_all(
+            model, X, y, target=target, of=of, positive=positive, end=end, top_k=top_k,
+            p_min=p_min, clip=clip, larger_than=larger_than, delta=delta, models=models,
+            groups=groups, ordered=ordered, copies=copies, order=order,
+        )  # fmt: skip
+        if len(found) > 1:
+            raise ParameterError(
+                f"these are {len(found)} claims, and certify makes one; name one measure, one "
+                "class by positive= and one end, or call certify_all"
+            )
+        return found.certificates[0]
+    X, y = _read(model, X, y, target, None, groups, order, models, ordered=ordered)
+    if positive is not None:
+        raise ParameterError(
+            "positive was given, and of='error' speaks of all classes; name it by of="
+        )
+    share = probability("delta", delta) / models
+    wrong = mistakes(model, X, y)
+    if groups is not None and ordered:
+        raise ParameterError("groups and ordered were both given; rows are one or the other")
+    rows = NewRows.of([model], X, y, copies, each=groups is None and not ordered)
+    if groups is not None:
+        numbers = numbered(np.asarray(groups), wrong.size)
+        found = holdout.groups_certificate(_shares(wrong, numbers, rows.kept), share)
+        refuse_hidden_copies(X, np.asarray(groups))
+    else:
+        k, n = int(wrong[rows.kept].sum()), rows.kept.size
+        if ordered:
+            found = holdout.ordered_certificate(k, n, share)
+        else:
+            sample = rows.sample("held-out rows, ties counted as errors")
+            found = holdout.certificate(k, n, delta, models, sample)
+    return rows.marked(found)
+
+
+@explains_input
+def certify_all(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    of: Any = "error",
+    positive: Any = None,
+    by: Any = None,
+    end: str | None = None,
+    top_k: int = 5,
+    p_min: float = 0.001,
+    clip: float | None = None,
+    larger_than: float | None = None,
+    delta: float = 0.05,
+    models: int = 1,
+    groups: Any = None,
+    ordered: bool = False,
+    copies: str = "auto",
+    order: str = "any",
+) -> Family:
+    """Certify several claims by rows not used in fitting: they share delta and hold together.
+
+    Parameters
+    ----------
+    of : str, matrix of costs, or list of these, default="error"
+        What to certify, as in ``certify``.
+    positive : label or list of labels, default=None
+        The classes that recall, precision and the like speak of. None: the second of two classes,
+        and each of more.
+    by : str or array, default=None
+        A column of X, or the group of every row: every group is certified. ``worst``,
+        ``worst_group`` and ``gap`` of the family compare them; a gap needs ``end="both"``.
+    end : "lower", "upper", "both" or None, default=None
+        None: the end that matters, lower for what should be high and upper for what should be low.
+    others : as in ``certify``
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X = np.arange(400.0)[:, None]
+    >>> y = X[:, 0] > 200
+    >>> tree = DecisionTreeClassifier().fit(X[::2], y[::2])
+    >>> found = certify_all(tree, X[1::2], y[1::2], of=["recall", "precision"])
+    >>> round(found["recall"].value, 4), round(found["precision"].value, 4)
+    (0.9455, 0.9634)
+    """
+    X, y = _read(model, X, y, target, by, groups, order, models, ordered=ordered)
+    options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
+    return certify_measures(
+        model, X, y, of, positive=positive, by=by, end=end, options=options,
+        delta=probability("delta", delta), models=models, groups=groups, ordered=ordered,
+        copies=copies,
+    )  # fmt: skip
+
+
+def _read(
+    model: Any, X: Any, y: Any, target: str | None, by: Any, groups: Any, order: str, models: int,
+    *, ordered: bool,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return rows and labels in memory; watch their order where that is asked."""
     positive_whole("models", models)
     if is_collection(X) and (ordered or groups is not None or not isinstance(by, str | None)):
         raise ParameterError(
@@ -142,38 +217,11 @@ def certify(
     X, y = rows_and_labels(X, y, target)
     X = collected(X)  # once: it is read several times
     watch_order(order if groups is None and not ordered else "any", X, y, model)
-    if not _plain_error(of, by, end):
-        options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
-        return certify_measures(
-            model, X, y, of, positive=positive, by=by, end=end, options=options,
-            delta=probability("delta", delta), models=models, groups=groups, ordered=ordered,
-            copies=copies,
-        )  # fmt: skip
-    if positive is not None:
-        raise ParameterError(
-            "positive was given, and of='error' speaks of all classes; name it by of="
-        )
-    share = probability("delta", delta) / positive_whole("models", models)
-    wrong = mistakes(model, X, y)
-    if groups is not None and ordered:
-        raise ParameterError("groups and ordered were both given; rows are one or the other")
-    rows = NewRows.of([model], X, y, copies, each=groups is None and not ordered)
-    if groups is not None:
-        numbers = numbered(np.asarray(groups), wrong.size)
-        found = dependent.groups_certificate(_shares(wrong, numbers, rows.kept), share)
-        refuse_hidden_copies(X, np.asarray(groups))
-    else:
-        k, n = int(wrong[rows.kept].sum()), rows.kept.size
-        if ordered:
-            found = dependent.ordered_certificate(k, n, share)
-        else:
-            sample = rows.sample("held-out rows, ties counted as errors")
-            found = holdout.certificate(k, n, delta, models, sample)
-    return rows.marked(found)
+    return X, y
 
 
-def _plain_error(of: Any, by: Any, end: Any) -> bool:
-    return isinstance(of, str) and of == "error" and by is None and end is None
+def _plain_error(of: Any, end: Any) -> bool:
+    return isinstance(of, str) and of == "error" and end is None
 
 
 def _shares(

@@ -1,4 +1,4 @@
-"""certify(of=…): recall, precision, AUC, costs and the like, for classes and groups at once."""
+"""certify_all: recall, precision, AUC, costs and the like, for classes and groups at once."""
 
 from __future__ import annotations
 
@@ -7,23 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.bounds.measures import MEASURES
+from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.questions.measuring import (
     Measuring,
     claims_of,
     group_names,
-    is_list,
     read_measures,
 )
 from pacboost.questions.mistakes import fresh_labels, refuse_other_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows
-from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.copies import numbered, refuse_hidden_copies
 from pacboost.sources.dataframe import is_frame, open_frame
 
 
@@ -42,8 +39,8 @@ def certify_measures(
     groups: Any,
     ordered: bool,
     copies: str,
-) -> Certificate | Family:
-    """Certify measures; a single one gives a certificate, a list or groups a family."""
+) -> Family:
+    """Certify measures that all hold together."""
     _refuse_combinations(by, groups, ordered)
     X, named = by_column(model, X, by)
     names = read_measures(of, options)
@@ -65,8 +62,6 @@ def certify_measures(
     else:
         family = measuring.family(claims, group)
     certificates = tuple(map(new.marked, family))
-    if len(claims) == 1 and by is None and not is_list(of):
-        return certificates[0]
     return Family(certificates, family.delta)
 
 

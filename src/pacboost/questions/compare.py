@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console, RenderableType
 
+from pacboost.bounds.exact_tests import Difference, sign_test_p
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
-from pacboost.bounds.paired import Difference, sign_test_p
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified

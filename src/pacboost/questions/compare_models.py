@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pacboost.bounds.paired import Difference
+from pacboost.bounds.exact_tests import Difference
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.mistakes import mistakes

@@ -17,7 +17,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.kernels import hashing
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import collected, need
-from pacboost.sources.oracles.dask_parts import is_collection, open_source
+from pacboost.sources.oracles.choose import is_collection, open_source
 from pacboost.sources.oracles.held import Held, split_frame
 from pacboost.sources.oracles.oracle import SettlingChooser
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import deciding, measured
+from pacboost.bounds import deciding, measures
+from pacboost.bounds.answering import check_threshold
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import WISHES, ThresholdCurve, ThresholdDecision
+from pacboost.bounds.decision import WISHES, Borders, ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.thresholds import Borders
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 
@@ -36,9 +36,12 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
     if len(given) != 1:
         raise ParameterError(
             f"{', '.join(given) or 'nothing'} was asked for; give exactly one of "
-            f"{', '.join([*WISHES, 'target_error'])}, fixed before the rows are looked at"
+            f"{', '.join([*WISHES, 'target_error', 'abstain_below'])}, fixed before the rows are "
+            "looked at"
         )
     name, wish = next(iter(given.items()))
+    if name == "abstain_below":
+        return name, check_threshold(name, wish)
     if name != "cost":
         return name, probability(name, wish)
     try:
@@ -209,7 +212,7 @@ class ThresholdChoice:
             {"largest": max(inputs["miss_cost"], inputs["alarm_cost"])} if measure == "cost" else {}
         )
         named = {} if measure == "cost" else {"class": str(self.label)}
-        return measured.certificate(
+        return measures.certificate(
             measure, bound, whole, size=size, sample=self.sample, threshold=threshold,
             **named, **scale,
         )  # fmt: skip

@@ -86,13 +86,15 @@ class Diagnosis:
 
 
 @explains_input
-def diagnose(learner: Any, X: Any, y: Any, *, delta: float = 0.05, seed: int = 0) -> Diagnosis:
+def diagnose(
+    X: Any, y: Any, learner: Any = None, *, delta: float = 0.05, seed: int = 0
+) -> Diagnosis:
     """Measure the edge of a weak learner on the distributions that boosting makes.
 
     >>> generator = np.random.default_rng(0)
     >>> X = generator.normal(size=(4000, 3))
     >>> y = np.where(X[:, 0] + 0.5 * generator.normal(size=4000) > 0, 1, -1)
-    >>> found = diagnose(None, X, y)
+    >>> found = diagnose(X, y)
     >>> found.stages[0].lower > 0.6
     True
     """

@@ -1,4 +1,4 @@
-"""What certify(of=…) counts: every measure, class, group and end of one simultaneous family."""
+"""What certify_all counts: every measure, class, group and end of one simultaneous family."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import losses, measured
+from pacboost.bounds import measures
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.bounds.measures import MEASURES, MeasureKind
-from pacboost.bounds.rates import write_parts
+from pacboost.bounds.measures import write_parts
+from pacboost.bounds.wording import MEASURES, MeasureKind
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.scored_rows import Mask, ScoredRows
@@ -135,7 +135,7 @@ class Measuring:
     def _made(self, claim: Claim, counted: Counted, shared: int, **unit: str) -> Certificate:
         bound, inputs, size, seen = counted
         inputs |= {"delta": self.delta, "claims": shared}
-        return measured.certificate(
+        return measures.certificate(
             claim.measure, bound, inputs, size=size, sample=self.sample,
             **self._details(claim), seen=seen, **unit,
         )  # fmt: skip
@@ -198,9 +198,9 @@ class Measuring:
     def _mean_of(held: NDArray[np.float64], scale: float, end: str, rare: bool = True) -> Counted:
         seen = scale * mean(held)
         if end == "lower":
-            text = {"savings": losses.written(1 - held, rare)}
+            text = {"savings": measures.written(1 - held, rare)}
         else:
-            text = {"losses": losses.written(held, rare)}
+            text = {"losses": measures.written(held, rare)}
         return f"losses.mean_{end}", {**text, "scale": scale}, held.size, seen
 
     def _auc(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
@@ -211,18 +211,18 @@ class Measuring:
         negatives = np.where(doubtful, -bad, score)[~own & chosen]
         self._enough(positives.size, shared, claim, f"rows of class {claim.label!r}")
         self._enough(negatives.size, shared, claim, "rows of other classes")
-        halves = losses.halves_of_pairs(positives, negatives)
+        halves = measures.halves_of_pairs(positives, negatives)
         size = positives.size + negatives.size
         seen = halves / (2 * positives.size * negatives.size)
         few, many = sorted((positives.size, negatives.size))
-        if many >= losses.MANY_TIMES * few:
+        if many >= measures.MANY_TIMES * few:
             # Turned round, a negative is as far above the positives as it was below.
             sides = (positives, negatives) if few == positives.size else (-negatives, -positives)
-            wrong = losses.wrong_shares(*sides)
+            wrong = measures.wrong_shares(*sides)
             text = (
-                {"losses": losses.written(wrong, rare=False)}
+                {"losses": measures.written(wrong, rare=False)}
                 if claim.end == "lower"
-                else {"savings": losses.written(1 - wrong, rare=False)}
+                else {"savings": measures.written(1 - wrong, rare=False)}
             )
             return f"losses.ranks_{claim.end}", {**text, "others": many}, size, seen
         inputs = {"halves": halves, "positives": positives.size, "negatives": negatives.size}

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
-from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.questions.wrappers import Inner, answers_alone, inner_models
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE, Examples, check_copies
 from pacboost.samples.sketch import Overlap, Sketch
@@ -93,7 +92,7 @@ class NewRows:
                 new &= compared  # of a large training set, rows not compared may be known as well
         examples = Examples(rows)
         if each or not new.all():
-            examples = Examples.of(flat_rows(X), copies, labels, fine=fine or not each)
+            examples = Examples.of(X, copies, labels, fine=fine or not each)
         if examples.drawn is not None:
             new |= examples.drawn  # they repeat by themselves
         examples = examples if each else Examples(rows)
@@ -180,9 +179,3 @@ def _sketches(models: Sequence[Any], X: Any) -> Iterator[tuple[Sketch, Table]]:
             if own.model._sketches and _overlap(own) is not None:
                 table = own.model._rows_to_compare(own.X)
                 yield from ((sketch, table) for sketch in own.model._sketches)
-
-
-def flat_rows(X: Any) -> Any:
-    """Return rows in the memory of the CPU, as lines if each is an array."""
-    X = in_host_memory(X)
-    return X.reshape(len(X), -1) if isinstance(X, np.ndarray) and X.ndim > 2 else X

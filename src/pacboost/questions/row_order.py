@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.order import MOST_ROWS, halves_p, runs_of, runs_p
+from pacboost.bounds.exact_tests import MOST_ROWS, halves_p, runs_of, runs_p
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacboost.bounds.answering import Answering
-from pacboost.bounds.thresholds import at_thresholds, by_ranks
+from pacboost.bounds.answering import Answering, at_thresholds, by_ranks
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import confidence

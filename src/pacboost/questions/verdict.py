@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pacboost.bounds import dependent, estimates, holdout, wording
+from pacboost.bounds import estimates, holdout, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.search import expected_mistakes, smallest
@@ -163,7 +163,7 @@ def _rate(certificate: Certificate) -> float:
     if "mean" in inputs:
         return float(inputs["mean"])
     if "shares" in inputs:
-        return dependent.mean_share(str(inputs["shares"]))
+        return holdout.mean_share(str(inputs["shares"]))
     return float(inputs["k"]) / float(inputs["n"]) if "k" in inputs else certificate.value
 
 
@@ -175,10 +175,10 @@ def _more(certificate: Certificate, delta: float, epsilon: float, rate: float) -
 
     def bound(n: int) -> float:
         if certificate.of_what == wording.NEW_GROUPS:
-            return dependent.groups_bound(rate, n, delta)
+            return holdout.groups_bound(rate, n, delta)
         mistakes = expected_mistakes(rate, n)
         if certificate.of_what == wording.PERIOD:
-            return dependent.ordered_mixture(mistakes, n, delta)
+            return holdout.ordered_mixture(mistakes, n, delta)
         return holdout.clopper_pearson(mistakes, n, delta, models)
 
     try:

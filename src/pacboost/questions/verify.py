@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,25 +19,17 @@ from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.interval_rule import IntervalRule
-from pacboost.bounds.label_sets import SetRule, coverage_words
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.bounds.registry import bound_of, makers
+from pacboost.bounds.wording import DISTINCT, WITHOUT_WEIGHTS
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file import container, forest_format
+from pacboost.models.file import container
 from pacboost.models.file import format as model_file
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.numerics.percent import percent_above
-from pacboost.questions.remaking import (
-    OF_FORESTS,
-    OF_MEASURES,
-    OF_VOTES,
-    ROUNDED,
-    Maker,
-    difference,
-    recompute,
-)
 
 __all__ = ["Check", "recompute", "verify"]
 
@@ -61,12 +53,14 @@ PARTS = {
     "forest": "trees, bins, column names, levels and classes",
 }
 """What the digest of a claim covers, by the kind of the file."""
+FREE = ("ledger_digest", "model_digest", "rows_checked", "assumptions")
+"""Fields that other checks look at, or of which a certificate may have more than its bound says."""
 
 
 def verify(path: str | Path | Certificate | Family) -> list[Check]:
     """Check a model file: that its certificate belongs to the model, and every number in it.
 
-    A certificate, or a family of them, as ``certify(of=…)`` gives it, is made again from its
+    A certificate, or a family of them, as ``certify_all`` gives it, is made again from its
     counts.
 
     The certificate stands if every check holds. This shows that a file is consistent, not who wrote
@@ -75,40 +69,31 @@ def verify(path: str | Path | Certificate | Family) -> list[Check]:
     """
     if isinstance(path, Certificate | Family):
         return [_alone(own) for own in (path if isinstance(path, Family) else [path])]
-    path = Path(path)
-    forest = container.kind_of(path) == forest_format.KIND
-    return checks(container.read(path, forest_format.KIND if forest else model_file.KIND), path)
+    return checks(model_file.read(path), Path(path))
 
 
 def sentence(path: str | Path) -> str:
     """Return what the certificate of a file claims; "" if it has none."""
-    path = Path(path)
-    model: Model | forest_format.ForestModel
-    if container.kind_of(path) == forest_format.KIND:
-        model = forest_format.load(path)
-    else:
-        model = model_file.load(path)
+    model = model_file.load(path)
     covers = "" if model.coverage is None else coverage_words(model.coverage.certificate)
     if model.decision is not None:
         return f"{model.decision.sentence} {covers}".strip()
     if model.certificate is None:
         return covers
     names = model.classes.tolist()
-    if isinstance(model, forest_format.ForestModel):
+    if isinstance(model, ForestModel):
         names = model.label_names
     return f"{estimates.in_words(model.certificate, model.held_out, names)} {covers}".strip()
 
 
 def checks(content: container.Content, path: Path) -> list[Check]:
     """Check what a file holds; ``path`` is named where it could not have been written."""
-    if content.kind == forest_format.KIND:
-        forest = forest_format.opened(content, path)
-        covers = _covers(forest.coverage, content.document, "forest")
-        if forest.decision is not None:
-            return [*_decided(forest.decision, content.document, "forest"), *covers]
-        return _with(_forest(forest, content.document), covers)
     model = model_file.opened(content, path)
-    covers = _covers(model.coverage, content.document, "model")
+    covers = _covers(model.coverage, content.document, content.kind)
+    if isinstance(model, ForestModel):
+        if model.decision is not None:
+            return [*_decided(model.decision, content.document, "forest"), *covers]
+        return _with(_forest(model, content.document), covers)
     if model.decision is not None:
         rounds = _tried("rounds", lambda: _rounds(model))
         return [rounds, *_decided(model.decision, content.document, "model"), *covers]
@@ -132,11 +117,11 @@ def _vote(model: Model, document: Mapping[str, Any]) -> list[Check]:
         _bound(document, "certificate", "model"),
         Check("ledger", made_for == digest, words),
         rounds,
-        _tried("bound", lambda: _number(given, OF_VOTES, model.ledger)),
+        _tried("bound", lambda: _number(given, model.ledger, "model")),
     ]
 
 
-def _forest(model: forest_format.ForestModel, document: Mapping[str, Any]) -> list[Check]:
+def _forest(model: ForestModel, document: Mapping[str, Any]) -> list[Check]:
     """Check that the certificate is that of these trees, and its number what its inputs give."""
     given = model.certificate
     if given is None:
@@ -146,7 +131,7 @@ def _forest(model: forest_format.ForestModel, document: Mapping[str, Any]) -> li
     trees = Check("trees", made_for == digest, words)
     if given.details.get("members", len(model.forest)) != len(model.forest):
         trees = Check("trees", False, f"there are {len(model.forest)} trees, not as many as named")
-    number = _tried("bound", lambda: _number(given, OF_FORESTS, NO_LEDGER))
+    number = _tried("bound", lambda: _number(given, NO_LEDGER, "forest"))
     return [_bound(document, "certificate", "forest"), trees, number]
 
 
@@ -217,15 +202,43 @@ def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
     return Check("model", True, said)
 
 
-def _number(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> Check:
+def _number(given: Certificate, ledger: Ledger, *kinds: str) -> Check:
     """Make the certificate again, from the ledger or from its inputs, and compare all of it."""
-    found = difference(given, makers, ledger)
+    found = _difference(given, ledger, *kinds)
     return Check("bound", not found, found or f"{given.bound} gives {given.value:.6g} again")
+
+
+def _difference(given: Certificate, ledger: Ledger, *kinds: str) -> str:
+    """Return how a certificate differs from the one that its bound gives; "" if it does not."""
+    known = makers(*kinds)
+    if given.bound not in known:
+        return f"bound {given.bound!r} is not among {', '.join(known)}"
+    made = known[given.bound](given, ledger)
+    if WITHOUT_WEIGHTS in given.details:
+        made = made.counted_without_weights()
+    if given.sample.startswith(DISTINCT):
+        made = made.of_distinct_rows()
+    for name in [field.name for field in fields(Certificate) if field.name not in FREE]:
+        old, new = getattr(given, name), getattr(made, name)
+        if old != new:
+            return f"{name} says {old}, but it is {new}"
+    absent = [text for text in made.assumptions if text not in given.assumptions]
+    return f"the certificate leaves out that {absent[0]}" if absent else ""
+
+
+def recompute(certificate: Certificate, ledger: Ledger) -> float:
+    """Compute the number of any certificate of ours again, from its inputs or from the ledger."""
+    bound = bound_of(certificate.bound)
+    if bound is None:
+        raise LookupError(f"no bound is registered as {certificate.bound!r}")
+    if certificate.bound == "training.product_bound":
+        return bound.compute(ledger)
+    return float(bound.compute(**certificate.inputs))
 
 
 def _alone(given: Certificate) -> Check:
     """Check a certificate that lies in no file."""
-    return _tried("bound", lambda: _number(given, {**OF_VOTES, **OF_MEASURES}, NO_LEDGER))
+    return _tried("bound", lambda: _number(given, NO_LEDGER, "model", "measure"))
 
 
 def _tried(name: str, look: Callable[[], Check]) -> Check:
@@ -250,14 +263,14 @@ def _rounds(model: Model) -> Check:
             fits &= entry.training_error <= ledger.factor * product * (1 + 1e-6) + 1e-9
         if not fits:
             return Check("rounds", False, f"round {entry.number} contradicts itself")
-    rounded = model.certificate is not None and model.certificate.bound in ROUNDED
+    bound = None if model.certificate is None else bound_of(model.certificate.bound)
     whole = ledger.revised or not ledger.cells
     votes = [entry.vote if whole else 1.0 for entry in ledger.rounds]
     if ledger.potential == "none":  # members that have one vote each
         votes = [1.0] * len(model.vote.hypotheses)
     known = BOOSTERS.get(ledger.booster)
     cast = model.vote if known is None else known().parted(model.vote)
-    if not rounded and cast.votes.tolist() != votes:
+    if not (bound and bound.rounded) and cast.votes.tolist() != votes:
         return Check("rounds", False, "the votes are not those of the rounds")
     if vote_digest(model.vote) != ledger.vote_digest:
         return Check("rounds", False, "the rules or their votes are not those that were found")

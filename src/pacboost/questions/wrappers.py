@@ -59,7 +59,7 @@ def answers_alone(model: Any) -> Any | None:
 
 def remembers(model: Any) -> bool:
     """Check whether a model is one of ours, which can compare rows with those of its fit."""
-    return getattr(type(model), "remembers_rows", False) is True
+    return getattr(type(model), "_remembers_rows", False) is True
 
 
 def snapshot(model: Any) -> Any:

@@ -7,8 +7,9 @@ lanes so, and a tree has that much less to count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.kernels import bins as lookup
 from pacboost.kernels import routing, split
+from pacboost.kernels.cuda import encode, launches
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
 from pacboost.sources.arrays import ArrayTable
@@ -276,3 +278,43 @@ def lane_map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
 def _size(bins: Bins, feature: int) -> int:
     """The number of codes of values."""
     return int(bins.thresholds[feature].size) + 1
+
+
+# Codes of tables in the memory of a GPU, row by row: the same as samples/blocks.py lays out.
+
+ROWS_GIVEN_BACK_AT_ONCE = 32 * 2**20
+
+
+class GpuCodes(NamedTuple):
+    """Codes (rows, stride) on the GPU, and where each feature lies in them."""
+
+    codes: Any
+    lanes: int
+    features: NDArray[np.int64]
+
+    def columns(self) -> Iterator[NDArray[np.uint8]]:
+        """Return the codes feature by feature, in pieces."""
+        return encode.code_columns(self.codes, self.features, ROWS_GIVEN_BACK_AT_ONCE)
+
+
+def gpu_codes(table: Table, bins: Bins, *, share: bool = True) -> GpuCodes:
+    """Bring the codes of a table to the GPU; ``share``: features may share lanes."""
+    refuse_long_codes(bins)
+    given = table.in_place()
+    if given is None or table.n_columns > encode.MOST_COLUMNS:
+        laid = lay_out(table, bins, share=share)
+        return GpuCodes(launches.codes_by_row(laid.words, laid.lanes), laid.lanes, laid.features)
+    shared = sharing(table, bins) if share else []
+    while True:
+        layout = layout_of(bins, shared)
+        codes, clashing = encode.encode(*given, layout)
+        if not clashing.size:
+            return GpuCodes(codes, layout.lanes, layout.features)
+        shared = without(shared, set(clashing.tolist()))
+
+
+def layout_of(bins: Bins, shared: list[Defaults]) -> encode.Layout:
+    """Return what the GPU has to know of bins, and of features that share lanes."""
+    features, lanes = places_of(bins, shared)
+    maps = np.stack([lane_map(feature, bins.missing) for feature in features])
+    return encode.Layout(*bins.packed, bins.missing, features, maps, lanes)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, InputWarning, ParameterError
 from pacboost.sources.arrays import holds_text
 from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.explained_errors import NUMBERS_OR_TEXT, odd_value
 from pacboost.sources.levels import Level, Levels, is_missing, is_text, is_unicode, pieces
-from pacboost.sources.odd_cells import NUMBERS_OR_TEXT, odd_value
 from pacboost.sources.table import Table
 
 MOST_LEVELS = 254

@@ -16,12 +16,18 @@ from numpy.typing import NDArray
 
 from pacboost.errors import FileError, InputWarning
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.cells import Cells
+from pacboost.sources.cells import (
+    DAY_MONTH,
+    MONTH_DAY,
+    Spelling,
+    columns_of_dates,
+    orders,
+    read_dates,
+    read_labels,
+)
 from pacboost.sources.data_file import DataFile
-from pacboost.sources.dates import DAY_MONTH, MONTH_DAY, columns_of_dates, orders, read_dates
-from pacboost.sources.file_rows import labelled_blocks
+from pacboost.sources.file_rows import whole
 from pacboost.sources.levels import Levels
-from pacboost.sources.numbers import Spelling, read_labels
 from pacboost.sources.table import refuse_text
 
 
@@ -69,98 +75,48 @@ def read_csv(
 ) -> LabelledTable:
     """Read a file whose column ``target`` holds the labels; other columns are numbers or dates.
 
-    Dates become columns of numbers: see ``sources/dates.py``. With ``categories``, a column that
+    Dates become columns of numbers: see ``sources/cells.py``. With ``categories``, a column that
     holds other text becomes a categorical one; else it is refused. The columns ``drop`` are left
     out; dates in the columns ``as_text`` stay text.
     """
     file = DataFile.of(file)
-    examples, text = _read(file, target, (), drop)
-    if text:
-        del examples  # it may be large, and is read again with these columns as text
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InputWarning)  # they were shown the first time
-            examples, _ = _read(file, target, tuple(text), drop)
-        examples = LabelledTable(_with_dates(file, examples.table, as_text), examples.labels)
-        names = [examples.table.name(j) for j in examples.table.levels.columns]
-        if names and not categories:
-            raise FileError(f"{file}: {refuse_text([text[name] for name in names])}")
-    return examples
-
-
-def _read(
-    file: DataFile, target: str, categorical: Sequence[str], drop: Collection[str]
-) -> tuple[LabelledTable, dict[str, str]]:
-    """Read the file; also tell which columns hold text that is not categorical, and where."""
-    labels: list[str] = []
-    parts: list[NDArray[np.float64]] = []
-    text: dict[str, str] = {}
-    booleans: dict[str, bool] = {}
-    seen: dict[str, dict[str, int]] = {name: {} for name in categorical}
-    names: tuple[str, ...] | None = None
-    for cells in labelled_blocks(file, target):
-        labels += cells.labels(target)
-        if names is None:
-            names = _features(cells, target, drop)
-        part = np.empty((cells.n_rows, len(names)))
-        for name, column in zip(names, part.T, strict=True):
-            if name in seen:
-                column[:] = _numbered(cells.levels(name), seen[name])
-                continue
-            read = cells.read_numbers(name)
-            column[:] = read.values
-            mixed = False
-            if not np.isnan(read.values).all():
-                mixed = booleans.setdefault(name, read.booleans) != read.booleans
-            if read.bad is not None or mixed:
-                text.setdefault(name, cells.at(name, read.bad or 0))
-        parts.append(part)
-    assert names is not None
-    values = np.concatenate(parts)
-    levels = Levels({names.index(name): tuple(sorted(own)) for name, own in seen.items()})
-    for j in levels.columns:
-        _sort(values[:, j], seen[names[j]])
-    table = FileTable(values, names, levels)
-    table.spelling = cells.spelling
-    return LabelledTable(table, read_labels(labels)), {n: text[n] for n in names if n in text}
-
-
-def _features(cells: Cells, target: str, drop: Collection[str]) -> tuple[str, ...]:
-    names = tuple(name for name in cells.columns if name != target and name not in drop)
-    if not names:
+    cells = whole(file, target)
+    labels = read_labels(cells.labels(target))
+    features = [name for name in cells.columns if name != target and name not in drop]
+    if not features:
         raise FileError(
-            f"{cells.file}: holds no column but {target!r} to learn from; at least one more is "
-            "needed"
+            f"{file}: holds no column but {target!r} to learn from; at least one more is needed"
         )
-    return names
-
-
-def _with_dates(file: DataFile, table: ArrayTable, as_text: Collection[str]) -> ArrayTable:
-    """Replace each column whose levels are all dates by columns of numbers."""
-    assert isinstance(table, FileTable)
     names: list[str] = []
-    columns: list[NDArray[Any]] = []
-    levels = {}
-    for j, name in enumerate(table.names or ()):
-        own, column = table.levels.columns.get(j), table.block(j, j + 1)[:, 0]
-        order = None
-        if own is not None and name not in as_text:
-            order = _order(file, name, [str(level) for level in own])
-        if own is not None and order is not None:
-            moments = read_dates([str(level) for level in own], order) or []
-            places = np.where(np.isnan(column), len(moments), column).astype(np.intp)
-            made = columns_of_dates(name, moments, order)
-            names += made
-            columns += [np.append(values, np.nan)[places] for values in made.values()]
-            continue
-        if own is not None:
-            levels[len(names)] = own
-        names.append(name)
-        columns.append(column)
-    if len(levels) == len(table.levels.columns):
-        return table
-    found = FileTable(np.column_stack(columns), tuple(names), Levels(levels))
-    found.spelling = table.spelling
-    return found
+    columns: list[NDArray[np.float64]] = []
+    levels: dict[int, tuple[str, ...]] = {}
+    text: list[str] = []
+    for name in features:
+        read = cells.read_numbers(name)
+        if read.bad is None:
+            names.append(name)
+            columns.append(read.values)
+        else:
+            texts = cells.levels(name)
+            own = tuple(sorted({cell for cell in texts if cell is not None}))
+            numbers = Levels({0: own}).numbers(0, texts, repr(name))
+            order = None if name in as_text else _order(file, name, own)
+            if order is None:
+                text.append(cells.at(name, read.bad))
+                levels[len(names)] = own
+                names.append(name)
+                columns.append(numbers)
+            else:
+                places = np.where(np.isnan(numbers), len(own), numbers).astype(np.intp)
+                made = columns_of_dates(name, read_dates(own, order) or [], order)
+                names += made
+                columns += [np.append(values, np.nan)[places] for values in made.values()]
+        del cells.columns[name]  # all columns as text, and as numbers, may take much memory
+    if text and not categories:
+        raise FileError(f"{file}: {refuse_text(text)}")
+    table = FileTable(np.column_stack(columns), tuple(names), Levels(levels))
+    table.spelling = cells.spelling
+    return LabelledTable(table, labels)
 
 
 def _order(file: DataFile, name: str, texts: Sequence[str]) -> str | None:
@@ -179,16 +135,3 @@ def _order(file: DataFile, name: str, texts: Sequence[str]) -> str | None:
         stacklevel=2,
     )
     return None
-
-
-def _numbered(cells: NDArray[Any], seen: dict[str, int]) -> list[float]:
-    """Number levels in the order in which they come."""
-    return [np.nan if cell is None else seen.setdefault(cell, len(seen)) for cell in cells]
-
-
-def _sort(column: NDArray[np.float64], seen: dict[str, int]) -> None:
-    """Change the numbers of levels from the order in which they came to the sorted one."""
-    place = np.empty(len(seen))
-    place[[seen[level] for level in sorted(seen)]] = np.arange(len(seen))
-    present = ~np.isnan(column)
-    column[present] = place[column[present].astype(np.intp)]

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from pacboost.errors import DataError
-from pacboost.sources.dates import DAYS, ORIGIN
+from pacboost.sources.cells import DAYS, ORIGIN
 from pacboost.sources.levels import NO_LEVELS, Levels, is_unicode
 from pacboost.sources.table import ColumnTable, Values, refuse_infinite, refuse_text
 

@@ -8,19 +8,213 @@ and what stands there. Errors that have nothing to do with the input pass as the
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from functools import wraps
 from types import TracebackType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from pacboost.errors import DataError, DataTypeError, PacboostError
-from pacboost.sources.odd_cells import (
-    NUMBERS_OR_TEXT,
-    missing_value,
-    odd_cell,
-    odd_shape,
-    odd_value,
+from pacboost.sources.dataframe import WIDE, is_frame, open_frame
+from pacboost.sources.levels import is_missing, is_unicode
+from pacboost.sources.table import Table
+
+# The first cell of an input that no estimator can use, named by its column and row.
+#
+# This is looked for only after reading has failed, so good input costs nothing.
+
+MOST_SHOWN = 60
+NUMBERS_OR_TEXT = (
+    "a cell may hold a number, a boolean, text (as a category) or nothing (None or NaN)"
 )
+
+Question = Callable[[Any], str | None]
+Columns = Iterator[tuple[str, Iterable[Any]]]
+
+
+def odd_cell(data: Any, *, text: bool = False) -> str | None:
+    """Return where the first cell that cannot be used is, and what it holds; None if there is none.
+
+    With ``text``, cells of text that spell no number are among them.
+
+    >>> odd_cell([[1.0, 2.0], [3.0, {"a": 1}]])
+    "column 1 holds a dict in row 1: {'a': 1}"
+    >>> odd_cell([[1.0, "x"]], text=True)
+    "column 1 holds text in row 0: 'x'"
+    """
+    try:
+        columns = list(_columns(data))
+    except Exception as problem:  # a stranger's object may raise anything
+        return f"X is of type {type(data).__name__} and cannot be read ({type(problem).__name__})"
+    for name, cells in columns:
+        found = _first(cells, oddity, text=text)
+        if found is not None:
+            return f"column {name} holds {found}"
+    return None
+
+
+def odd_value(values: Any, name: str, *, text: bool = False) -> str | None:
+    """Return the same of labels, targets or weights: one value for every row.
+
+    >>> odd_value([1.0, 10**400], "sample_weight")
+    'sample_weight holds a whole number too large for a float in row 1: 1000000000… (401 digits)'
+    """
+    cells = _cells(values)
+    if cells is None:
+        return None
+    found = _first(cells, oddity, text=text)
+    return None if found is None else f"{name} holds {found}"
+
+
+def odd_shape(data: Any) -> str | None:
+    """Explain that rows are no table of rows and columns.
+
+    >>> odd_shape(np.zeros(3))
+    'X has shape (3,), but rows and columns are needed. Reshape it'
+    >>> odd_shape([[1, 2], [3]])
+    'X has rows of different lengths (2 in row 0, 1 in row 1); all need the same columns'
+    """
+    if isinstance(data, Table) or is_frame(data):
+        return None
+    if isinstance(data, list | tuple) and data:
+        sizes = [len(row) if isinstance(row, list | tuple) else None for row in data]
+        other = next((k for k, size in enumerate(sizes) if size != sizes[0]), None)
+        if other is not None:
+            return (
+                f"X has rows of different lengths ({sizes[0]} in row 0, {sizes[other]} in row "
+                f"{other}); all need the same columns"
+            )
+    shape = getattr(data, "shape", None)
+    shape = np.shape(_array(data)) if shape is None else shape
+    if len(shape) == 2:
+        return None
+    return f"X has shape {tuple(shape)}, but rows and columns are needed. Reshape it"
+
+
+def missing_value(values: Any, name: str) -> str | None:
+    """Return in which row a label is missing.
+
+    >>> missing_value(["a", None], "y")
+    'y holds nothing in row 1 (None); every row needs a label: drop the others'
+    """
+    for row, cell in enumerate(_cells(values) or ()):
+        if is_missing(cell):
+            return (
+                f"{name} holds nothing in row {row} ({shown(cell)}); every row needs a label: drop "
+                "the others"
+            )
+    return None
+
+
+def oddity(cell: Any) -> str | None:
+    """Name the kind of a cell that is neither number, nor text, nor missing.
+
+    >>> oddity(1.5), oddity("x"), oddity(None), oddity([1])
+    (None, None, None, 'a list')
+    """
+    if isinstance(cell, str):
+        return None if is_unicode(cell) else "text that is no valid Unicode"
+    if isinstance(cell, float | bool | np.bool_) or cell is None:
+        return None
+    if isinstance(cell, bytes | complex | np.ndarray | np.datetime64 | np.timedelta64):
+        return _with_article(type(cell).__name__)
+    try:
+        number = float(cell)
+    except OverflowError:
+        return "a whole number too large for a float"
+    except Exception:  # whatever a stranger's object raises when it is asked for a number
+        signaling = isinstance(cell, Decimal)  # Decimal's sNaN, which older pandas cannot read
+        none = is_missing(cell) and not signaling
+        return None if none else _with_article(type(cell).__name__)
+    finite = not math.isinf(number) or math.isinf(_as_it_is(cell))
+    return None if finite else "a number too large for a float"
+
+
+def shown(cell: Any) -> str:
+    """Show a cell in some letters, whatever it holds."""
+    if isinstance(cell, int) and abs(cell) >= 10**MOST_SHOWN:
+        digits = int(cell.bit_length() * math.log10(2)) + 1
+        return f"{cell // 10 ** (digits - 10)}… ({digits} digits)"
+    try:
+        said = repr(cell)
+    except Exception:  # a stranger's object may fail at this, too
+        return "what cannot be shown"
+    said = " ".join(said.encode("ascii", "backslashreplace").decode("ascii").split())
+    return said if len(said) <= MOST_SHOWN else f"{said[:MOST_SHOWN]}…"
+
+
+def _as_it_is(cell: Any) -> float:
+    return math.inf if str(cell).lower().lstrip("+-").startswith("inf") else 0.0
+
+
+def _first(cells: Iterable[Any], question: Question, *, text: bool) -> str | None:
+    for row, cell in enumerate(cells):
+        kind = question(cell)
+        if kind is None and text and isinstance(cell, str) and not _spells_number(cell):
+            kind = "text"
+        if kind is not None:
+            return f"{kind} in row {row}: {shown(cell)}"
+    return None
+
+
+def _spells_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _columns(data: Any) -> Columns:
+    """Return the columns of anything that has some, with their names or numbers."""
+    if isinstance(data, Table):
+        return
+    if is_frame(data):
+        frame = open_frame(data)
+        for number, name in enumerate(frame.columns):
+            kind = frame.schema[name]
+            wide = kind in WIDE  # NumPy has no such kind
+            yield repr(name), [kind] if wide else frame[:, number].to_list()
+        return
+    array = _array(data)
+    if array.dtype.kind in "fiub" or array.ndim != 2:
+        yield from () if array.dtype.kind in "fiub" else _ragged(data)
+        return
+    for number in range(array.shape[1]):
+        yield (
+            str(number),
+            array[:, number].tolist() if array.dtype.kind == "O" else array[:, number],
+        )
+
+
+def _ragged(data: Any) -> Columns:
+    """Return the columns of a list of rows that NumPy does not see as a table."""
+    if isinstance(data, list | tuple) and all(isinstance(row, list | tuple) for row in data):
+        width = min(map(len, data), default=0)
+        for number in range(width):
+            yield str(number), [row[number] for row in data]
+
+
+def _cells(values: Any) -> Iterable[Any] | None:
+    if isinstance(values, str | bytes | dict | set) or values is None:
+        return None
+    try:
+        cells = values if isinstance(values, list | tuple) else _array(values).tolist()
+    except Exception:  # what cannot be opened has no cells to name
+        return None
+    return cells if isinstance(cells, list | tuple) else [cells]
+
+
+def _array(data: Any) -> Any:
+    return np.asarray(data, dtype=None if hasattr(data, "dtype") else object)
+
+
+def _with_article(kind: str) -> str:
+    return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

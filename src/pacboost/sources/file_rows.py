@@ -9,11 +9,12 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
-from functools import partial
 from typing import IO, Any
 
+import numpy as np
+
 from pacboost.errors import FileError, InputWarning
-from pacboost.sources.cells import Cells
+from pacboost.sources.cells import Cells, as_text, text_column
 from pacboost.sources.data_file import JSON, PARQUET, TEXT, DataFile
 from pacboost.sources.optional import need
 
@@ -40,7 +41,8 @@ def csv_blocks(file: DataFile) -> Iterator[Cells]:
             rows = _rows(file, csv.reader(text, delimiter=sep, strict=True))
             header = _header(file, next(rows, (0, []))[1])
             for lines, part in _chunks(file, rows, len(header), sep):
-                columns = dict(zip(header, zip(*part, strict=True), strict=True))
+                texts = map(text_column, zip(*part, strict=True))
+                columns = dict(zip(header, texts, strict=True))
                 yield Cells(file, columns, lines, decimal_comma=sep == ";")
     except UnicodeDecodeError as problem:
         raise _undecodable(file, encoding, problem) from problem
@@ -230,42 +232,24 @@ def _object(row: Any) -> dict[str, Any]:
 def _cells(
     file: DataFile, names: dict[str, None], rows: list[dict[str, Any]], lines: list[int]
 ) -> Cells:
-    columns = {
-        name: tuple(
-            as_text(row.get(name), file, name, line) for row, line in zip(rows, lines, strict=True)
-        )
-        for name in names
-    }
+    columns = {}
+    for name in names:
+        pairs = zip(rows, lines, strict=True)
+        texts = [as_text(row.get(name), file, name, line) for row, line in pairs]
+        try:
+            columns[name] = text_column(texts)
+        except UnicodeEncodeError as problem:
+            raise FileError(
+                f"{file}: {name!r} holds {problem.object!a:.40}, which is no valid Unicode"
+            ) from problem
     return Cells(file, columns, lines)
 
 
-def as_text(value: Any, file: DataFile, name: str, line: int) -> str:
-    """Write a value as a CSV file would hold it; nothing stands for what is missing.
-
-    >>> from pathlib import Path
-    >>> [as_text(value, DataFile(Path("rows.jsonl")), "a", 1) for value in (1.5, True, None, "x")]
-    ['1.5', 'true', '', 'x']
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list | dict | set | bytes):
-        raise FileError(
-            f"{file.where(line)}: {name!r} is {value!r:.40}; a cell has to be a number, a text, a "
-            "boolean or a date. Take it apart into columns, or leave the column out of the file."
-        )
-    if hasattr(value, "total_seconds"):
-        return repr(value.total_seconds())
-    return value.isoformat(sep=" ") if hasattr(value, "hour") else str(value)
-
-
-# Parquet and Feather files, row by row as text: a column reads as it would in a CSV file.
+# Parquet and Feather files: columns stay what they are, and read as they would in a CSV file.
 
 
 def arrow_blocks(file: DataFile) -> Iterator[Cells]:
     """Read a file some thousand rows at a time; rows are numbered from 1."""
-    pa = need("pyarrow", "parquet")
     before = 0
     with file.opened() as stream:
         try:
@@ -273,8 +257,8 @@ def arrow_blocks(file: DataFile) -> Iterator[Cells]:
                 lines = list(range(before + 1, before + batch.num_rows + 1))
                 before += batch.num_rows
                 if lines:
-                    yield Cells(file, _columns(file, batch, lines), lines)
-        except (pa.ArrowException, OSError) as problem:
+                    yield Cells(file, _columns(file, batch), lines)
+        except (need("pyarrow").ArrowException, OSError) as problem:
             raise FileError(
                 f"{file}: cannot be read ({problem}). Is it a Parquet or Feather file, and whole?"
             ) from problem
@@ -284,26 +268,20 @@ def arrow_blocks(file: DataFile) -> Iterator[Cells]:
 
 def _batches(file: DataFile, stream: IO[bytes]) -> Iterator[Any]:
     if file.kind == PARQUET:
-        source = need("pyarrow.parquet", "parquet").ParquetFile(stream)
+        source = need("pyarrow.parquet").ParquetFile(stream)
         yield from source.iter_batches(ROWS_AT_ONCE)
     else:
-        table = need("pyarrow.feather", "parquet").read_table(stream)
+        table = need("pyarrow.feather").read_table(stream)
         yield from table.to_batches(ROWS_AT_ONCE)
 
 
-def _columns(file: DataFile, batch: Any, lines: list[int]) -> dict[str, tuple[str, ...]]:
+def _columns(file: DataFile, batch: Any) -> dict[str, Any]:
     names = [str(name).strip() for name in batch.schema.names]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise FileError(f"{file}: {', '.join(sorted(twice))} is the name of two columns")
-    columns = {}
-    for name, column in zip(names, batch.columns, strict=True):
-        if name.startswith("__index_level_"):  # the row numbers of pandas
-            continue
-        text = partial(as_text, file=file, name=name)
-        pairs = zip(column.to_pylist(), lines, strict=True)
-        columns[name] = tuple(text(value, line=line) for value, line in pairs)
-    return columns
+    columns = dict(zip(names, batch.columns, strict=True))
+    return {n: own for n, own in columns.items() if not n.startswith("__index_level_")}  # pandas'
 
 
 def blocks(file: DataFile) -> Iterator[Cells]:
@@ -346,10 +324,10 @@ def labelled_blocks(file: DataFile, target: str) -> Iterator[Cells]:
 def whole(file: DataFile, target: str | None = None) -> Cells:
     """Read all rows of a file; those with labels, if a target is named."""
     parts = list(blocks(file) if target is None else labelled_blocks(file, target))
-    names = list(dict.fromkeys(name for part in parts for name in part.columns))
-    columns = {
-        name: tuple(c for part in parts for c in part.columns.get(name, ("",) * part.n_rows))
-        for name in names
-    }
-    lines = [line for part in parts for line in part.lines]
+    columns: dict[str, Any] = {}
+    for name in dict.fromkeys(name for part in parts for name in part.columns):
+        empty = (text_column([""] * part.n_rows) for part in parts if name not in part.columns)
+        own = (part.columns[name] for part in parts if name in part.columns)
+        columns[name] = need("pyarrow").chunked_array([*empty, *own])  # names come, and never go
+    lines = np.concatenate([np.array(part.lines) for part in parts])
     return Cells(file, columns, lines, parts[0].decimal_comma)

@@ -6,6 +6,8 @@ the model with the options: a row is read at prediction exactly as in training.
 
 from __future__ import annotations
 
+import warnings
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,17 +15,247 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from pacboost.errors import DataError, ParameterError
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError, InputWarning, ParameterError
+from pacboost.sources import word_conditions
+from pacboost.sources.categories import levels_of
 from pacboost.sources.columns import Columns
-from pacboost.sources.conditions import (
-    Conditions,
-    LevelConditions,
-    NumberConditions,
-    TextConditions,
-    read_conditions,
-)
+from pacboost.sources.levels import Level, Levels
+from pacboost.sources.sparse import WordTable, beside
+from pacboost.sources.table import starts_of
 from pacboost.sources.text import TextFeatures
-from pacboost.sources.words import WordTable, beside
+
+# What can be asked about one column of a mixed table: words, thresholds and levels.
+#
+# Each condition is a word that a row holds or does not hold: ``age > 37.5`` is held by every row
+# whose age is above it. So a rule about words is a rule about thresholds and levels as well, as in
+# BoosTexter (Schapire and Singer 2000).
+
+MOST_THRESHOLDS = 30
+MOST_LEVELS = 254
+"""A column with more levels than this has to have some of them twice."""
+
+
+class Conditions(ABC):
+    """The conditions on one column, numbered from 0."""
+
+    name: str
+    kind: str
+
+    @property
+    @abstractmethod
+    def words(self) -> tuple[str, ...]:
+        """What each condition is called."""
+
+    @abstractmethod
+    def held(self, rows: Columns) -> WordTable:
+        """Return which conditions each row meets."""
+
+    def say(self, number: int) -> str:
+        """Say a condition."""
+        return self.words[number]
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold."""
+
+
+@dataclass(frozen=True)
+class TextConditions(Conditions):
+    """The words in a column of texts."""
+
+    name: str
+    features: TextFeatures
+    kind = "text"
+
+    @classmethod
+    def learn(
+        cls, name: str, rows: Columns, options: TextFeatures
+    ) -> tuple[TextConditions, WordTable]:
+        """Find the vocabulary."""
+        texts = rows.texts(name)
+        try:
+            features, held = options.learn(texts)
+        except DataError as problem:
+            raise DataError(f"column {name!r}: {problem}") from problem
+        return cls(name, features), held
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words, after the name of the column."""
+        return tuple(f"{self.name}: {word}" for word in self.features.vocabulary)
+
+    def say(self, number: int) -> str:
+        """Explain that a text contains a word."""
+        return word_conditions.said(self.features.vocabulary[number], self.name)
+
+    def held(self, rows: Columns) -> WordTable:
+        """Return which words each text contains."""
+        return self.features.transform(rows.texts(self.name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the number of words and their weights; the words themselves are kept elsewhere."""
+        own = {"kind": self.kind, "name": self.name, "words": len(self.features.vocabulary)}
+        weights = self.features.to_dict().get("weights")
+        return own if weights is None else {**own, "weights": weights}
+
+
+@dataclass(frozen=True)
+class NumberConditions(Conditions):
+    """Each threshold of a column of numbers, from either side; and that the number is missing.
+
+    A number lies above a threshold if it does so when rounded to 32 bits.
+
+    >>> found, _ = NumberConditions.learn("age", Columns({"age": np.array([20, 40, np.nan])}))
+    >>> found.words
+    ('age > 30', 'age ≤ 30', 'age is missing')
+    >>> found.held(Columns({"age": np.array([35.0, np.nan])})).words.tolist()
+    [0, 2]
+    """
+
+    name: str
+    thresholds: tuple[float, ...]
+    missing: bool
+    kind = "number"
+
+    @classmethod
+    def learn(cls, name: str, rows: Columns) -> tuple[NumberConditions, WordTable]:
+        """Cut between the values seen, or at their quantiles if they are many."""
+        values = _rounded(rows.numbers(name))
+        found = cls(name, _cuts(values[~np.isnan(values)]), bool(np.isnan(values).any()))
+        return found, found.held(rows)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Above each threshold, not above it, and missing if that was seen."""
+        said = [f"{self.name} {sign} {cut:.6g}" for sign in ">≤" for cut in self.thresholds]
+        return (*said, f"{self.name} is missing") if self.missing else tuple(said)
+
+    def held(self, rows: Columns) -> WordTable:
+        """Tell on which side of each threshold a row lies."""
+        values, cuts = _rounded(rows.numbers(self.name)), np.array(self.thresholds, np.float32)
+        known = ~np.isnan(values)
+        above = np.searchsorted(cuts, values[known])
+        number = np.arange(cuts.size)
+        sides = number + cuts.size * (number >= above[:, None])
+        starts = starts_of(np.where(known, cuts.size, int(self.missing)))
+        words = np.full(starts[-1], 2 * cuts.size, dtype=np.int32)
+        words[np.repeat(known, np.diff(starts))] = sides.ravel()
+        return WordTable(starts, words, len(self.words))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the thresholds."""
+        own = {"thresholds": list(self.thresholds), "missing": self.missing}
+        return {"kind": self.kind, "name": self.name, **own}
+
+
+@dataclass(frozen=True)
+class LevelConditions(Conditions):
+    """Each level of a categorical column; and that it is missing. Levels never seen are none.
+
+    >>> rows = Columns({"city": np.array(["Rome", "Bern", "Oslo"], dtype=object)})
+    >>> LevelConditions("city", ("Bern", "Rome"), False).held(rows).words.tolist()
+    [1, 0]
+    """
+
+    name: str
+    levels: tuple[Level, ...]
+    missing: bool
+    kind = "category"
+
+    @classmethod
+    def learn(cls, name: str, rows: Columns, min_count: int) -> tuple[LevelConditions, WordTable]:
+        """Find the levels that at least ``min_count`` rows have."""
+        absent = rows.missing(name)
+        levels = levels_of(rows.cells[name], repr(name))
+        if len(levels) > max(MOST_LEVELS, np.count_nonzero(~absent) / 2):
+            warnings.warn(
+                f"column {name!r} holds {len(levels):,} different values in {rows.n_rows:,} rows; "
+                "only those that several rows have are used. Name the column in text_columns if it "
+                "holds texts, or leave it out",
+                InputWarning,
+                stacklevel=2,
+            )
+            min_count = max(2, min_count)
+        found = cls(name, levels, bool(absent.any()))
+        counts = np.bincount(found.held(rows).words, minlength=len(levels))
+        kept = tuple(level for k, level in enumerate(levels) if counts[k] >= min_count)
+        found = replace(found, levels=kept)
+        return found, found.held(rows)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Each level, and missing if that was seen."""
+        said = [f"{self.name} is {level}" for level in self.levels]
+        return (*said, f"{self.name} is missing") if self.missing else tuple(said)
+
+    def held(self, rows: Columns) -> WordTable:
+        """Return which level each row has."""
+        found = Levels({0: self.levels}).numbers(0, rows.cells[self.name], repr(self.name))
+        if self.missing:
+            found = np.where(rows.missing(self.name), len(self.levels), found)
+        known = ~np.isnan(found)
+        return WordTable(starts_of(known), found[known].astype(np.int32), len(self.words))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the levels."""
+        own = {"levels": list(self.levels), "missing": self.missing}
+        return {"kind": self.kind, "name": self.name, **own}
+
+
+def read_conditions(
+    content: Mapping[str, Any], options: TextFeatures, vocabulary: tuple[str, ...]
+) -> Conditions:
+    """Read what ``to_dict`` gave; the vocabulary begins with the words of this column."""
+    given = dict(content)
+    kind, name = given.pop("kind"), given.pop("name")
+    if not isinstance(name, str):
+        raise ValueError(f"{name!r} is no name of a column")
+    if kind == TextConditions.kind:
+        count = given.pop("words")
+        if type(count) is not int or not 1 <= count <= len(vocabulary):
+            raise ValueError(f"{name!r} has {count!r} words of {len(vocabulary)} that are left")
+        words = tuple(word.removeprefix(f"{name}: ") for word in vocabulary[:count])
+        own = {"weights": given.pop("weights")} if "weights" in given else {}
+        features = TextFeatures.from_dict({**options.to_dict(), **own}, words)
+        return TextConditions(name, features, **given)
+    if not isinstance(given["missing"], bool):
+        raise ValueError(f"missing is {given['missing']!r}")
+    if kind == NumberConditions.kind:
+        cuts = given.pop("thresholds")
+        with np.errstate(over="ignore"):
+            rounded = np.array(cuts, dtype=np.float32)
+        whole = rounded.ndim == 1 and rounded.size <= MOST_THRESHOLDS and np.isfinite(rounded).all()
+        if not whole or rounded.tolist() != cuts or not (np.diff(rounded) > 0).all():
+            raise ValueError(f"the thresholds of {name!r} are not in order, or not of 32 bits")
+        return NumberConditions(name, tuple(cuts), **given)
+    if kind == LevelConditions.kind:
+        levels = given.pop("levels")
+        if not all(isinstance(level, str | bool | int | float) for level in levels):
+            raise ValueError(f"the levels of {name!r} are not all text, numbers or booleans")
+        return LevelConditions(name, Levels.from_dict({"0": levels}).columns[0], **given)
+    raise ValueError(f"{kind!r} is no kind of column")
+
+
+def _rounded(values: NDArray[np.floating]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # too large for 32 bits, and so above every threshold
+        return np.asarray(values, dtype=np.float32)
+
+
+def _cuts(values: NDArray[np.float32]) -> tuple[float, ...]:
+    """Cut halfway between neighbours, at quantiles if there are too many of them."""
+    seen, counts = np.unique(np.nan_to_num(values), return_counts=True)
+    ends = np.arange(max(0, seen.size - 1))
+    if ends.size > MOST_THRESHOLDS:
+        below = np.cumsum(counts)
+        parts = below[-1] * np.arange(1, MOST_THRESHOLDS + 1) // (MOST_THRESHOLDS + 1)
+        ends = np.unique(np.searchsorted(below, parts))
+        ends = ends[ends < seen.size - 1]
+    low, high = seen[ends].astype(np.float64), seen[ends + 1]
+    half = ((low + high) / 2).astype(np.float32)
+    return tuple(np.where(half < high, half, seen[ends]).tolist())
 
 
 @dataclass(frozen=True)

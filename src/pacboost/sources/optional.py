@@ -13,10 +13,10 @@ from typing import Any
 from pacboost.errors import FileError, PacboostError
 
 
-def need(module: str, extra: str) -> Any:
-    """Import a library that not everybody needs.
+def need(module: str, extra: str = "") -> Any:
+    """Import a library when it is needed; ``extra`` names how to get one that may be missing.
 
-    >>> need("math", "parquet").pi
+    >>> need("math").pi
     3.141592653589793
     """
     try:
@@ -24,8 +24,8 @@ def need(module: str, extra: str) -> Any:
     except ImportError as problem:
         library = module.partition(".")[0]
         raise PacboostError(
-            f"reading this source needs {library}, which is not installed: "
-            f"pip install 'pacboost[{extra}]'"
+            f"reading this source needs {library}, which is not installed: pip install "
+            + (f"'pacboost[{extra}]'" if extra else library)
         ) from problem
 
 

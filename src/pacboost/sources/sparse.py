@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.sources.table import Entries, Table, Values
+from pacboost.sources.table import Entries, Table, Values, picked
 
 
 class SparseTable(Table):
@@ -81,3 +83,151 @@ def _in_order(matrix: Any) -> Any:
         columns = columns.copy()
         columns.sum_duplicates()
     return columns
+
+
+# Which words each row holds: presence alone, kept row by row, and word by word on demand.
+#
+# Memory goes with the number of pairs (row, word) that there are, never with rows times words.
+
+Places = NDArray[np.int64]
+Numbers = NDArray[np.int32]
+
+
+class WordTable(Table):
+    """Row i holds the words ``words[starts[i] : starts[i + 1]]``, each once and in order.
+
+    Read as a table of numbers, a column is 1 where its word occurs, else 0.
+
+    >>> table = WordTable(np.array([0, 2, 3]), np.array([0, 1, 1]), 2, ("card", "lost"))
+    >>> table.rows().tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    >>> table.holding(1).tolist()
+    [0, 1]
+    """
+
+    width = 64
+
+    def __init__(
+        self,
+        starts: NDArray[np.integer],
+        words: NDArray[np.integer],
+        n_words: int,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        self.starts = starts.astype(np.int64, copy=False)
+        self.words = words.astype(np.int32, copy=False)
+        self.n_rows, self.n_columns = starts.size - 1, n_words
+        self.names = names
+
+    @cached_property
+    def by_word(self) -> tuple[Places, Numbers]:
+        """The same pairs word by word: the rows of word j are ``rows[starts[j] : starts[j + 1]]``.
+
+        >>> WordTable(np.array([0, 2, 3]), np.array([0, 1, 1]), 2).by_word[1].tolist()
+        [0, 0, 1]
+        """
+        turned = _matrix(self.starts, self.words, (self.n_rows, self.n_columns)).tocsc()
+        rows = turned.indices.astype(np.int32, copy=False)
+        return turned.indptr.astype(np.int64, copy=False), rows
+
+    @cached_property
+    def entries(self) -> Entries:  # type: ignore[override]
+        """A 1 for every pair."""
+        starts, rows = self.by_word
+        ones = np.broadcast_to(np.float32(1), rows.shape)  # which takes no memory
+        return Entries(self.n_rows, starts, rows, ones)
+
+    def holding(self, word: int) -> Numbers:
+        """Return the rows that hold a word."""
+        starts, rows = self.by_word
+        return rows[starts[word] : starts[word + 1]]
+
+    def block(self, first: int, last: int) -> Values:
+        """Open these columns up."""
+        dense = np.zeros((self.n_rows, last - first), dtype=np.float32)
+        for word in range(first, last):
+            dense[self.holding(word), word - first] = 1
+        return dense
+
+    def take(self, rows: NDArray[np.intp]) -> WordTable:
+        """Copy some rows."""
+        starts, places = picked(self.starts, rows)
+        return WordTable(starts, self.words[places], self.n_columns, self.names)
+
+
+def renumbered(
+    starts: Places, words: Numbers, places: Numbers, names: tuple[str, ...]
+) -> WordTable:
+    """Return word j the number places[j], drop it if that is -1, and sort each row.
+
+    >>> places = np.array([1, -1, 0], dtype=np.int32)
+    >>> table = renumbered(np.array([0, 3, 4]), np.array([0, 1, 2, 1]), places, ("a", "b"))
+    >>> table.starts.tolist(), table.words.tolist()
+    ([0, 2, 2], [0, 1])
+    """
+    words, shape = places[words], (starts.size - 1, len(names))
+    if words.size and words.min() < 0:
+        kept = words >= 0
+        before: NDArray[np.integer[Any]] = np.zeros(words.size + 1, dtype=_narrow(words.size))
+        np.cumsum(kept, out=before[1:])
+        words, starts = words[kept], before[starts].astype(np.int64)
+    rows = _matrix(starts, words, shape)
+    rows.sort_indices()
+    return WordTable(rows.indptr, rows.indices, len(names), names)
+
+
+def beside(tables: Sequence[WordTable], names: tuple[str, ...]) -> WordTable:
+    """Put the words of several tables into the same rows; those of each come after those before.
+
+    >>> table = WordTable(np.array([0, 1, 1]), np.array([0]), 1)
+    >>> beside([table, table], ("a", "b")).rows().tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
+    """
+    starts = np.sum([table.starts for table in tables], axis=0)
+    words = np.empty(int(starts[-1]), dtype=np.int32)
+    free, before = starts[:-1].copy(), 0  # where each row goes on, and how many words came before
+    for table in tables:
+        shifts = (free - table.starts[:-1]).astype(_narrow(words.size))
+        places = np.repeat(shifts, np.diff(table.starts))
+        places += np.arange(places.size, dtype=places.dtype)
+        words[places] = table.words + before
+        free += np.diff(table.starts)
+        before += table.n_columns
+    return WordTable(starts, words, before, names)
+
+
+def _narrow(size: int) -> type[np.integer[Any]]:
+    """Return the smaller kind of whole numbers that can count so many."""
+    return np.int32 if size < 2**31 else np.int64
+
+
+def _matrix(starts: NDArray[np.integer], words: Numbers, shape: tuple[int, int]) -> Any:
+    """Return rows of words as a matrix; SciPy would widen all numbers to the widest."""
+    ones = np.ones(words.size, dtype=np.int8)
+    narrow = starts.astype(_narrow(words.size), copy=False)
+    return sparse.csr_array((ones, words, narrow), shape=shape)
+
+
+def words_of(table: Table) -> WordTable:
+    """Read any table as one of words: a column occurs where it is neither 0 nor missing.
+
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> words_of(ArrayTable(np.array([[0.0, 2.0], [np.nan, 0.0]]))).words.tolist()
+    [1]
+    """
+    if isinstance(table, WordTable):
+        return table
+    if table.entries is None:
+        parts = [np.zeros((2, 0), dtype=np.intp)]
+        for first, block in table.blocks():
+            row, column = np.nonzero((block != 0) & ~np.isnan(block))
+            parts.append(np.stack([row, column + first]))
+        rows, columns = np.concatenate(parts, axis=1)
+    else:
+        values = table.entries.values
+        there = (values != 0) & ~np.isnan(values)
+        rows, columns = table.entries.rows[there], table.entries.columns[there]
+    ones, shape = np.ones(rows.size, dtype=np.int8), (table.n_rows, table.n_columns)
+    matrix = sparse.csr_array((ones, (rows, columns)), shape=shape)
+    matrix.sort_indices()
+    return WordTable(matrix.indptr, matrix.indices, table.n_columns, table.names)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, ParameterError, PrunedWarning
 from pacboost.sources import word_conditions as conditions
 from pacboost.sources.columns import check_whole, cuts_of, read_texts, span_of
-from pacboost.sources.words import WordTable, beside, renumbered
+from pacboost.sources.sparse import WordTable, beside, renumbered
 
 # The vocabulary of texts: which words are found in them, and which of these are kept.
 

@@ -1,7 +1,12 @@
 from . import pictures as pictures
 from . import plan as plan
 from .by_majority import BoostByMajority as BoostByMajority
+from .compressing import compress as compress
 from .confidence import ConfidenceBoost as ConfidenceBoost
+from .explain import proof as proof
+from .explain import ranking as ranking
+from .explain import staged_margins as staged_margins
+from .explain import weights as weights
 from .games import game as game
 from .hardness import hard_core as hard_core
 from .learners import Adversary as Adversary

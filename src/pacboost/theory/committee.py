@@ -18,9 +18,8 @@ from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, TooFewRowsWarning
-from pacboost.estimators.decisions import calibrated
-from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import mistaken
+from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.parameters import NestedParameters, named, with_fields
 from pacboost.estimators.inputs import division
@@ -42,11 +41,10 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
-from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.vote import Scores, Vote, vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.ledgers.ledger import Ledger
@@ -73,9 +71,6 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     classes_: NDArray[Any]
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
-
-    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
-    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class that most members name; a tie goes to the first of them."""
@@ -107,7 +102,6 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's importance, averaged over the votes or rules of the members."""
         model = self._fitted("feature_importances_")
         votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
         shares = [replace(model, vote=vote).importances() for vote in votes]

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.confidence import runs_needed, selection_size
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.fitted.training_rows import RemembersRows
@@ -24,6 +23,7 @@ from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.warn import warn
 from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.arrays import ArrayTable
+from pacboost.theory.sample_sizes import runs_needed, selection_size
 
 
 @accepts_aliases
@@ -35,7 +35,7 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
     The learner promises risk ≤ ``epsilon`` except with probability ``failure``. k independent runs
     on disjoint parts of the rows all fail with probability ≤ δ/2; the one with the fewest mistakes
     on rows that no run has seen has risk ≤ ``epsilon + gap`` with probability ≥ 1 - δ, if those
-    rows are enough (bounds/confidence.py has the sizes and the proof).
+    rows are enough (theory/sample_sizes.py has the sizes and the proof).
 
     Parameters
     ----------

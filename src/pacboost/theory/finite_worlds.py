@@ -41,7 +41,6 @@ class BooleanCube(Finite):
             )
 
     def points(self, uniforms: Rows) -> Rows:
-        """Return fair bits."""
         return (uniforms >= 0.5).astype(np.float64)
 
     def domain(self) -> Rows:
@@ -62,7 +61,6 @@ class BooleanConcept(BooleanCube):
     concept: Predict
 
     def truth(self, X: Rows) -> Signs:
-        """Ask the concept."""
         return signs(np.asarray(self.concept(X)) > 0)
 
 
@@ -97,16 +95,13 @@ class NoFreeLunch(Finite):
         return (cls(size, labeling, features) for labeling in range(2**size))
 
     def points(self, uniforms: Rows) -> Rows:
-        """Choose points, all equally likely."""
         return self._rows(np.floor(uniforms[:, 0] * self.size).astype(np.int64))
 
     def truth(self, X: Rows) -> Signs:
-        """Look the labels up."""
         bits = np.array([self.labeling >> i & 1 for i in range(self.size)], dtype=np.bool_)
         return signs(bits[self._numbers(X)])
 
     def domain(self) -> Rows:
-        """Return every point."""
         return self._rows(np.arange(self.size))
 
     def unseen(self, X: Rows) -> Rows:
@@ -162,7 +157,6 @@ class UniformOnly(BooleanCube):
         return np.asarray(np.random.default_rng(self.seed).random(2**self.features) < 0.5)
 
     def truth(self, X: Rows) -> Signs:
-        """Look at the third bit, or at the coin of the row."""
         numbers = X.astype(np.int64) @ (1 << np.arange(self.features))
         return signs(np.where(self.blind(X), self._coins[numbers], X[:, 2] > 0))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.function import Recorded
-from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Rule, Valued
+from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Names, Rule, Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Request, Sample, Signs
+from pacboost.sources.table import Values
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,6 @@ class Adversary(Learner):
             raise ParameterError(f"order is {self.order!r}; it may be random, heavy or light")
 
     def on(self, sample: Sample) -> AdversarySearch:
-        """It needs no look at the rows."""
         return AdversarySearch(sample, self)
 
 
@@ -52,7 +52,6 @@ class AdversarySearch(Search):
     promise: Adversary
 
     def find(self, weights: Weights, answers: Signs, seed: int) -> Recorded:
-        """Fill the allowance of error as far as whole rows can."""
         allowance = int((1 - self.promise.edge) / 2 * int(weights.sum()))
         if self.promise.order == "random":
             order = np.random.default_rng(seed).permutation(weights.size)
@@ -97,7 +96,6 @@ class WeakStump(Learner):
         return WeakStumpSearch(sample, self)
 
     def capacity(self, sample: Sample) -> Capacity:
-        """The class is that of all stumps."""
         return Stump().capacity(sample)
 
 
@@ -109,7 +107,6 @@ class WeakStumpSearch(Search):
     promise: WeakStump
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> StumpRule:
-        """Measure every stump, and take the weakest that keeps the promise."""
         total = int(weights.sum())
         asked = self.promise.edge * total
         edges = [stump_edges(self.sample, weights, answers, j) for j in range(self._features)]
@@ -203,12 +200,10 @@ class Scripted(Learner):
         return plain and self.learner.finds_rules(sample)
 
     def on(self, sample: Sample) -> ScriptedSearch:
-        """Look the thresholds up in the bins."""
         rules = {number: _found(rule, sample) for number, rule in self.rules.items()}
         return ScriptedSearch(sample, rules, self.learner)
 
     def capacity(self, sample: Sample) -> Capacity | None:
-        """That of the learner, if all rules that are given are stumps as well."""
         stumps = all(isinstance(rule, tuple | StumpRule) for rule in self.rules.values())
         return self.learner.capacity(sample) if stumps and isinstance(self.learner, Stump) else None
 
@@ -229,14 +224,12 @@ class ScriptedSearch(Search):
         return self._rules.get(self._round)
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        """Return the rule that is due, or ask the learner."""
         due = self._due(weights)
         return self._search.find(weights, answers, seed) if due is None else due
 
     def partition(
         self, request: Request, seed: int, chosen: Rows | None
     ) -> tuple[Hypothesis, Cells]:
-        """Return the cells of the rule that is due, or ask the learner."""
         due = self._due(request.rows())
         if due is None:
             return self._search.partition(request, seed, chosen)
@@ -244,7 +237,6 @@ class ScriptedSearch(Search):
         return rule, rule.cells(self.sample)
 
     def constant(self) -> Hypothesis:
-        """Return the rule of a single cell, as the learner has it."""
         return self._search.constant()
 
 
@@ -270,3 +262,95 @@ def _found(rule: Given, sample: Sample) -> Hypothesis:
     cut = int(np.abs(thresholds.astype(np.float64) - threshold).argmin())
     middle = above if sample.bins.middle[feature] > cut else -above
     return StumpRule(feature, float(thresholds[cut]), cut, above, middle)
+
+
+# Find the tightest axis-parallel box around the positive rows.
+#
+# If the labels are those of some box, the tightest one lies within it: it never calls a negative
+# row positive, and its error is what it misses near its 2d sides. That is what its bounds rest on.
+
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""The depth of a row on a side of the box, which belongs to it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Rule):
+    """Answer ``within`` in the box, sides included, and ``-within`` outside."""
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    within: int = 1
+
+    def depth(self, X: Values) -> NDArray[np.float64]:
+        """Return how far a row is from the nearest side: above 0 inside, below 0 outside.
+
+        Outside it is minus the largest distance by which a feature lies off the box.
+
+        >>> Box(np.zeros(2), np.ones(2)).depth(np.array([[0.5, 0.25], [3.0, 0.5]])).tolist()
+        [0.25, -2.0]
+        """
+        least: NDArray[np.float64] = np.minimum(X - self.lower, self.upper - X).min(axis=1)
+        # A distance may round to 0, a comparison is exact: it decides on which side a row lies.
+        inside = self.inside(X)
+        least[inside] = np.maximum(least[inside], SMALLEST)
+        least[~inside] = np.minimum(least[~inside], -SMALLEST)
+        return least
+
+    def inside(self, X: Values) -> NDArray[np.bool_]:
+        """Return which rows lie in the box."""
+        within: NDArray[np.bool_] = np.all((self.lower <= X) & (self.upper >= X), axis=1)
+        return within
+
+    def answers(self, sample: Sample) -> Answers:
+        inside = self.inside(sample.rows)
+        return np.where(inside, np.int8(self.within), np.int8(-self.within))
+
+    def negated(self) -> Box:
+        return replace(self, within=-self.within)
+
+    def words(self, names: Names) -> str:
+        """Say it as ranges.
+
+        >>> Box(np.array([0.0, 1.5]), np.array([2.0, 3.0])).words(Names(lambda j: f"x{j}"))
+        '0 ≤ x0 ≤ 2 and 1.5 ≤ x1 ≤ 3 → +, else −'
+        """
+        yes, no = names.answer(self.within), names.answer(-self.within)
+        if not (self.lower <= self.upper).all():
+            return f"always {no}"
+        ranges = [
+            f"{low:.6g} ≤ {names.column(j)} ≤ {high:.6g}"
+            for j, (low, high) in enumerate(zip(self.lower, self.upper, strict=True))
+        ]
+        return f"{' and '.join(ranges)} → {yes}, else {no}"
+
+
+def tightest(X: Values, signs: Signs) -> Box:
+    """Return the smallest box with every positive row in it; the empty one if there is none.
+
+    >>> box = tightest(np.array([[1.0, 5.0], [2.0, 3.0], [9.0, 9.0]]), np.array([1, 1, -1]))
+    >>> box.lower.tolist(), box.upper.tolist()
+    ([1.0, 3.0], [2.0, 5.0])
+    """
+    positive = np.asarray(X[signs > 0], dtype=np.float64)
+    return Box(positive.min(axis=0, initial=np.inf), positive.max(axis=0, initial=-np.inf))
+
+
+@dataclass(frozen=True)
+class Rectangle(Learner):
+    """The tightest box around the positive rows that have weight; how much does not matter."""
+
+    deterministic = True
+
+    def on(self, sample: Sample) -> RectangleSearch:
+        return RectangleSearch(sample)
+
+
+@dataclass(frozen=True)
+class RectangleSearch(Search):
+    """The box fitted to one sample."""
+
+    sample: Sample
+
+    def find(self, weights: Weights, signs: Signs, seed: int) -> Box:
+        counting = weights > 0
+        return tightest(self.sample.rows[counting], signs[counting])

@@ -149,7 +149,7 @@ class SubsampledBoost(BoosterCommittee):
     """Boost on recursive sub-samples and take the majority: the first optimal learner.
 
     Three quarters of the rows for each of three, each again without a quarter of what is left to
-    divide, and so on down to single rows (committees/majority_of.py); AdaBoost*_ν on each, and a
+    divide, and so on down to single rows (theory/majority_of.py); AdaBoost*_ν on each, and a
     plain majority of what they decide: R = O(d/(γ²n) + ln(1/δ)/n) with probability 1 - δ, for rows
     that the rules can separate (Larsen and Ritzert 2022; the sub-samples are Hanneke's of 2016).
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.bounds.lower import no_free_lunch_risk
 from pacboost.learners.stump import Stump
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.same_bits import exp, total
@@ -27,6 +26,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.learners import Adversary
+from pacboost.theory.sample_sizes import no_free_lunch_risk
 from pacboost.training.run.loop import Run
 
 RUNS = 4000

@@ -37,7 +37,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.optional import collected
 from pacboost.theory.finite_worlds import Finite
 from pacboost.theory.games import at_least, at_most
-from pacboost.theory.rectangle import Box, Rectangle
+from pacboost.theory.learners import Box, Rectangle
 from pacboost.theory.worlds import Boxes, Rows, Signs, World
 
 FRESH = 2**14

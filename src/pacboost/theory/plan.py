@@ -7,12 +7,209 @@ plain distribution, which is seldom the worst.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
-from pacboost.theory.answer import Plan
-from pacboost.theory.plan_boosting import confidence, filtering, resample, rounds, strong
-from pacboost.theory.plan_deciding import coverage, monitor, recall
-from pacboost.theory.plan_learning import finite, holdout, no_free_lunch, rectangle, stumps, vc
+from pacboost.bounds.rounding import confidence_number
+from pacboost.bounds.search import from_here_on, smallest
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.growth import log_cover, log_sauer
+from pacboost.numerics.kl import kl
+from pacboost.theory import needs, sample_sizes
+from pacboost.theory import vc as vc_bound
+from pacboost.theory.plan_learning import (
+    WORST_CASE,
+    Plan,
+    coverage,
+    finite,
+    holdout,
+    monitor,
+    no_free_lunch,
+    recall,
+    rectangle,
+    stumps,
+    vc,
+)
+from pacboost.training.filtering.plan import share_of
+
+# How many rounds, draws, runs and examples does boosting need?
+
+
+@plain_numbers
+def rounds(*, edge: float, error: float | None = None, rows: int | None = None) -> Plan:
+    """Rounds of AdaBoost until the training error is as small as given, or 0 on so many rows.
+
+    >>> rounds(edge=0.2, rows=1000).rounds
+    339
+    """
+    probability("edge", edge)
+    if (error is None) == (rows is None):
+        raise ParameterError("give error to reach, or rows to get all right, and not both")
+    target = probability("error", error) if error is not None else 1 / positive_whole("rows", rows)
+    per_round = -0.5 * math.log1p(-(edge**2))
+    number = math.ceil(math.log(1 / target) / per_round)
+    if rows is not None and number * per_round <= math.log(rows):  # strictly below 1/rows
+        number += 1
+    sample = rows or 1000
+    known = needs.adversarial_rounds(edge, sample, error or 0.0) if sample <= 5000 else None
+    return Plan(
+        question=f"Rounds until AdaBoost's training error is {f'≤ {target:g}' if error else 0}, "
+        f"when every rule has edge {edge:g} (error {(1 - edge) / 2:g})",
+        theorem="training error ≤ (1 - edge²)^(T/2)",
+        rounds=number,
+        simulated=known,
+        details={"world": f"an adversary with this edge on {sample:,} rows"},
+    )
+
+
+@plain_numbers
+def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0.75) -> Plan:
+    """Rounds and draws of boosting by filtering with the clipped linear measure.
+
+    >>> filtering(epsilon=0.1, delta=0.05, edge=0.2, threshold=0.75).rounds
+    4445
+    """
+    probability("epsilon", epsilon)
+    probability("delta", delta)
+    probability("edge", edge)
+    probability("threshold", threshold)
+    number = math.ceil(1 / (threshold * epsilon * edge) ** 2 * (1 - 1e-12))
+    # As a run shares delta: half for the tests, of which half for the mean weight.
+    test = _test_length(epsilon, threshold, share_of(delta / 2, number) / 2)
+    return Plan(
+        question=f"Rounds and test draws until boosting by filtering is certified at {epsilon:g} "
+        f"with confidence {confidence_number(delta)}, edge {edge:g}",
+        theorem="rounds ≤ 1/(c·ε·edge)²; tests by the kl confidence sequence",
+        rounds=number,
+        draws=number * test,
+        simulated=needs.measure_rounds(epsilon, edge, threshold, number),
+        details={
+            "world": "rounds against an adversary with this edge",
+            "draws a test": test,
+            "lecture's rounds": math.ceil(2 / (epsilon * edge) ** 2),
+            "note": "the edge is that of every rule that votes (of FilterBoostClassifier(edge=r): "
+            "0.4 r); add the draws of the weak learner: its sample divided by c·ε, every round",
+        },
+    )
+
+
+@plain_numbers
+def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan:
+    """Weak implies strong, in one call: examples and rounds for (ε, δ) from a weak learner.
+
+    With m examples, AdaBoost runs T = T(m) rounds, enough to leave no mistake. Each weak call may
+    fail with δ/(2T). The vote of T rules is one of Π(2m) ≤ S_d(2m)^T · Cov(2m, T) behaviours (S_d
+    is Sauer's sum), and by the VC bound with δ/2 its risk is at most ε. As m grows T jumps, and the
+    bound with it; the answer is the m from which on every number of examples is enough
+    (docs/proofs/growth.md, section 3).
+
+    >>> answer = strong(epsilon=0.1, delta=0.05, edge=0.4, dimension=3)
+    >>> answer.examples > 10_000, answer.rounds < 200
+    (True, True)
+    """
+    probability("epsilon", epsilon)
+    probability("delta", delta)
+    d = positive_whole("dimension", dimension)
+
+    per_round = -0.5 * math.log1p(-(probability("edge", edge) ** 2))
+
+    def needed_rounds(m: int) -> int:
+        return math.floor(math.log(m) / per_round * (1 + 1e-15)) + 1
+
+    def between(low: int, high: int) -> bool:
+        number = needed_rounds(high)
+        most = low if number == needed_rounds(low) else high  # falls where T stays
+        growth = number * log_sauer(d, 2 * most) + log_cover(2 * most, number)
+        return vc_bound.realizable(low, delta / 2, growth) <= epsilon
+
+    def sure(m: int) -> bool:
+        growth = (math.log(m) / per_round + 1) * (d + 1) * math.log(2 * m + 1) + 1
+        return vc_bound.realizable(m, delta / 2, growth) <= epsilon
+
+    start, what = max(8, d), "the vote's VC bound"
+    examples = from_here_on(between, start, smallest(sure, start, what), what)
+    number = needed_rounds(examples)
+    return Plan(
+        question=f"Examples and rounds for error ≤ {epsilon:g} with confidence "
+        f"{confidence_number(delta)} from a weak learner of edge {edge:g} and VC dimension "
+        f"{dimension}",
+        theorem="training error 0 by (1 - edge²)^(T/2) < 1/m, then the VC bound for votes of T",
+        examples=examples,
+        rounds=number,
+        lower=sample_sizes.examples_needed(epsilon, delta, d),
+        lower_for=WORST_CASE,
+        simulated=needs.boosted_majority(epsilon, delta, edge, examples),
+        details={
+            "failure left to each weak call": delta / (2 * number),
+            "world": "a majority of 1/edge features, boosted stumps",
+        },
+    )
+
+
+@plain_numbers
+def confidence(
+    *, failure: float, delta: float, epsilon: float | None = None, gap: float | None = None
+) -> Plan:
+    """Runs of a learner that often fails, and rows to choose among them.
+
+    >>> confidence(failure=0.9, delta=0.05).runs
+    36
+    """
+    runs = sample_sizes.runs_needed(failure, delta)
+    examples = None
+    if epsilon is not None and gap is not None:
+        examples = sample_sizes.selection_size(epsilon, gap, runs, delta)
+    elif epsilon is not None or gap is not None:
+        raise ParameterError("give epsilon and gap together, or neither")
+    simulated = max(1, math.ceil(math.log(delta) / math.log(failure)))
+    return Plan(
+        question=f"Runs so that one succeeds, and a fresh sample to find it, with confidence "
+        f"{confidence_number(delta)}, when a run fails with probability {failure:g}",
+        theorem="failure^k ≤ δ/2; |S| ≥ ln(2k/δ)/kl(t‖ε)",
+        runs=runs,
+        examples=examples,
+        simulated=simulated,
+        details={"world": "independent runs, and an oracle that knows the best"},
+    )
+
+
+@plain_numbers
+def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan:
+    """Rows to draw from D_t so that the best rule on the draw keeps half the edge, every round.
+
+    On the draw the error of every rule is off by at most γ/4, γ = edge/2, in all rounds. The rule
+    that looks best may be off by that much in its favour, and the best rule by as much to its
+    disadvantage, so the one that is taken has lost at most γ/2.
+
+    >>> resample(edge=0.2, delta=0.05, rounds=100, log_size=8.0).examples
+    13036
+    """
+    gamma = probability("edge", edge) / 2
+    number = positive_whole("rounds", rounds)
+    if not 0 <= log_size < math.inf:
+        raise ParameterError(f"log_size is {log_size}; it must be finite, and 0 or more")
+    nats = math.log(2 * number / probability("delta", delta)) + log_size
+    rows = math.ceil(8 * nats / gamma**2)
+    return Plan(
+        question=f"Rows to draw each round so that the best of exp({log_size:g}) rules keeps half "
+        f"of edge {edge:g} in all {rounds} rounds, with confidence {confidence_number(delta)}",
+        theorem="n' ≥ 8 ln(2|H|T/δ)/γ², γ = edge/2",
+        examples=rows,
+        draws=number * rows,
+        simulated=needs.good_rule_found(edge, delta, number, log_size, rows),
+        details={"world": "one rule with this edge among rules just below half of it"},
+    )
+
+
+def _test_length(epsilon: float, threshold: float, delta: float) -> int:
+    """Draws after which the two-threshold test has decided, whatever μ is (theory of filtering)."""
+    point = sample_sizes.selection_threshold(threshold * epsilon, (1 - threshold) * epsilon)
+    distance = kl(point, epsilon)
+    return smallest(
+        lambda n: math.log(2 * math.sqrt(n) / delta) / n <= distance, 1, "the test of μ"
+    )
+
 
 __all__ = [
     "confidence", "coverage", "filtering", "finite", "holdout", "monitor", "no_free_lunch",
@@ -20,18 +217,9 @@ __all__ = [
 ]  # fmt: skip
 
 QUESTIONS: dict[str, Callable[..., Plan]] = {
-    "finite": finite,
-    "vc": vc,
-    "rectangle": rectangle,
-    "stumps": stumps,
-    "rounds": rounds,
-    "filtering": filtering,
-    "confidence": confidence,
-    "resample": resample,
-    "holdout": holdout,
-    "recall": recall,
-    "coverage": coverage,
-    "monitor": monitor,
-    "no_free_lunch": no_free_lunch,
-    "strong": strong,
-}
+    question.__name__: question
+    for question in (
+        finite, vc, rectangle, stumps, rounds, filtering, confidence, resample, holdout, recall,
+        coverage, monitor, no_free_lunch, strong,
+    )
+}  # fmt: skip

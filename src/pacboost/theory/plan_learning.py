@@ -2,20 +2,81 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
-from pacboost.bounds import finite as finite_bound
-from pacboost.bounds import lower as lower_bound
-from pacboost.bounds import passing
-from pacboost.bounds import rectangle as rectangle_bound
-from pacboost.bounds import vc as vc_bound
+from pacboost.bounds import deciding, monitoring, passing
+from pacboost.bounds.coverage import average_rank, covering_rank, rows_to_cover
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_stump_growth, vc_of_stumps
-from pacboost.theory import needs
-from pacboost.theory.answer import Plan
+from pacboost.numerics.markup import bold, facts
+from pacboost.theory import finite as finite_bound
+from pacboost.theory import needs, sample_sizes
+from pacboost.theory import vc as vc_bound
+
+# What a question of planning is answered with.
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An answer: what suffices, what is needed in the worst case, what a simulation needed."""
+
+    question: str
+    theorem: str
+    examples: int | None = None
+    rounds: int | None = None
+    draws: int | None = None
+    runs: int | None = None
+    lower: int | None = None
+    """So many are needed in the worst case, by those ``lower_for`` names; None if not known."""
+    lower_for: str = ""
+    simulated: int | None = None
+    """What one plain world needed, in the unit of the answer; None where there is none."""
+    details: Mapping[str, float | int | str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = [self.question, ""]
+        lines += [f"  {name:<22} {text}" for name, text in self.facts()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return bold(self.question) + facts(self.facts())
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Everything there is, as pairs of words.
+
+        A simulation that needed less than the worst case does is left out: it speaks of an easier
+        distribution, and the two numbers side by side would seem to contradict each other.
+        """
+        numbers = {
+            "examples": self.examples,
+            "rounds": self.rounds,
+            "draws": self.draws,
+            "runs": self.runs,
+        }
+        facts = [(name, f"{number:,}") for name, number in numbers.items() if number is not None]
+        if self.lower is not None:
+            facts.append(("needed in worst case", f"{self.lower:,}, by {self.lower_for}"))
+        shown = self.simulated is not None and self.simulated >= (self.lower or 0)
+        if shown:
+            facts.append(("a simulation needed", f"{self.simulated:,}"))
+        facts += [("theorem", self.theorem)]
+        facts += [
+            (name, f"{value:.6g}" if isinstance(value, float) else str(value))
+            for name, value in self.details.items()
+            if shown or name != "world"
+        ]
+        return facts
+
+    def to_json(self) -> str:
+        """Everything as JSON text."""
+        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
+
 
 WORST_CASE = "deterministic learners on the worst distribution of such a class"
 """Whom the lower bounds of Blumer et al. and of Ehrenfeucht et al. speak of, as they are used here:
@@ -36,7 +97,7 @@ def finite(
     nats = math.log(positive_whole("size", size)) if size is not None else float(log_size or 0.0)
     examples = finite_bound.examples_for_consistent(epsilon, delta, nats)
     parted = nats > math.log(2.5)  # of three concepts two agree on some point, and part elsewhere
-    lower = math.ceil(lower_bound.blumer(epsilon, delta)) if parted else 1
+    lower = math.ceil(sample_sizes.blumer(epsilon, delta)) if parted else 1
     return Plan(
         question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
         f"consistent learner, ln(hypotheses) = {nats:.4g}",
@@ -60,7 +121,7 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
     """
     growth = vc_bound.growth_of_dimension(positive_whole("dimension", dimension))
     examples = min(
-        lower_bound.blumer_upper(epsilon, delta, dimension),
+        sample_sizes.blumer_upper(epsilon, delta, dimension),
         smallest(
             lambda n: vc_bound.realizable(n, delta, growth) <= epsilon, dimension, "the VC bound"
         ),
@@ -70,7 +131,7 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
         f"consistent learner of VC dimension {dimension}",
         theorem="R ≤ (2/m)(log₂ Π(2m) + log₂(2/δ)), or Blumer et al.'s closed form if smaller",
         examples=examples,
-        lower=lower_bound.examples_needed(epsilon, delta, dimension),
+        lower=sample_sizes.examples_needed(epsilon, delta, dimension),
         lower_for=WORST_CASE,
         simulated=needs.tight_fit(epsilon, delta, dimension, 4 * examples),
         details={"world": f"tightest box with {dimension} sides around uniform points"},
@@ -86,17 +147,17 @@ def rectangle(*, epsilon: float, delta: float, dimensions: int) -> Plan:
     (76, 176)
     """
     positive_whole("dimensions", dimensions)
-    examples = rectangle_bound.examples_for_sharp(epsilon, delta, dimensions)
+    examples = sample_sizes.examples_for_sharp(epsilon, delta, dimensions)
     return Plan(
         question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
         f"tightest box in {dimensions} dimensions",
         theorem="R ≤ BinInv(2d - 1, m, δ)",
         examples=examples,
-        lower=lower_bound.examples_needed(epsilon, delta, 2 * dimensions),
+        lower=sample_sizes.examples_needed(epsilon, delta, 2 * dimensions),
         lower_for=WORST_CASE,
         simulated=needs.tight_fit(epsilon, delta, 2 * dimensions, 4 * examples),
         details={
-            "by strips": rectangle_bound.examples_for_strip(epsilon, delta, dimensions),
+            "by strips": sample_sizes.examples_for_strip(epsilon, delta, dimensions),
             "world": "uniform points that fill the box",
         },
     )
@@ -133,7 +194,7 @@ def no_free_lunch(*, domain: int) -> Plan:
     >>> no_free_lunch(domain=1024).lower
     512
     """
-    needed = lower_bound.examples_for_no_free_lunch(domain)
+    needed = sample_sizes.examples_for_no_free_lunch(domain)
     return Plan(
         question=f"Examples to learn any labelling whatever of {domain:,} points",
         theorem="with fewer than half the points seen, some labelling gives risk ≥ 1/8 with "
@@ -142,7 +203,7 @@ def no_free_lunch(*, domain: int) -> Plan:
         lower_for="every learner, on some labelling and distribution",
         simulated=needs.labelling_learned(domain),
         details={
-            "mean risk at that size": lower_bound.no_free_lunch_risk(needed, domain),
+            "mean risk at that size": sample_sizes.no_free_lunch_risk(needed, domain),
             "world": "uniform over all labellings",
         },
     )
@@ -175,5 +236,146 @@ def holdout(*, epsilon: float, delta: float, error: float = 0.0, power: float = 
             "fewest that can pass": passing.rows_to_pass(epsilon, delta),
             "by Chernoff": passing.rows_to_pass_by_chernoff(epsilon, delta, error, power),
             "by Hoeffding": passing.rows_to_pass_by_hoeffding(epsilon, delta, error, power),
+        },
+    )
+
+
+# How many positives certify a recall, and how many calibration rows prediction sets need?
+
+
+@plain_numbers
+def recall(
+    *,
+    recall: float,
+    delta: float,
+    true_recall: float = 1.0,
+    power: float = 0.9,
+    share: float | None = None,
+) -> Plan:
+    """Positive rows to hold out so that a recall is certified, and rows in all at their share.
+
+    ``true_recall`` is what the classifier really finds; with so many positives, and with every
+    larger number, it passes with probability ``power`` or more. With ``share`` the same is said of
+    rows of both classes, of which the positives are a random number. A threshold that is chosen by
+    these rows (``choose_threshold``) needs the ``fewest`` only: it is set so that it passes.
+
+    >>> recall(recall=0.95, delta=0.05).examples
+    59
+    >>> answer = recall(recall=0.9, delta=0.05, true_recall=0.95, share=0.01)
+    >>> answer.details["positives"], answer.examples
+    (263, 25352)
+    """
+    target = probability("recall", recall)
+    if not target < true_recall <= 1:
+        raise ParameterError(
+            f"true_recall is {true_recall:g}; it has to be above the recall of {target:g} that is "
+            "to be certified, and at most 1"
+        )
+    missed = 1 - true_recall
+    positives = passing.rows_to_pass(1 - target, delta, missed, power)
+    if share is None:
+        what, number, rows, sure = "positives", "n", positives, missed == 0
+        chance = passing.chance_to_pass(positives, 1 - target, delta, missed)
+    else:
+        what, number, sure = f"rows, {share:g} of them positive", "n ~ Bin(rows, share)", False
+        rows = passing.rows_of_all_to_pass(share, 1 - target, delta, missed, power)
+        chance = passing.chance_of_all_to_pass(rows, share, 1 - target, delta, missed)
+    return Plan(
+        question=f"Held-out {what}, so many or any larger number, to certify recall ≥ {target:g} "
+        f"with confidence {confidence_number(delta)}, if the true recall is {true_recall:g}; it "
+        f"then passes with probability {1 if sure else power:g} or more",
+        theorem=f"recall ≥ 1 - BinInv(K, n, δ), K ~ Bin(n, missed), {number} positives",
+        examples=rows,
+        details={
+            "positives": positives,
+            "passes with": chance,
+            "fewest positives": deciding.fewest_rows(1 - target, delta),
+        },
+    )
+
+
+@plain_numbers
+def coverage(
+    *,
+    coverage: float,
+    delta: float,
+    excess: float = 0.02,
+    classes: int = 1,
+    share: float | None = None,
+    power: float = 0.9,
+) -> Plan:
+    """Calibration rows so that prediction sets cover with confidence, and not much more than asked.
+
+    The sets hold every label whose score is at most the k-th smallest of n calibration rows. Their
+    coverage is at least ``coverage`` except with probability delta, and k/(n + 1) on average, which
+    is to exceed it by at most ``excess``, for this n and every larger one. With ``classes``, every
+    class has its share of delta and rows of its own, whose number is random: each class has so
+    many with probability ``power``, if the rarest is a ``share`` of all rows (1/``classes``).
+
+    >>> answer = coverage(coverage=0.9, delta=0.05)
+    >>> answer.examples, answer.details["rank"], answer.details["fewest rows"]
+    (638, 587, 29)
+    """
+    target, level = probability("coverage", coverage), probability("delta", delta)
+    level /= positive_whole("classes", classes)
+    rarest = 1 / classes if share is None else share
+    if not 0 < rarest <= 1 / classes:
+        raise ParameterError(
+            f"share is {share:g}; that of the rarest of {classes} classes is above 0 and at most "
+            f"1/{classes}"
+        )
+    examples = rows = rows_to_cover(target, level, excess)
+    said = ""
+    if classes > 1:
+        lack = (1 - probability("power", power)) / classes
+        examples = passing.rows_of_all(rows, rarest, 1 - lack)
+        said = f", so many of each of {classes} classes with probability {power:g} or more"
+    rank = covering_rank(rows, target, level)
+    return Plan(
+        question=f"Calibration rows for prediction sets that cover at least {target:g} with "
+        f"confidence {confidence_number(delta)}, and at most {excess:g} more on average{said}",
+        theorem="P[coverage < 1 - a] ≤ P[Bin(n, 1 - a) ≥ k] ≤ δ",
+        examples=examples,
+        details={
+            "rows of each class": rows,
+            "rank": rank,
+            "mean coverage": rank / (rows + 1),
+            "fewest rows": deciding.fewest_rows(1 - target, level),
+            "rank for coverage on average only": average_rank(rows, target),
+        },
+    )
+
+
+# How many labelled rows until a model in use is seen to err more often than certified?
+
+
+@plain_numbers
+def monitor(
+    *, before: float, after: float, delta: float, power: float = 0.9, run_length: int = 100_000
+) -> Plan:
+    """Labelled rows until a jump of the error above the certified one is seen by ``Monitor``.
+
+    ``before`` is the certified error, ``after`` the error from the jump on. The certificate is
+    refuted within ``examples`` rows with probability ``power`` if the model errs so often from the
+    first row on. After a long quiet time the capital against it has shrunk; the change detector
+    sounds within as many rows after the jump as ``details`` says, whenever the jump comes.
+
+    >>> answer = monitor(before=0.05, after=0.08, delta=0.05)
+    >>> answer.examples, answer.details["rows after a late jump"]
+    (1313, 2576)
+    """
+    level = probability("delta", delta)
+    late = math.log(positive_whole("run_length", run_length))
+    return Plan(
+        question=f"Labelled rows until an error of {after:g} is seen where {before:g} is "
+        f"certified, with probability {power:g} or more",
+        theorem="P[ever K_t ≥ 1/δ] ≤ δ while the certificate holds; K_t by Bin(t, after)",
+        examples=monitoring.rows_to_see(before, after, -math.log(level), power),
+        details={
+            "rows after a late jump": monitoring.rows_to_see(
+                before, after, late, power, detector=True
+            ),
+            "average run length": run_length,
+            "false alarm ever": level,
         },
     )

@@ -39,7 +39,7 @@ from pacboost.theory.three_oracles import (
     as_sample,
     wrong,
 )
-from pacboost.training.filtering.mean_test import MeanTest, share_of
+from pacboost.training.filtering.plan import MeanTest, share_of
 from pacboost.training.run.rounds import RowsShown
 
 # The record of Schapire's recursion: what it aimed at, and what every call did.

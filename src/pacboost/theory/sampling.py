@@ -163,7 +163,6 @@ class WorldOracle(AbstractOracle):
         self._block: tuple[int, NDArray[np.float64], NDArray[np.int8]] | None = None
 
     def draw(self, n: int) -> Batch:
-        """Make the next n rows."""
         first, last = self._row, self._row + whole("n", n, 1)
         parts = [self._made(b) for b in range(first // ROWS_PER_KEY, -(-last // ROWS_PER_KEY))]
         start = first % ROWS_PER_KEY
@@ -180,15 +179,12 @@ class WorldOracle(AbstractOracle):
         return self._block[1:]
 
     def classes(self) -> NDArray[np.int8]:
-        """Return the two signs."""
         return np.array([-1, 1], dtype=np.int8)
 
     def position(self) -> dict[str, Any]:
-        """Return the number of the next row."""
         return {"row": self._row}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on from a position."""
         (self._row,) = read_position(position, "row")
 
     def fingerprint(self) -> str:
@@ -197,5 +193,4 @@ class WorldOracle(AbstractOracle):
         return sha256(X.tobytes() + y.tobytes()).hexdigest()
 
     def place(self, row: int) -> str:
-        """Name the row by its number."""
         return f"row {row} of the world"

@@ -15,7 +15,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.bounds import finite, rectangle
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.training_rows import RemembersRows
@@ -31,7 +30,8 @@ from pacboost.numerics.checks import probability
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.theory.rectangle import Box, tightest
+from pacboost.theory import finite, sample_sizes
+from pacboost.theory.learners import Box, tightest
 from pacboost.theory.version_space import (
     DEFAULT_GRID,
     Bands,
@@ -211,7 +211,7 @@ class RectangleClassifier(RuleClassifier):
         self.mistakes_ = int((self._answers(X) != signs).sum())
 
     def _certify(self) -> Certificate:
-        return rectangle.certificate(
+        return sample_sizes.box_certificate(
             self.n_rows_, self.delta, int(self.n_features_in_), self.mistakes_
         )
 

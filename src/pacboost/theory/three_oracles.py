@@ -25,7 +25,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 
 LEAST_AT_ONCE = 256
 MOST_AT_ONCE = 32_768
@@ -67,7 +67,6 @@ class Source(Oracle):
         """The number of draws that repeated a row."""
 
     def draw(self, count: int) -> EncodedRows:
-        """Return the next rows."""
         parts: list[EncodedRows] = []
         while count > 0:
             if self._most is not None and self.draws >= self._most:
@@ -118,7 +117,6 @@ class Halves(Filter):
         self._kept: dict[bool, EncodedRows | None] = {True: None, False: None}
 
     def draw(self, count: int) -> EncodedRows:
-        """Toss a coin for each example, and find examples that match."""
         coins = self._coins.random(count) < 0.5
         needed = {True: int(coins.sum()), False: count - int(coins.sum())}
         while True:

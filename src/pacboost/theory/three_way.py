@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.bounds import three_way
+from pacboost.bounds import filtering
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning
 from pacboost.estimators.fitting.atomic import all_or_nothing
@@ -46,7 +46,7 @@ from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.theory.committee import MembersClassifier, empty_ledger
 from pacboost.theory.recursion import Record, Recursion
 from pacboost.theory.three_oracles import Source, look
-from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.rows import RowEncoder
 
 # What Schapire's recursion did: a table, a picture, and a view while it runs.
 
@@ -302,7 +302,7 @@ class ThreeWayBoost(MembersClassifier):
         certificate: Certificate | None = None
         shown = self.classes_.size > 1 and not record.stopped and not record.again
         if shown and not self._copies:
-            certificate = three_way.certificate(
+            certificate = filtering.recursive_certificate(
                 record.targets[0], record.levels, record.delta, record.draws, oracle.order.assumes
             )
         name = as_learner(self.learner, "learner").name

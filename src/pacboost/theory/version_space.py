@@ -55,13 +55,11 @@ class Band(Rule):
     within: int = 1
 
     def answers(self, sample: Sample) -> Answers:
-        """Compare the raw values."""
         values = sample.table.block(self.feature, self.feature + 1)[:, 0]
         inside = (values > self.low) & (values <= self.high)
         return np.where(inside, np.int8(self.within), np.int8(-self.within))
 
     def negated(self) -> Band:
-        """Turn the answers round."""
         return replace(self, within=-self.within)
 
     def words(self, names: Names) -> str:
@@ -95,7 +93,6 @@ class Bands(FiniteClass):
     intervals: bool = False
 
     def size(self, features: int) -> int:
-        """Count "never" and "always" once."""
         searched = 1 if self.feature is not None else features
         return 2 + searched * (self._ends()[0].size - 1)
 
@@ -150,7 +147,6 @@ class Listed(FiniteClass):
     functions: Sequence[Callable[..., Any]] = field(default=())
 
     def size(self, features: int) -> int:
-        """As many as there are, whether they differ or not."""
         return len(self.functions)
 
     def search(self, X: Values, signs: Signs) -> SearchResult:
@@ -191,7 +187,6 @@ class Literals(Rule):
     sign: int = 1
 
     def answers(self, sample: Sample) -> Answers:
-        """Make the tests."""
         holds = np.full(sample.n_rows, self.every == (self.tests is not None))
         for j, value, equal in self.tests or ():
             test = (sample.table.block(j, j + 1)[:, 0] == value) == equal
@@ -199,7 +194,6 @@ class Literals(Rule):
         return np.where(holds, np.int8(self.sign), np.int8(-self.sign))
 
     def negated(self) -> Literals:
-        """Turn the answers round."""
         return replace(self, sign=-self.sign)
 
     def words(self, names: Names) -> str:
@@ -227,11 +221,9 @@ class Conjunctions(FiniteClass):
     every: bool = True
 
     def size(self, features: int) -> int:
-        """Each feature is wanted true, wanted false, or not asked about."""
         return int(3**features + 1)
 
     def search(self, X: Values, signs: Signs) -> SearchResult:
-        """Count all where they are few enough, else eliminate, and climb if that does not fit."""
         values = _true_values(X)
         bits, wanted = np.asarray(values == X), signs.astype(np.int64) * (1 if self.every else -1)
         few = X.shape[1] <= MOST_COUNTED

@@ -28,7 +28,7 @@ class Risk(float):
 
     standard_error: float
 
-    def __new__(cls, value: float, standard_error: float = 0.0) -> Risk:  # noqa: D102
+    def __new__(cls, value: float, standard_error: float = 0.0) -> Risk:
         risk = super().__new__(cls, value)
         risk.standard_error = standard_error
         return risk
@@ -127,7 +127,6 @@ class UnitCube(World):
     cuts: tuple[tuple[float, ...], ...]
 
     def points(self, uniforms: Rows) -> Rows:
-        """They are uniform already."""
         return uniforms
 
     def piecewise_risk(self, predict: Predict, cuts: Sequence[Sequence[float]]) -> Risk:
@@ -176,7 +175,6 @@ class Boxes(UnitCube):
         return tuple(zip(self.lower, self.upper, strict=True))
 
     def truth(self, X: Rows) -> Signs:
-        """Return +1 inside."""
         within = (np.array(self.lower) <= X) & (np.array(self.upper) >= X)
         return signs(np.all(within, axis=1))
 
@@ -205,7 +203,6 @@ class Intervals(UnitCube):
         return (tuple(end for pair in self.ends for end in pair),)
 
     def truth(self, X: Rows) -> Signs:
-        """Return +1 inside."""
         inside = np.zeros(len(X), dtype=np.bool_)
         for low, high in self.ends:
             inside |= (X[:, 0] >= low) & (X[:, 0] <= high)
@@ -228,8 +225,16 @@ def _volume(lower: Ends, upper: Ends) -> float:
 # Worlds of Gaussian features: halfspaces, and sums of parts.
 
 
+class Gaussian(World):
+    """Independent standard Gaussian features."""
+
+    def points(self, uniforms: Rows) -> Rows:
+        # A uniform number may be 0, whose quantile is infinite.
+        return np.asarray(ndtri(np.maximum(uniforms, 2.0**-54)), dtype=np.float64)
+
+
 @dataclass(frozen=True)
-class Halfspaces(World):
+class Halfspaces(Gaussian):
     """Independent standard Gaussian features; +1 where weights·x + bias > 0.
 
     >>> Halfspaces((1.0, 0.0)).halfspace_risk((1.0, 1.0))
@@ -247,12 +252,7 @@ class Halfspaces(World):
         """One per weight."""
         return len(self.weights)
 
-    def points(self, uniforms: Rows) -> Rows:
-        """Return Gaussian rows."""
-        return _gaussian(uniforms)
-
     def truth(self, X: Rows) -> Signs:
-        """Return +1 on the positive side."""
         return signs(np.array(product(X, np.array(self.weights)) + self.bias > 0))
 
     def halfspace_risk(self, weights: Sequence[float], bias: float = 0.0) -> Risk:
@@ -276,7 +276,7 @@ class Halfspaces(World):
 
 
 @dataclass(frozen=True)
-class NoisyAdditive(World):
+class NoisyAdditive(Gaussian):
     """Independent standard Gaussian features; +1 where Σ part_j(x_j) > cut; labels flipped.
 
     Only the Bayes risk, which is the noise, is known in closed form.
@@ -294,12 +294,7 @@ class NoisyAdditive(World):
         """One per part."""
         return len(self.parts)
 
-    def points(self, uniforms: Rows) -> Rows:
-        """Return Gaussian rows."""
-        return _gaussian(uniforms)
-
     def truth(self, X: Rows) -> Signs:
-        """Add up the parts."""
         score = sum(part(X[:, j]) for j, part in enumerate(self.parts))
         return signs(np.asarray(score > self.cut))
 
@@ -311,11 +306,6 @@ def hastie(features: int = 10, noise: float = 0.0) -> NoisyAdditive:
     9.3418
     """
     return NoisyAdditive((np.square,) * features, float(chdtri(features, 0.5)), noise)
-
-
-def _gaussian(uniforms: Rows) -> Rows:
-    # A uniform number may be 0, whose quantile is infinite.
-    return np.asarray(ndtri(np.maximum(uniforms, 2.0**-54)), dtype=np.float64)
 
 
 def _unit(weights: Sequence[float]) -> tuple[Rows, float]:
@@ -361,11 +351,9 @@ class LabelNoise(World):
         return self.rate + self.world.noise - 2 * self.rate * self.world.noise
 
     def points(self, uniforms: Rows) -> Rows:
-        """Those of the other world."""
         return self.world.points(uniforms)
 
     def truth(self, X: Rows) -> Signs:
-        """That of the other world."""
         return self.world.truth(X)
 
     def _disagreement(self, predict: Predict, draws: int, seed: Seed) -> Risk:

@@ -102,8 +102,8 @@ def test_a_threshold_that_was_certified_is_kept_to(tmp_path: Path) -> None:
     model = pacboost.TextBoostClassifier(n_estimators=20, random_state=0, certify="holdout")
     model.fit(rows["utterance"], rows["intent"])
     fresh, known = ["my card", "top up"] * 60, ["lost card", "top-up"] * 60
-    model.certify_answers(fresh, known, abstain_below=0.99, copies="draws")
-    model.save(tmp_path / "m.pacb")
+    sure = pacboost.choose_threshold(model, fresh, known, abstain_below=0.99, copies="draws")
+    sure.save(tmp_path / "m.pacb")
     assert answer("ask", tmp_path / "m.pacb", "hello")["answers"][0]["answer"] is None
     free = answer("ask", tmp_path / "m.pacb", "hello", "--abstain-below", "0")["answers"][0]
     assert free["answer"] is not None

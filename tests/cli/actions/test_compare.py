@@ -48,7 +48,7 @@ def test_says_in_json_what_python_says(data: Path) -> None:
     assert result.exit_code == 0, result.output
     read = read_csv(data, "label", categories=True)
     expected = compare(
-        "adaboost,logit", "tree", read.table, read.labels, n_estimators=6, random_state=3
+        read.table, read.labels, "adaboost,logit", "tree", n_estimators=6, random_state=3
     ).to_dict()
     found = json.loads(result.output)
     for entry in [*found["boosters"], *expected["boosters"]]:

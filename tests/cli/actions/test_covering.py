@@ -51,8 +51,8 @@ def test_sets_are_kept_and_used(folder: Path) -> None:
     found = answer(*asked(folder, "--coverage", "0.85", "--output", kept))
     assert found["value"] >= 0.85
     assert found["order"]["by_chance"] is True
-    model = pacboost.load(kept)
-    assert model.sets_.certificate.value == found["value"]
+    made: Any = pacboost.sets(pacboost.load(kept)).certificate_
+    assert made.value == found["value"]
     well("predict", kept, folder / "new.csv", "--sets", "--proba", "--output", out)
     rows = table(out)
     held = [set(row["set"].split("|")) for row in rows]
@@ -67,7 +67,7 @@ def test_sets_of_groups_and_classes(folder: Path) -> None:
     kept, out = folder / "groups.pacb", folder / "out.csv"
     found = answer(*asked(folder, "--by", "part", "--output", kept))
     assert [own["details"]["group"] for own in found["certificates"]] == ["north", "south"]
-    assert pacboost.load(kept).sets_.groups == ("north", "south")
+    assert pacboost.sets(pacboost.load(kept)).rule.groups == ("north", "south")
     well("predict", kept, folder / "new.csv", "--sets", "--by", "part", "--output", out)
     result = run("predict", kept, folder / "new.csv", "--sets")
     assert result.exit_code == 2

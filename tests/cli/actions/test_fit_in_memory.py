@@ -16,7 +16,7 @@ from pacboost.cli.main import main
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.csv import read_csv
 from pacboost.training.run.loop import Run
-from pacboost.training.run.record import FinishedRound
+from pacboost.training.run.rounds import FinishedRound
 from tests.cli.running import answer, run, write_csv
 from tests.worlds import noisy
 

@@ -20,7 +20,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_says_what_python_says(data: Path) -> None:
     found = answer("diagnose", data, "--target", "label", "--delta", "0.1", "--seed", "2")
     read = read_csv(data, "label", categories=True)
-    direct = diagnose(None, read.table, read.labels, delta=0.1, seed=2)
+    direct = diagnose(read.table, read.labels, delta=0.1, seed=2)
     assert found["sentence"] == direct.sentence
     assert [stage["edge"] for stage in found["stages"]] == [s.edge for s in direct.stages]
     assert found["sentence"] in well("diagnose", data, "--target", "label", "--delta", "0.1",

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost.bounds import pac_bayes
+from pacboost.bounds import out_of_bag
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
 from pacboost.estimators.bagging.certifying import WAYS
@@ -341,11 +341,11 @@ def test_certificates_of_a_fit(way: str) -> None:
     X, y = noisy(4_000, 4, 13, noise=0.02)
     model = BaggingClassifier(DecisionTreeClassifier(), 25, certify=way, random_state=0).fit(X, y)
     certificate, counts = model.certificate_, model.out_of_bag_
-    again = getattr(pac_bayes, certificate.bound.removeprefix("pac_bayes."))
+    again = getattr(out_of_bag, certificate.bound.removeprefix("pac_bayes."))
     assert again(**certificate.inputs) == certificate.value < 0.7
     assert counts.rows == 4_000
     bags = np.array([model._bags.bag(b).counts > 0 for b in range(25)])
-    fewest, pair = pac_bayes.out_of_bag_sizes(bags)
+    fewest, pair = out_of_bag.out_of_bag_sizes(bags)
     assert counts.least_size == fewest
     assert counts.pair_least_size in (None, pair)
 

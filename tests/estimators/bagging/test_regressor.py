@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bagging import BaggingRegressor
 from pacboost.learners.tree import Tree
-from pacboost.theory.rectangle import Rectangle
+from pacboost.theory.learners import Rectangle
 from tests.estimators.checks import every_check
 
 Table = NDArray[np.float64]

@@ -16,10 +16,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.filtering import Mada
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.newton import Gentle
 from pacboost.boosters.registry import BOOSTERS
-from pacboost.boosters.smooth import Mada
 from pacboost.errors import (
     DataError,
     NoEdgeWarning,
@@ -479,9 +479,3 @@ def test_a_certificate_of_several_labels_speaks_of_labels() -> None:
     certificate = BoostClassifier("adaboost", n_estimators=5).fit(X, labels).certificate_
     assert "labels of the rows" in certificate.claim
     assert "K/2" not in certificate.theorem
-
-
-def test_staged_scores_end_at_the_score() -> None:
-    X, labels = several()
-    model = BoostClassifier("adaboost", n_estimators=5).fit(X, labels)
-    assert list(model.staged_score(X, labels))[-1] == model.score(X, labels)

@@ -12,7 +12,7 @@ from scipy import sparse
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.errors import ParameterError
 from pacboost.models.file.format import model_bytes
-from tests.learners.test_interactions import may_interact, paths
+from tests.learners.test_growing import may_interact, paths
 
 X = np.random.default_rng(0).normal(size=(400, 4))
 SCORE = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + 0.3 * X[:, 0]
@@ -43,8 +43,8 @@ def test_every_path_of_every_tree_stays_within_one_set(kind: Any, sets: Any) -> 
 @pytest.mark.parametrize("rows", [FRAME, sparse.csr_array(X * (np.abs(X) > 0.5))])
 @pytest.mark.parametrize("answers", [SCORE > 0, np.digitize(SCORE, [-1, 0, 1])])
 def test_threads_change_no_byte(rows: Any, answers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_A_MEMBER", 1)
-    monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_MANY", 0)
+    monkeypatch.setattr("pacboost.learners.tree.CELLS_WORTH_A_MEMBER", 1)
+    monkeypatch.setattr("pacboost.learners.tree.CELLS_WORTH_MANY", 0)
     monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 3)
     found = [
         fit(

@@ -14,7 +14,7 @@ import pytest
 
 from pacboost.errors import DataError, FileError, OneClassWarning, ParameterError
 from pacboost.estimators.filtering import filter_setup
-from pacboost.sources.oracles.parquet import ParquetOracle
+from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.theory.sampling import WorldOracle
 from pacboost.theory.worlds import Halfspaces
 from pacboost.training.filtering import candidates

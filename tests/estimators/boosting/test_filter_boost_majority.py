@@ -10,7 +10,7 @@ import pytest
 from pacboost import FilterBoostClassifier
 from pacboost.boosters.majority import Majority
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.training.filtering.vote_so_far import KEPT
+from pacboost.training.filtering.plan import KEPT
 from tests.estimators.filter_sources import noisy
 
 

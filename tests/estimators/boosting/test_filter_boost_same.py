@@ -12,7 +12,7 @@ import pytest
 
 from pacboost.estimators.filtering import filter_setup
 from pacboost.models.file.format import model_bytes
-from pacboost.sources.oracles.parquet import ParquetOracle
+from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.sampling import WorldOracle
 from pacboost.theory.worlds import Halfspaces, LabelNoise, hastie

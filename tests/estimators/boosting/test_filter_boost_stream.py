@@ -57,10 +57,10 @@ def test_what_is_still_hard_is_carried_over() -> None:
     model = fed(X, y, n_certify=0, sample_rows=5000)
     carried = model._stream.run._carried
     assert carried is not None
-    old = carried.examples.rows < 5000
+    old = carried.rows < 5000
     assert 0 < old.sum() < 3500
     assert carried.n_rows <= 5000
-    stands = model._stream.run.vote_so_far.score(carried.examples.table, carried.examples.signs)
+    stands = model._stream.run.vote_so_far.score(carried)
     assert stands.chances[old].mean() > stands.chances.mean() * 0.8
 
 

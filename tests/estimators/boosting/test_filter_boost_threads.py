@@ -18,7 +18,7 @@ from pacboost.estimators.filtering import filter_setup
 from pacboost.kernels import hashing
 from pacboost.models.file.format import model_bytes
 from pacboost.theory.worlds import hastie
-from pacboost.training.filtering import candidates, engine, looking
+from pacboost.training.filtering import candidates, engine, refilling
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 ROUNDS = 6
@@ -30,8 +30,8 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have several pieces in an offer, several offers in a refill, and more threads than cores."""
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
     monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
-    monkeypatch.setattr(looking, "LEAST_PER_PIECE", 150)
-    monkeypatch.setattr(looking, "CELLS_PER_PIECE", 600)
+    monkeypatch.setattr(refilling, "LEAST_PER_PIECE", 150)
+    monkeypatch.setattr(refilling, "CELLS_PER_PIECE", 600)
     monkeypatch.setattr(engine, "usable_cores", lambda: 16)
 
 
@@ -119,7 +119,7 @@ def test_the_model_does_not_depend_on_pieces(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = content(fit(tmp_path, n_jobs=1))
-    monkeypatch.setattr(looking, "CELLS_PER_PIECE", 10**9)
+    monkeypatch.setattr(refilling, "CELLS_PER_PIECE", 10**9)
     assert content(fit(tmp_path, n_jobs=1)) == first
 
 
@@ -152,16 +152,16 @@ def test_several_threads_look_at_rows(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names: set[str] = set()
-    both, met, original = threading.Barrier(2), threading.Event(), looking.Look.__call__
+    both, met, original = threading.Barrier(2), threading.Event(), refilling.Look.__call__
 
-    def look(self: looking.Look, piece: looking.Piece) -> looking.Looked:
+    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Looked:
         names.add(threading.current_thread().name)
         if not met.is_set() and piece.batch.n_rows > 100:  # the first rows of an array are few
             both.wait(600)
             met.set()
         return original(self, piece)
 
-    monkeypatch.setattr(looking.Look, "__call__", look)
+    monkeypatch.setattr(refilling.Look, "__call__", look)
     fit(tmp_path, n_jobs=2)
     assert len(names) == 2
     assert threading.current_thread().name not in names
@@ -170,13 +170,13 @@ def test_several_threads_look_at_rows(
 def test_black_boxes_are_asked_by_one_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names, original = set(), looking.Look.__call__
+    names, original = set(), refilling.Look.__call__
 
-    def look(self: looking.Look, piece: looking.Piece) -> looking.Looked:
+    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Looked:
         names.add(threading.current_thread().name)
         return original(self, piece)
 
-    monkeypatch.setattr(looking.Look, "__call__", look)
+    monkeypatch.setattr(refilling.Look, "__call__", look)
     black_box(tmp_path, n_jobs=3)
     assert names == {threading.current_thread().name}
 
@@ -186,9 +186,9 @@ def test_few_pieces_are_in_flight(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alive = most = 0
-    lock, original, cut = threading.Lock(), looking.Look.__call__, looking.pieces
+    lock, original, cut = threading.Lock(), refilling.Look.__call__, candidates.Offer.pieces
 
-    def pieces(*arguments: Any) -> Iterator[looking.Piece]:
+    def pieces(*arguments: Any) -> Iterator[candidates.Offer]:
         nonlocal alive, most
         for piece in cut(*arguments):
             with lock:
@@ -196,15 +196,15 @@ def test_few_pieces_are_in_flight(
                 most = max(most, alive)
             yield piece
 
-    def look(self: looking.Look, piece: looking.Piece) -> looking.Looked:
+    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Looked:
         nonlocal alive
         found = original(self, piece)
         with lock:
             alive -= 1
         return found
 
-    monkeypatch.setattr(looking.Look, "__call__", look)
-    monkeypatch.setattr("pacboost.training.filtering.refilling.pieces", pieces)
+    monkeypatch.setattr(refilling.Look, "__call__", look)
+    monkeypatch.setattr(candidates.Offer, "pieces", pieces)
     fit(tmp_path, n_jobs=3)
     assert 1 < most <= 2 * 3
 
@@ -223,12 +223,12 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_learned(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_: Any) -> bool:
-        def look(self: looking.Look, piece: looking.Piece) -> looking.Looked:
+        def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Looked:
             if threading.current_thread() is threading.main_thread():
                 raise AssertionError("pieces are looked at by other threads")
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(looking.Look, "__call__", look)
+        monkeypatch.setattr(refilling.Look, "__call__", look)
         return False
 
     with pytest.raises(KeyboardInterrupt) as caught:

@@ -271,7 +271,7 @@ def test_every_loss_explains_itself_after_loading_too(loss: str, tmp_path: Path)
         assert own.explain(X[0]) is not None
         drops = own.permutation_importances(X, y, repeats=2, random_state=0)
         assert drops.mean[0] > max(drops.mean[2:])
-        axes = own.plot_rounds(X, y)
+        axes = pacboost.plots.rounds(own, X, y)
         lines = {line.get_label(): np.asarray(line.get_ydata()) for line in axes.lines}
         np.testing.assert_allclose(lines["test loss"], lines["training loss"], rtol=1e-9)
         values = own.shap_values(X[:5])

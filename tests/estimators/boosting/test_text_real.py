@@ -8,6 +8,7 @@ import gzip
 import numpy as np
 import pytest
 
+import pacboost
 from pacboost import TextBoostClassifier
 from tests.data import HOME
 
@@ -26,13 +27,14 @@ def test_answers_on_banking77_keep_their_word() -> None:
     train, test = rows_of("banking77", "train"), rows_of("banking77", "test")
     model = TextBoostClassifier(
         n_estimators=200, learning_rate=0.4, certify="holdout", calibrate="temperature",
-        target_error=0.05, random_state=0,
+        random_state=0,
     )  # fmt: skip
     model.fit([row["text"] for row in train], [row["intent"] for row in train])
-    answers = model.answer([row["text"] for row in test])
+    sure = pacboost.choose_threshold(model, target_error=0.05)
+    answers = sure.answer([row["text"] for row in test])
     wrong = [a.label != row["intent"] for a, row in zip(answers, test, strict=True) if a.label]
-    assert model.answering_.error <= 0.05
-    assert np.mean(wrong) < model.answering_.error
+    assert sure.certificate_.value <= 0.05
+    assert np.mean(wrong) < sure.certificate_.value
     assert 0.4 < len(wrong) / len(test) < 0.9
     assert model.calibration_error_ is not None
     assert model.calibration_error_ < 0.06
@@ -47,7 +49,7 @@ def test_words_rank_the_tags_of_bibtex() -> None:
 
     (texts, tags), (fresh, true) = entries("train"), entries("test")
     model = TextBoostClassifier(ngrams=(1, 1), n_estimators=40, learning_rate=0.3, random_state=0)
-    found = model.fit(texts, tags.astype(int)).ranking(fresh, true.astype(int))
+    found = pacboost.theory.ranking(model.fit(texts, tags.astype(int)), fresh, true.astype(int))
     assert found.one_error < 0.5
     assert found.average_precision > 0.45
     assert found.ranking_loss < 0.12

@@ -11,8 +11,14 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from pacboost import AdaBoostClassifier, BoostClassifier, TextBoostClassifier, load
-from pacboost.bounds.thresholds import by_ranks
+from pacboost import (
+    AdaBoostClassifier,
+    BoostClassifier,
+    TextBoostClassifier,
+    choose_threshold,
+    load,
+)
+from pacboost.bounds.answering import by_ranks
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.answers import Answer
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -63,10 +69,10 @@ def test_hold_out_rows_of_fit_certify_its_answers() -> None:
         model = quick(
             certify="holdout", holdout=0.5, n_estimators=3, random_state=seed, delta=delta
         )
-        model.fit(*said(80, seed))
-        assert model.answering_.rows == 40
-        violations += missed(model, model.answering_)
-    check_coverage("answering_ of fits with certify='holdout'", violations, runs, delta)
+        found = model.fit(*said(80, seed)).model_.answering
+        assert found.rows == 40
+        violations += missed(model, found)
+    check_coverage("answers of fits with certify='holdout'", violations, runs, delta)
 
 
 def test_twin_training_rows_certify_nothing() -> None:
@@ -77,7 +83,7 @@ def test_twin_training_rows_certify_nothing() -> None:
         labels = generator.choice(["yes", "no"], size=100)
         model = quick(random_state=seed).fit(words, labels)
         with pytest.raises(NotCertified, match="trained on"):
-            model.certify_answers(words, labels)
+            choose_threshold(model, words, labels, target_error=0.4)
         sure = model.predict_proba(words).max(axis=1)
         violations += min(by_ranks(sure, model.mistakes(words, labels), 0.1).errors) < 0.5
     check_rejected("twin: answers certified by training rows", violations, runs, 0.1)
@@ -85,7 +91,7 @@ def test_twin_training_rows_certify_nothing() -> None:
 
 def test_answers_are_predictions_or_none() -> None:
     model = fitted()
-    given = model.answer(WORDS, abstain_below=0.7)
+    given = choose_threshold(model, abstain_below=0.7).answer(WORDS)
     sure = model.predict_proba(WORDS).max(axis=1)
     assert [a.guess for a in given] == model.predict(WORDS).tolist()
     assert [a.confidence for a in given] == sure.tolist()
@@ -94,103 +100,80 @@ def test_answers_are_predictions_or_none() -> None:
         for guess, own in zip(model.predict(WORDS).tolist(), sure, strict=True)
     ]
     assert {a.label for a in given} == {"yes", "no", None}
-    asked = model.answer(WORDS, abstain_below=0.7, otherwise="ask")
+    asked = choose_threshold(model, abstain_below=0.7).set_params(otherwise="ask").answer(WORDS)
     assert {a.label for a in asked} == {"yes", "no", "ask"}
     assert isinstance(given[0], Answer)
+    with pytest.raises(NotCertified, match="nothing is certified"):
+        _ = choose_threshold(model, abstain_below=0.7).certificate_
 
 
-def test_the_threshold_may_be_chosen_at_any_time() -> None:
+def test_the_rows_of_the_fit_choose_a_threshold(tmp_path: Path) -> None:
     model, target = fitted(), 0.25
-    found = model.answering_
-    assert found.chosen is None
-    chosen = found.within(target)
-    threshold = chosen.point.threshold
-    labels = [a.label is not None for a in model.answer(WORDS, target_error=target)]
-    assert labels == (model.predict_proba(WORDS).max(axis=1) >= threshold).tolist()
-    own = quick(certify="holdout", holdout=0.5, target_error=target).fit(*said(1200, 0))
-    assert own.answering_.tested == target  # fixed beforehand, so it pays for no other threshold
-    assert own.answering_.error <= target
-    assert own.answering_.point.threshold <= threshold
-    answered = (own.predict_proba(WORDS).max(axis=1) >= own.answering_.point.threshold).tolist()
-    assert [a.label is not None for a in own.answer(WORDS)] == answered
-    with pytest.raises(ParameterError, match="when to answer"):
-        model.answer(WORDS)
+    found = choose_threshold(model, target_error=target)
+    assert found.threshold_ == model.model_.answering.within(target).point.threshold
+    assert found.certificate_.value <= target
+    answered = (model.predict_proba(WORDS).max(axis=1) >= found.threshold_).tolist()
+    assert [a.label is not None for a in found.answer(WORDS)] == answered
+    found.save(tmp_path / "model.pacb")
+    again = choose_threshold(load(tmp_path / "model.pacb"))
+    assert again.answer(WORDS) == found.answer(WORDS)
+    assert again.certificate_ == found.certificate_
+    with pytest.raises(ParameterError, match="no threshold was chosen"):
+        choose_threshold(model)
     with pytest.raises(NotCertified, match="the least is"):
-        model.answer(WORDS, target_error=1e-6)
-
-
-def test_a_confidence_of_ones_own() -> None:
-    model = quick(certify="holdout", abstain_below=0.8).fit(*said(1200, 0))
-    assert model.answering_.thresholds == 1
-    assert model.answering_.point.threshold == 0.8
-    assert model.answering_.certificate.delta == 0.05
-    assert model.answer(WORDS) == model.answer(WORDS, abstain_below=0.8)
-    without = quick(abstain_below=0.8).fit(*said(1200, 0))
-    assert [a.label for a in without.answer(WORDS)].count(None) > 0
-    with pytest.raises(NotCertified, match="certify='holdout', or call certify_answers"):
-        _ = without.answering_
+        choose_threshold(model, target_error=1e-6)
+    with pytest.raises(ParameterError, match="give X and y"):
+        choose_threshold(model, recall=0.9)  # type: ignore[call-overload]
+    with pytest.raises(NotCertified, match="certify='holdout', or give rows"):
+        choose_threshold(quick().fit(*said(100, 0)), target_error=0.2)
 
 
 def test_fresh_rows_certify_any_vote() -> None:
     X, y = noisy(900, 4, seed=1)
     for model in (AdaBoostClassifier(n_estimators=20), BoostClassifier(n_estimators=10)):
         model.fit(X[:300], y[:300])
-        found = model.certify_answers(X[300:], y[300:], target_error=0.45)
-        assert model.answering_ == found
-        answered = [a.label is not None for a in model.answer(X[300:])]
-        assert sum(answered) == found.point.answered
+        for wish in ({"target_error": 0.45}, {"abstain_below": 0.6}):
+            found: Any = choose_threshold(model, X[300:], y[300:], **wish)
+            answered = [a.label is not None for a in found.answer(X[300:])]
+            assert sum(answered) == found.curve_.point.answered
+        assert found.curve_.thresholds == 1
+        assert found.threshold_ == 0.6
+        assert found.certificate_.delta == 0.05
 
 
 def test_several_labels_are_answered_together() -> None:
     texts, labels = said(600, 0)
     both = np.column_stack([labels == "yes", [len(text) > 2 for text in texts]]).astype(int)
     model = quick(certify="holdout", booster="adaboost", n_estimators=20).fit(texts, both)
-    given = model.answer(texts[:5], abstain_below=0.0)
+    given = choose_threshold(model, abstain_below=0.0).answer(texts[:5])
     assert [a.label for a in given] == model.predict(texts[:5]).tolist()
-    assert model.answering_.points[0].mistakes == model.certificate_.inputs["k"]
+    assert model.model_.answering.points[0].mistakes == model.certificate_.inputs["k"]
 
 
 @pytest.mark.parametrize("calibrate", [None, "temperature", "isotonic"])
 @pytest.mark.usefixtures("isotonic_from_few_rows")
 def test_calibrated_confidence(calibrate: str | None) -> None:
     model = quick(calibrate=calibrate, certify="holdout").fit(*said(1200, 0))
-    given = model.answer(WORDS, abstain_below=0.6)
+    given = choose_threshold(model, abstain_below=0.6).answer(WORDS)
     chances = model.predict_proba(WORDS)
     places = [model.classes_.tolist().index(a.guess) for a in given]
     assert [a.confidence for a in given] == chances[np.arange(12), places].tolist()
 
 
-def test_files_keep_the_answers(tmp_path: Path) -> None:
-    model = quick(certify="holdout", target_error=0.25, calibrate="temperature")
-    model.fit(*said(1200, 0))
-    model.save(tmp_path / "model.pacb")
-    back = load(tmp_path / "model.pacb")
-    assert back.answering_ == model.answering_
-    assert back.answer(WORDS) == model.answer(WORDS)
-
-
 def test_a_new_fit_forgets_the_old_answers() -> None:
     model = clone(fitted()).fit(*said(1200, 0))
-    _ = model.answering_
-    model.set_params(certify=None).fit(*said(1200, 0))
-    with pytest.raises(NotCertified):
-        _ = model.answering_
+    assert model.model_.answering is not None
+    assert model.set_params(certify=None).fit(*said(1200, 0)).model_.answering is None
 
 
 @pytest.mark.parametrize(
-    ("options", "said_"),
+    ("wish", "words"),
     [
-        ({"target_error": 0.1}, "certify='holdout'"),
-        ({"target_error": 0.1, "abstain_below": 0.5, "certify": "holdout"}, "both given"),
+        ({"target_error": 0.1, "abstain_below": 0.5}, "one of them"),
         ({"abstain_below": 1.5}, "abstain_below is 1.5"),
-        ({"target_error": 3, "certify": "holdout"}, "target_error is 3"),
+        ({"target_error": 3}, "target_error is 3"),
     ],
 )
-def test_bad_wishes_are_refused(options: dict[str, Any], said_: str) -> None:
-    with pytest.raises(ParameterError, match=said_):
-        quick(**options).fit(*said(100, 0))
-
-
-def test_unfitted() -> None:
-    with pytest.raises((ValueError, AttributeError), match="not fitted"):
-        quick(abstain_below=0.5).answer(WORDS)
+def test_bad_wishes_are_refused(wish: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        choose_threshold(fitted(), **wish)

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 import pacboost
 from pacboost.errors import FileError, NotCertified, ParameterError
-from pacboost.estimators.decisions.answering import AnsweringClassifier
+from pacboost.estimators.decisions.threshold import AnsweringClassifier
 from tests.bounds.coverage import check_coverage, check_rejected
 
 Rows = tuple[NDArray[np.float64], NDArray[Any]]
@@ -48,8 +48,9 @@ def test_the_rule_is_used_saved_and_drawn(model: Any, tmp_path: Path) -> None:
     assert len(careful.answer(new)) == 4000
     assert careful.plot().get_xlabel() == "share of rows that are answered"
     careful.save(tmp_path / "m.pacb")
-    again = pacboost.load(tmp_path / "m.pacb")
-    assert [own.label for own in again.answer(new)] == said.tolist()
+    again = pacboost.choose_threshold(pacboost.load(tmp_path / "m.pacb"))
+    assert again.predict(new).tolist() == said.tolist()
+    assert again.certificate_ == careful.certificate_
     with pytest.raises(NotCertified, match="trained"):
         pacboost.certify(again, X, y)  # the rows that chose the threshold are remembered
     careful.report(tmp_path / "page.html")

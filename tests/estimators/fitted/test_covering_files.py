@@ -11,10 +11,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import pacboost
+from pacboost.bounds.coverage import coverage_rule
 from pacboost.bounds.family import Family
-from pacboost.bounds.interval_rule import coverage_rule
-from pacboost.bounds.label_sets import SetRule
-from pacboost.errors import DataError, FileError, InputWarning, ParameterError
+from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.model_files import changed
 
@@ -46,30 +45,29 @@ def makers() -> dict[str, Any]:
 @pytest.mark.parametrize("method", ["lac", "aps"])
 def test_files_keep_sets(name: str, method: str, tmp_path: Path) -> None:
     model = makers()[name].fit(TRAIN[BOTH], Y)
-    made = model.certify_sets(FRESH[BOTH], LABELS, coverage=0.8, method=method)
-    model.save(tmp_path / "m.pacb")
-    again = pacboost.load(tmp_path / "m.pacb")
-    assert again.sets_ == getattr(model, "estimator_", model).sets_
-    assert again.sets_.certificate == made
-    assert np.array_equal(again.predict_set(NEW[BOTH]), model.predict_set(NEW[BOTH]))
+    made = pacboost.sets(model, FRESH[BOTH], LABELS, coverage=0.8, method=method)
+    made.save(tmp_path / "m.pacb")
+    again = pacboost.sets(pacboost.load(tmp_path / "m.pacb"))
+    assert again.rule == made.rule
+    assert np.array_equal(again.predict_set(NEW[BOTH]), made.predict_set(NEW[BOTH]))
     assert all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
     again.save(tmp_path / "n.pacb")
     assert (tmp_path / "m.pacb").read_bytes() == (tmp_path / "n.pacb").read_bytes()
-    plain = makers()[name].fit(TRAIN[BOTH], Y)
-    plain.save(tmp_path / "p.pacb")
-    with pytest.raises(pacboost.PacboostError, match="certify_sets"):
-        pacboost.load(tmp_path / "p.pacb").predict_set(NEW[BOTH])
+    model.save(tmp_path / "p.pacb")
+    with pytest.raises(NotCertified, match="holds no sets"):
+        pacboost.sets(pacboost.load(tmp_path / "p.pacb"))
 
 
 def test_a_threshold_leaves_sets_as_they_are(tmp_path: Path) -> None:
     model = makers()["boost"].fit(TRAIN[BOTH], Y == 2)
-    careful = pacboost.choose_threshold(model, FRESH[BOTH], LABELS == 2, recall=0.8)
-    careful.certify_sets(FRESH[BOTH], LABELS == 2, coverage=0.85)
+    sets = pacboost.sets(model, FRESH[BOTH], LABELS == 2, coverage=0.85)
+    careful = pacboost.choose_threshold(sets.estimator_, FRESH[BOTH], LABELS == 2, recall=0.8)
     careful.save(tmp_path / "m.pacb")
     again = pacboost.load(tmp_path / "m.pacb")
     assert again.threshold_ == careful.threshold_
-    assert again.sets_ == careful.sets_
-    assert np.array_equal(again.predict_set(NEW[BOTH]), careful.predict_set(NEW[BOTH]))
+    assert pacboost.sets(again).rule == sets.rule
+    found = pacboost.sets(again).predict_set(NEW[BOTH])
+    assert np.array_equal(found, sets.predict_set(NEW[BOTH]))
     assert all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
 
 
@@ -80,19 +78,26 @@ def test_files_keep_intervals(tmp_path: Path) -> None:
         (pacboost.RandomForestRegressor(20, random_state=0), "scaled"),
     ):
         model.fit(TRAIN[BOTH], y)
-        model.certify_intervals(FRESH[BOTH], FRESH["a"] * 2, method=method)
-        model.save(tmp_path / "m.pacb")
-        again = pacboost.load(tmp_path / "m.pacb")
-        assert again.intervals_ == model.intervals_
+        made = pacboost.intervals(model, FRESH[BOTH], FRESH["a"] * 2, method=method)
+        made.save(tmp_path / "m.pacb")
+        again = pacboost.intervals(pacboost.load(tmp_path / "m.pacb"))
+        assert again.rule == made.rule
         found = again.predict_interval(NEW[BOTH])
-        assert np.array_equal(found, model.predict_interval(NEW[BOTH]))
+        assert np.array_equal(found, made.predict_interval(NEW[BOTH]))
         assert all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
         assert "The prediction interval holds" in str(pacboost.inspect(tmp_path / "m.pacb"))
     scale = pacboost.BoostRegressor(n_estimators=3).fit(TRAIN[BOTH], y.abs())
     model = pacboost.BoostRegressor(n_estimators=3).fit(TRAIN[BOTH], y)
-    model.certify_intervals(FRESH[BOTH], FRESH["a"] * 2, scale=scale)
-    with pytest.warns(InputWarning, match="another model scales them"):
-        model.save(tmp_path / "m.pacb")
+    made = pacboost.intervals(model, FRESH[BOTH], FRESH["a"] * 2, scale=scale)
+    with pytest.raises(FileError, match="another model scales the intervals"):
+        made.save(tmp_path / "n.pacb")
+
+
+def test_what_has_no_file_is_refused(tmp_path: Path) -> None:
+    model = LogisticRegression().fit(TRAIN[BOTH], Y)
+    with pytest.raises(FileError, match=r"LogisticRegression has no model file.* Pickle it"):
+        pacboost.sets(model, FRESH[BOTH], LABELS).save(tmp_path / "model.pacb")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -109,8 +114,7 @@ def test_files_keep_intervals(tmp_path: Path) -> None:
 )
 def test_changed_files_are_found_out(change: dict[str, Any], tmp_path: Path) -> None:
     model = makers()["boost"].fit(TRAIN[BOTH], Y)
-    model.certify_sets(FRESH[BOTH], LABELS)
-    model.save(tmp_path / "m.pacb")
+    pacboost.sets(model, FRESH[BOTH], LABELS).save(tmp_path / "m.pacb")
     path = changed(tmp_path / "m.pacb", lambda content: content["coverage"].update(change))
     if change == {"cutoffs": [0.01]}:
         assert not all(check.holds for check in pacboost.verify(path))
@@ -134,11 +138,11 @@ def test_every_group_is_covered(tmp_path: Path) -> None:
     assert sizes[NEW["part"] == "north"].mean() > 1.3 * sizes[NEW["part"] == "south"].mean()
     assert np.array_equal(held, found.predict_set(NEW[BOTH], NEW["part"].to_numpy()))
     assert coverage_rule(found.rule.to_dict()) == found.rule
-    model.certify_sets(FRESH, LABELS, coverage=0.85, by="part")
-    model.save(tmp_path / "m.pacb")
-    assert np.array_equal(pacboost.load(tmp_path / "m.pacb").predict_set(NEW), held)
+    found.save(tmp_path / "m.pacb")
+    kept = pacboost.sets(pacboost.load(tmp_path / "m.pacb"))
+    assert np.array_equal(kept.predict_set(NEW), held)
     strong = makers()["strong"].fit(TRAIN[BOTH], Y)
-    strong.certify_sets(FRESH, LABELS, by="part")
+    strong = pacboost.sets(strong, FRESH, LABELS, by="part")
     assert np.array_equal(strong.predict_set(NEW), strong.predict_set(NEW[BOTH], NEW["part"]))
     with pytest.raises(ParameterError, match="give the group of every row"):
         pacboost.sets(model, FRESH[BOTH], LABELS, by=FRESH["part"]).predict_set(NEW[BOTH])
@@ -146,7 +150,6 @@ def test_every_group_is_covered(tmp_path: Path) -> None:
         found.predict_set(NEW[BOTH][:2], ["east", "north"])
     with pytest.raises(ParameterError, match="one cutoff for all groups"):
         pacboost.sets(model, FRESH[BOTH], LABELS).predict_set(NEW[BOTH], NEW["part"])
-    assert isinstance(strong.estimator_.sets_, SetRule)
 
 
 def failures(runs: int, by: Any) -> int:

@@ -86,31 +86,16 @@ def test_importances_by_shuffling() -> None:
         frame, y, repeats=2, random_state=0, metric="absolute_error"
     )
     assert other.base == pytest.approx(np.abs(fitted().predict(frame) - y).mean())
-    assert fitted().plot_importances(found).get_xlabel().endswith("when shuffled")
+    assert pacboost.plots.importances(fitted(), found).get_xlabel().endswith("when shuffled")
     with pytest.raises(ParameterError, match="'error'; it may be loss"):
         fitted().permutation_importances(frame, y, metric="error")
-
-
-def test_rounds_show_the_loss_on_other_rows() -> None:
-    frame, y = data()
-    model = fitted()
-    axes = model.plot_rounds(frame, y)
-    lines = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
-    assert set(lines) == {"training loss", "test loss"}
-    np.testing.assert_allclose(lines["training loss"], lines["test loss"], rtol=1e-6)
-    last = np.square(model.predict(frame) - y).mean()
-    assert lines["test loss"][-1] == pytest.approx(last)
-    assert axes.get_ylabel().startswith("mean loss (squ")
-    assert model.plot_rounds().get_xlabel() == "round"
-    with pytest.raises(DataError, match="X was given without y"):
-        model.plot_rounds(frame)
 
 
 @pytest.mark.parametrize(("metric", "sides"), [("loss", 1), ("absolute_error", 2)])
 def test_rounds_show_the_loss_on_validation_rows(metric: str, sides: int) -> None:
     frame, y = data()
     model = BoostRegressor(n_estimators=8, eval_metric=metric, early_stopping=True, random_state=0)
-    axes = model.fit(frame, y).plot_rounds(frame, y)
+    axes = pacboost.plots.rounds(model.fit(frame, y), frame, y)
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert any(label.startswith("validation") for label in labels)
     assert len(axes.figure.axes) == sides
@@ -125,7 +110,7 @@ def test_votes_without_interactions_have_shapes() -> None:
         scores = model.predict(frame) if kind is BoostRegressor else model.decision_function(frame)
         found = model.shapes()
         np.testing.assert_allclose(found.scores(model._open(frame)), scores, atol=1e-9)
-        drawn = model.plot_shapes()
+        drawn = pacboost.plots.shapes(model)
         assert len(drawn) == len(found.features)
         assert drawn[0].get_lines() or drawn[0].patches
     with pytest.raises(DataError, match="interaction_constraints='no_interactions' have shapes"):
@@ -150,18 +135,20 @@ def test_without_interactions_curves_are_shapes_but_for_a_constant() -> None:
 
 def test_curves_are_drawn_for_features_by_name_or_number() -> None:
     model = fitted()
-    assert [axes.get_xlabel() for axes in model.plot_partial_dependence(["job", 0])] == [
+    assert [
+        axes.get_xlabel() for axes in pacboost.plots.partial_dependence(model, features=["job", 0])
+    ] == [
         "age",
         "job",
     ]
-    assert len(model.plot_partial_dependence(top=1)) == 1
-    assert model.plot_partial_dependence("age")[0].get_xlabel() == "age"
+    assert len(pacboost.plots.partial_dependence(model, top=1)) == 1
+    assert pacboost.plots.partial_dependence(model, features="age")[0].get_xlabel() == "age"
     rising = model.partial_dependence("age")["age"].values[:, 0]
     assert rising[-1] > 0 > rising[0]
     with pytest.raises(ParameterError, match="features names 'x', which is no column of X"):
-        model.plot_partial_dependence(["x"])
+        pacboost.plots.partial_dependence(model, features=["x"])
     three = BoostClassifier(n_estimators=4).fit(data()[0], np.digitize(data()[1], [70, 90]))
-    assert three.plot_partial_dependence(for_class=2)[0].get_xlabel() == "age"
+    assert pacboost.plots.partial_dependence(three, for_class=2)[0].get_xlabel() == "age"
     stumps = BoostClassifier("adaboost", "stump", n_estimators=3, categorical_features=None)
     stumps.fit(data()[0][["age", "noise"]], data()[1] > 80)
     with pytest.raises(DataError, match=r"StumpRule rules.*shapes\(\)"):
@@ -177,14 +164,12 @@ def test_all_of_it_works_after_loading_and_not_before_a_fit(tmp_path: Path) -> N
     np.testing.assert_array_equal(
         loaded.shap_values(frame).values, fitted().shap_values(frame).values
     )
-    assert loaded.plot_rounds(frame, y).get_xlabel() == "round"
-    assert loaded.plot_importances().get_xlabel() == "share"
+    assert pacboost.plots.rounds(loaded, frame, y).get_xlabel() == "round"
+    assert pacboost.plots.importances(loaded).get_xlabel() == "share"
     for name, given in (
         ("explain", [row]),
         ("shap_values", [frame]),
         ("shap_trees", []),
-        ("plot_rounds", []),
-        ("plot_importances", []),
     ):
         with pytest.raises(NotFittedError):
             getattr(BoostRegressor(), name)(*given)

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from matplotlib.figure import Figure
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
@@ -95,12 +94,9 @@ def test_every_method_works_with_categories(name: str, classes: int) -> None:
     assert shares.shape == ((ROWS, 3) if classes == 2 else (ROWS, 3, 3))
     found = model.permutation_importances(frame, y, repeats=2, random_state=0)
     assert found.names == ("age", "noise", "job")
-    assert model.plot_rounds().get_xlabel() == "round"
-    assert model.plot_margins(frame, y).get_xlabel() == "margin"
-    assert model.plot_importances(ax=Figure().subplots()).get_xlabel() == "share"
-    assert "error" in model.plot_importances(found).get_xlabel()
+    assert pacboost.plots.margins(model, frame, y).get_xlabel() == "margin"
     if name in STUMPS:
-        assert len(model.plot_shapes()) == len(model.shapes().features)
+        assert len(pacboost.plots.shapes(model)) == len(model.shapes().features)
 
 
 @pytest.mark.parametrize("name", STUMPS)
@@ -299,7 +295,7 @@ def test_several_labels() -> None:
     assert told.score == model.decision_function(frame.iloc[[0]])[0, 2]
     found = model.permutation_importances(frame, Y, random_state=0)
     assert found.mean.argmax() == 0
-    assert model.plot_margins(frame, Y, rounds=[1, 8]).get_xlim() == (-1, 1)
+    assert pacboost.plots.margins(model, frame, Y, rounds=[1, 8]).get_xlim() == (-1, 1)
 
 
 @each_count
@@ -351,7 +347,7 @@ def test_margins_keep_to_their_theorem(classes: Any) -> None:
     model = AdaBoostClassifier(Tree(max_leaves=4), n_estimators=6, multiclass=way)
     model.fit(frame, two if classes == 2 else three)
     last = len(model.ledger_)  # AdaBoost.M1 stops where a rule errs on half of the weight
-    axes = model.plot_margins(frame, two if classes == 2 else three, rounds=[2, last])
+    axes = pacboost.plots.margins(model, frame, two if classes == 2 else three, rounds=[2, last])
     labels = [line.get_label() for line in axes.get_lines()]
     assert labels[:2] == ["after round 2", f"after round {last}"]
     at, below = axes.get_lines()[1].get_data()
@@ -363,14 +359,6 @@ def test_margins_keep_to_their_theorem(classes: Any) -> None:
         assert below[np.searchsorted(at, theta, side="right") - 1] <= bound
     wrong = model.mistakes(frame, two if classes == 2 else three).mean()
     assert math.isclose(below[np.searchsorted(at, 0.0, side="right") - 1], wrong)
-
-
-def test_margins_of_two_classes_by_hand() -> None:
-    X, y = numbers()
-    model = plain()
-    (line, _) = model.plot_margins(X, y, rounds=[15]).get_lines()
-    by_hand = np.where(y == "yes", 1, -1) * model.decision_function(X) / model.votes_.sum()
-    np.testing.assert_allclose(line.get_xdata()[1:-1], np.unique(by_hand))
 
 
 def test_what_is_wrong_is_said() -> None:
@@ -392,9 +380,9 @@ def test_what_is_wrong_is_said() -> None:
     with pytest.raises(ParameterError, match="for_class is 'maybe'; the classes are 'no', 'yes'"):
         model.explain(X[0], for_class="maybe")
     with pytest.raises(ParameterError, match="for_class is 'maybe'"):
-        many.plot_shapes(for_class="maybe")
+        pacboost.plots.shapes(many, for_class="maybe")
     with pytest.raises(ParameterError, match="leave for_class out"):
-        model.plot_shapes(for_class="no")
+        pacboost.plots.shapes(model, for_class="no")
     with pytest.raises(ParameterError, match="top is 0"):
         model.explain(X[0], top=0)
     with pytest.raises(ParameterError, match="repeats is 0"):
@@ -404,39 +392,17 @@ def test_what_is_wrong_is_said() -> None:
     with pytest.raises(DataError, match="not among the classes"):
         model.permutation_importances(X, np.where(two == "yes", "yes", "maybe"))
     with pytest.raises(ParameterError, match="rounds holds 16, but the vote has 15"):
-        model.plot_margins(X, y, rounds=[1, 16])
-    for call in ("shapes", "plot_rounds", "plot_importances"):
-        with pytest.raises(NotFittedError):
-            getattr(AdaBoostClassifier(), call)()
-
-
-def test_shapes_of_one_class_can_be_drawn() -> None:
-    panels = fitted("logit stumps", 3).plot_shapes(top=2, for_class="top")
-    assert len(panels) == 2
-
-
-def test_rounds_show_the_error_on_other_rows() -> None:
-    X, y = numbers()
-    model = AdaBoostClassifier(n_estimators=15).fit(X[::2], y[::2])
-    axes = model.plot_rounds(X[1::2], y[1::2])
-    drawn = {line.get_label().split(" (")[0]: line.get_ydata() for line in axes.get_lines()}
-    assert {"training error", "test error"} <= set(drawn)
-    assert len(drawn["test error"]) == len(model.ledger_)
-    assert drawn["test error"][-1] == model.mistakes(X[1::2], y[1::2]).mean()
-    with pytest.raises(DataError, match="X was given without y"):
-        model.plot_rounds(X)
+        pacboost.plots.margins(model, X, y, rounds=[1, 16])
+    with pytest.raises(NotFittedError):
+        AdaBoostClassifier().shapes()
 
 
 def test_a_vote_that_was_shortened_has_one_test_error() -> None:
     X, y = numbers()
     model = AdaBoostClassifier(n_estimators=15, certify="train", random_state=0).fit(X, y)
     assert len(model.estimators_) != len(model.ledger_)
-    drawn = {line.get_label(): line.get_ydata() for line in model.plot_rounds(X, y).get_lines()}
+    drawn = {
+        line.get_label(): line.get_ydata()
+        for line in pacboost.plots.rounds(model, X, y).get_lines()
+    }
     assert set(drawn["test error of the final vote"]) == {model.mistakes(X, y).mean()}
-
-
-def test_a_strong_classifier_draws_them_too() -> None:
-    frame, two, _ = data()
-    model = pacboost.StrongClassifier(random_state=0).fit(frame, two)
-    labels = [line.get_label().split(" (")[0] for line in model.plot_rounds(frame, two).get_lines()]
-    assert "test error" in labels

@@ -1,4 +1,4 @@
-"""pacboost.intervals and predict_interval: promises on fresh rows, guards, refusals."""
+"""pacboost.intervals: promises on fresh rows, guards, refusals."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pacboost
 from pacboost import BaggingRegressor, BoostRegressor, ExtraTreesRegressor, RandomForestRegressor
-from pacboost.bounds import covering
-from pacboost.bounds.covering import average_rank
+from pacboost.bounds import coverage as covering
+from pacboost.bounds.coverage import average_rank
 from pacboost.errors import DataError, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -64,6 +64,8 @@ def test_residuals(model: Any) -> None:
     assert pacboost.verify(certificate)[0].holds
     assert found.sentence_.startswith("The prediction interval holds the true number for at least")
     assert found.mean_width_ == pytest.approx(2 * found.cutoff_)
+    with pytest.raises(NotCertified, match=r"pacboost\.intervals"):
+        pacboost.certify(model, FRESH, NUMBERS)
     assert (found.predict(LATER) == model.predict(LATER)).all()
     assert "prediction intervals" in repr(found)
 
@@ -111,20 +113,16 @@ def test_quantiles_that_are_too_wide_are_moved_inward() -> None:
 )
 def test_members_that_differ(make: Any) -> None:
     own = make().fit(X, Y)
-    with pytest.raises(NotCertified, match="intervals are there after certify_intervals"):
-        own.predict_interval(LATER)
-    with pytest.raises(NotCertified, match="certify_intervals certifies intervals"):
+    with pytest.raises(NotCertified, match="holds no intervals"):
+        pacboost.intervals(own)
+    with pytest.raises(NotCertified, match=r"pacboost\.intervals certifies intervals"):
         _ = own.certificate_
-    certificate = own.certify_intervals(FRESH, NUMBERS, method="scaled", floor=0.05)
-    assert certificate == own.intervals_.certificate
-    assert share(own) > 0.88
-    small, large = widths(own)
+    found = pacboost.intervals(own, FRESH, NUMBERS, method="scaled", floor=0.05)
+    assert share(found) > 0.88
+    small, large = widths(found)
     assert large > 1.5 * small
-    again = pickle.loads(pickle.dumps(own))
-    assert (again.predict_interval(LATER[:9]) == own.predict_interval(LATER[:9])).all()
-    own.fit(X, Y)
-    with pytest.raises(NotCertified, match="every fit needs its own"):
-        own.predict_interval(LATER)
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.predict_interval(LATER[:9]) == found.predict_interval(LATER[:9])).all()
 
 
 def test_the_spread_of_a_forest() -> None:
@@ -137,14 +135,6 @@ def test_the_spread_of_a_forest() -> None:
     first, mean = one.predict(LATER[:50]), two.predict(LATER[:50])
     assert two.spread(LATER[:50]) == pytest.approx(np.abs(first - mean), abs=1e-5)
     assert forest.spread(LATER[:50]).max() > 0
-
-
-def test_boost_regressor_keeps_intervals(model: Any) -> None:
-    own = pickle.loads(pickle.dumps(model))
-    assert own.certify_intervals(FRESH, NUMBERS).value >= 0.9
-    assert 0.885 < share(own) < 0.95
-    with pytest.raises(NotCertified, match=r"pacboost\.intervals"):
-        pacboost.certify(own, FRESH, NUMBERS)
 
 
 def test_large_numbers_with_small_errors() -> None:

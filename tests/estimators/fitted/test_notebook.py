@@ -41,7 +41,7 @@ def test_a_ledger_shows_how_it_began_and_ended() -> None:
 
 def test_a_certificate_and_a_comparison() -> None:
     X = np.random.default_rng(1).normal(size=(80, 2))
-    compared = pacboost.compare(["adaboost", "logit"], "stump", X, X[:, 0] > 0, n_estimators=3)
+    compared = pacboost.compare(X, X[:, 0] > 0, ["adaboost", "logit"], "stump", n_estimators=3)
     shown = compared._repr_html_()
     assert shown.count("<tr>") == 3
     assert "train error" in shown
@@ -53,7 +53,7 @@ def test_a_certificate_and_a_comparison() -> None:
 def test_a_comparison_has_no_codes_for_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich also uses colours in notebooks
     X = np.random.default_rng(1).normal(size=(80, 2))
-    compared = pacboost.compare(["adaboost", "logit"], "stump", X, X[:, 0] > 0, n_estimators=3)
+    compared = pacboost.compare(X, X[:, 0] > 0, ["adaboost", "logit"], "stump", n_estimators=3)
     assert "\x1b" not in str(compared) + compared._repr_html_()
 
 
@@ -68,7 +68,7 @@ def test_an_explanation_is_a_table_and_a_frame() -> None:
 
 def test_answers_are_a_list_and_a_frame() -> None:
     rows = np.linspace(-2, 2, 90).reshape(30, 3)
-    answers = fitted().answer(rows, abstain_below=0.9)
+    answers = pacboost.choose_threshold(fitted(), abstain_below=0.9).answer(rows)
     assert isinstance(answers, list)
     frame = answers.to_frame()
     assert frame.shape == (30, 3)
@@ -93,7 +93,7 @@ def test_a_plan_and_a_verdict() -> None:
     assert "headline" not in repr(verdict)
 
 
-@pytest.mark.parametrize("made", [lambda m: m.answering_, lambda m: m.ledger_])
+@pytest.mark.parametrize("made", [lambda m: m.model_.answering, lambda m: m.ledger_])
 def test_strangers_words_are_escaped(made: object) -> None:
     model = fitted(("<script>alert(1)</script>", "b"))
     assert callable(made)

@@ -1,4 +1,4 @@
-"""pacboost.sets and predict_set: promises on fresh rows, guards, refusals."""
+"""pacboost.sets: promises on fresh rows, guards, refusals."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import pacboost
 from pacboost import BaggingClassifier, BoostClassifier, RandomForestClassifier
-from pacboost.bounds import covering
-from pacboost.bounds.covering import average_rank
+from pacboost.bounds import coverage as covering
+from pacboost.bounds.coverage import average_rank
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -106,31 +106,24 @@ def test_every_class(model: Any) -> None:
     [
         lambda: BoostClassifier(n_estimators=20, random_state=0),
         lambda: RandomForestClassifier(20, random_state=0),
+        lambda: pacboost.StrongClassifier(n_estimators=20, random_state=0),
         lambda: BaggingClassifier(n_estimators=10, random_state=0),
         lambda: pacboost.theory.SubsampledBoost(max_members=3, random_state=0),
     ],
 )
 def test_our_classifiers(make: Any) -> None:
     own = make().fit(X, Y)
-    with pytest.raises(NotCertified, match="sets are there after certify_sets"):
-        own.predict_set(FRESH)
-    certificate = own.certify_sets(FRESH, LABELS, coverage=0.9, method="aps")
-    assert certificate == own.sets_.certificate
+    found = pacboost.sets(own, FRESH, LABELS, coverage=0.9, method="aps")
+    certificate: Any = found.certificate_
+    assert certificate.value >= 0.9
     assert certificate.rows_checked
-    assert covered(own, LATER, TRUTH).mean() > 0.88
-    again = pickle.loads(pickle.dumps(own))
-    assert (again.predict_set(LATER[:99]) == own.predict_set(LATER[:99])).all()
+    assert covered(found, LATER, TRUTH).mean() > 0.88
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.predict_set(LATER[:99]) == found.predict_set(LATER[:99])).all()
     with pytest.raises(NotCertified, match="rows the model was trained on"):
-        own.certify_sets(X, Y)
-    own.fit(X, Y)
-    with pytest.raises(NotCertified, match="every fit needs its own"):
-        own.predict_set(FRESH)
-
-
-def test_strong_classifier() -> None:
-    strong = pacboost.StrongClassifier(n_estimators=20, random_state=0).fit(X, Y)
-    assert strong.certify_sets(FRESH, LABELS).value >= 0.9
-    assert covered(strong, LATER, TRUTH).mean() > 0.88
+        pacboost.sets(own, X, Y)
+    with pytest.raises(NotCertified, match="holds no sets"):
+        pacboost.sets(own)
 
 
 def test_texts() -> None:
@@ -139,8 +132,8 @@ def test_texts() -> None:
     texts = [" ".join(generator.choice(words, 6)) for _ in range(600)]
     labels = np.array([text.count("good") + text.count("fine") > 2 for text in texts])
     own = pacboost.TextBoostClassifier(n_estimators=10).fit(texts[:300], labels[:300])
-    own.certify_sets(texts[300:], labels[300:], method="aps", copies="draws")
-    assert own.predict_set(texts[300:]).shape == (300, 2)
+    found = pacboost.sets(own, texts[300:], labels[300:], method="aps", copies="draws")
+    assert found.predict_set(texts[300:]).shape == (300, 2)
 
 
 def test_certificates_as_text(model: Any) -> None:
@@ -150,11 +143,13 @@ def test_certificates_as_text(model: Any) -> None:
     assert Family.from_dict(family.to_dict()) == family
 
 
-def test_answers_do_not_lose_sets() -> None:
-    own = BoostClassifier(n_estimators=20).fit(X, Y)
-    own.certify_sets(FRESH, LABELS)
-    own.certify_answers(FRESH, LABELS)
-    assert own.predict_set(LATER[:5]).shape == (5, 4)
+def test_a_fit_that_goes_on_has_no_sets() -> None:
+    own = BoostClassifier(n_estimators=20, warm_start=True).fit(X, Y)
+    kept = pacboost.sets(own, FRESH, LABELS).estimator_
+    sure = pacboost.choose_threshold(kept, FRESH, LABELS, abstain_below=0.5)
+    assert pacboost.sets(sure).predict_set(LATER[:5]).shape == (5, 4)
+    with pytest.raises(NotCertified, match="holds no sets"):
+        pacboost.sets(kept.set_params(n_estimators=22).fit(X, Y))
 
 
 def test_frames_and_groups() -> None:

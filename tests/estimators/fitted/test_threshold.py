@@ -77,7 +77,7 @@ def test_the_threshold_is_what_predict_uses(model: Any) -> None:
 def test_file(model: Any, tmp_path: Path) -> None:
     made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
     path = tmp_path / "careful.pacb"
-    pacboost.save(made, path)
+    made.save(path)
     assert all(check.holds for check in pacboost.verify(path))
     again = pacboost.load(path)
     assert isinstance(again, ThresholdClassifier)
@@ -88,7 +88,7 @@ def test_file(model: Any, tmp_path: Path) -> None:
     assert "finds at least" in str(pacboost.inspect(path))
     with pytest.raises(NotCertified):
         pacboost.certify(again, FRESH, LABELS)
-    pacboost.save(again, tmp_path / "twice.pacb")
+    again.save(tmp_path / "twice.pacb")
     assert all(check.holds for check in pacboost.verify(tmp_path / "twice.pacb"))
     assert pickle.loads(pickle.dumps(made)).certificate_ == made.certificate_
 

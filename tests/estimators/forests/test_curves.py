@@ -73,7 +73,7 @@ def test_reports_and_plots_draw_them(X: Any, tmp_path: Path) -> None:
     text = model.report(tmp_path / "g.html", X, y).read_text(encoding="utf-8")
     assert "rows given for this report (partial dependence" in text
     pytest.importorskip("matplotlib").use("Agg")
-    assert len(model.plot_partial_dependence([0, 1], X=X)) == 2
+    assert len(pacboost.plots.partial_dependence(model, X, [0, 1])) == 2
     with pytest.raises(ParameterError, match="features"):
         model.partial_dependence("size")
 

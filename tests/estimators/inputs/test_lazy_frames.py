@@ -13,6 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
+from pacboost.questions.selective import certify_answers
 from pacboost.sources.optional import collected
 from tests.public import estimators
 
@@ -77,7 +78,7 @@ def test_every_way_in_takes_them(tmp_path: Path, queries: list[int]) -> None:
     rest, known = FRAME[300:], Y[300:]
     made = pacboost.certify(model, rest.lazy(), known)
     assert made.value == pacboost.certify(model, rest, known).value
-    pacboost.certify_answers(model, rest.lazy(), known)
+    certify_answers(model, rest.lazy(), known)
     assert len(queries) == 4
     assert len(list(model.staged_predict(rest.lazy()))) == len(model.votes_)
     assert model.shap_values(rest.lazy()).values.shape == (100, 3)
@@ -85,9 +86,9 @@ def test_every_way_in_takes_them(tmp_path: Path, queries: list[int]) -> None:
     assert model.explain(rest[:1].lazy()).prediction == model.predict(rest[:1])[0]
     model.report(tmp_path / "page.html", rest.lazy(), known)
     assert len(queries) == 9
-    pacboost.diagnose("stump", FRAME.lazy(), Y)
+    pacboost.diagnose(FRAME.lazy(), Y, "stump")
     pacboost.compare(
-        "adaboost", "stump", FRAME[:300].lazy(), Y[:300], n_estimators=3, test=(rest.lazy(), known)
+        FRAME[:300].lazy(), Y[:300], "adaboost", "stump", n_estimators=3, test=(rest.lazy(), known)
     )
     assert len(queries) == 12
 

@@ -14,8 +14,8 @@ from scipy.stats import binom
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pacboost.bounds import rectangle
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.theory import sample_sizes
 from pacboost.theory.single_rules import RectangleClassifier
 from pacboost.theory.worlds import Boxes, LabelNoise
 
@@ -35,16 +35,16 @@ def test_passes_scikit_learns_own_check(
 def test_the_sharp_bound_is_certified() -> None:
     model = RectangleClassifier(delta=0.1).fit(*WORLD.draw(300, 0))
     certificate = model.certificate_
-    assert certificate.value == rectangle.sharp(300, 0.1, 2) < rectangle.strip(300, 0.1, 2)
+    assert certificate.value == sample_sizes.sharp(300, 0.1, 2) < sample_sizes.strip(300, 0.1, 2)
     assert (certificate.size, certificate.delta) == (300, 0.1)
-    assert certificate.value == rectangle.sharp(**certificate.inputs)  # type: ignore[arg-type]
+    assert certificate.value == sample_sizes.sharp(**certificate.inputs)  # type: ignore[arg-type]
 
 
 def test_the_certificate_holds_as_often_as_it_says_and_a_careless_one_does_not() -> None:
     """Exact risks; the twin takes the box for one chosen before the rows came."""
     runs, m, delta = 300, 100, 0.05
     generator = np.random.default_rng(4)
-    bound, twin = rectangle.sharp(m, delta, 2), 1 - 0.05 ** (1 / m)
+    bound, twin = sample_sizes.sharp(m, delta, 2), 1 - 0.05 ** (1 / m)
     risks = []
     for _ in range(runs):
         model = RectangleClassifier(delta).fit(*WORLD.draw(m, generator))

@@ -15,9 +15,9 @@ from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from pacboost.bounds import finite
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.numerics.binomial import binomial_upper
+from pacboost.theory import finite
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.single_rules import VersionSpaceClassifier
 from pacboost.theory.version_space import Band

@@ -14,8 +14,7 @@ pd = pytest.importorskip("pandas")
 
 METHODS = [
     "explain", "shap_values", "apply", "rules", "importances", "permutation_importances",
-    "partial_dependence", "staged_predict", "plot_importances", "plot_partial_dependence",
-    "plot_margins",
+    "partial_dependence", "staged_predict",
 ]  # fmt: skip
 
 

@@ -43,6 +43,13 @@ def sequence(
     return rows, values, [label for batch in got for label in batch.labels.tolist()]
 
 
+def check_draws(make: Make, n_rows: int, *, shuffled: bool = True, laps: int = 2) -> None:
+    """Check all that draws have to keep."""
+    check_passes(make, n_rows, shuffled=shuffled)
+    check_same_for_any_size(make, laps)
+    check_goes_on(make, laps)
+
+
 def check_same_for_any_size(make: Make, laps: int = 2) -> None:
     """The rows do not depend on how many are asked for at once."""
     first = sequence(make(), of_size(1_000_000), laps)

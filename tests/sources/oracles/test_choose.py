@@ -13,10 +13,10 @@ import pytest
 
 from pacboost.errors import FileError, ParameterError
 from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.oracles.csv import CsvOracle
 from pacboost.sources.oracles.oracle import REPLACED
-from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.sql import QueryOracle, TableOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.oracles.svmlight import SvmlightOracle

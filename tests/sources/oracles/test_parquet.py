@@ -15,19 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scipy.stats import chisquare
 
-from pacboost.errors import DataError, FileError, PacboostError, ParameterError
-from pacboost.sources import optional
+from pacboost.errors import DataError, FileError
+from pacboost.sources.oracles.arrow import BUFFER, ParquetOracle
 from pacboost.sources.oracles.oracle import SHUFFLED
-from pacboost.sources.oracles.parquet import BUFFER, ParquetOracle
-from tests.sources.oracles.passes import (
-    check_goes_on,
-    check_passes,
-    check_same_for_any_size,
-    of_size,
-    sequence,
-)
+from tests.sources.oracles.passes import check_draws, check_passes, of_size, sequence
 
 
 def write(path: Path, n: int, first: int = 0, group: int = 10, **columns: Any) -> Path:
@@ -52,9 +44,7 @@ N = 96
 
 
 def test_passes(folder: Path) -> None:
-    check_passes(lambda: ParquetOracle(folder, "y", 3), N)
-    check_same_for_any_size(lambda: ParquetOracle(folder, "y", 3))
-    check_goes_on(lambda: ParquetOracle(folder, "y", 3))
+    check_draws(lambda: ParquetOracle(folder, "y", 3), N)
 
 
 def test_values_and_labels_belong_together(folder: Path) -> None:
@@ -86,12 +76,6 @@ def test_the_order_of_listing_has_no_part(folder: Path, monkeypatch: pytest.Monk
         assert got[0] == expected[0]
         np.testing.assert_array_equal(got[1], expected[1])
         assert oracle.fingerprint() == ParquetOracle(folder, "y").fingerprint()
-
-
-def test_any_row_may_come_first(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.parquet", 24, group=6)
-    first = [int(ParquetOracle(path, "y", s).draw(1).table.rows()[0, 0]) for s in range(720)]
-    assert chisquare(np.bincount(first, minlength=24)).pvalue > 1e-4
 
 
 def test_hidden_files_and_other_programs_files_are_passed_over(folder: Path) -> None:
@@ -237,61 +221,50 @@ class TestMemory:
 
 
 class TestBadInput:
-    def test_an_empty_folder(self, tmp_path: Path) -> None:
-        with pytest.raises(FileError, match=r"holds no file that ends in \.parquet or \.pq"):
-            ParquetOracle(tmp_path, "y")
-
     @pytest.mark.parametrize(
         ("source", "complaint"),
         [
             ("no.parquet", r"no\.parquet: there is no such file"),
             ("no*.parquet", r"no\*\.parquet: no file matches"),
+            ("empty", r"holds no file that ends in \.parquet or \.pq"),
             ([], "no file was named"),
         ],
     )
-    def test_no_file(self, source: Any, complaint: str) -> None:
+    def test_no_file(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: Any, complaint: str
+    ) -> None:
+        (tmp_path / "empty").mkdir()
+        monkeypatch.chdir(tmp_path)
         with pytest.raises(FileError, match=complaint):
             ParquetOracle(source, "y")
 
-    def test_files_with_different_columns(self, folder: Path) -> None:
-        write(folder / "p4.parquet", 3, c=[1, 2, 3])
-        with pytest.raises(DataError, match=r"p4\.parquet: has other .*p1\.parquet: it has besi"):
+    @pytest.mark.parametrize(
+        ("columns", "complaint"),
+        [
+            ({"a": [1.0], "b": [1.0], "c": [1], "y": [1]}, r"has other .*p1\.parquet: it has besi"),
+            ({"a": [1.0], "y": [1]}, ".* it lacks 'b'"),
+            ({"a": [1.0], "b": [1.0]}, "has no column 'y'; .* 'a', 'b'"),
+            ({"a": [1.0], "b": [1.0], "y": ["0"]}, "the target 'y' is .*string.* int64"),
+            ({"a": [1.0], "b": ["one"], "y": [1]}, r".* hold text, not numbers: b \(string"),
+            (
+                {"a": pa.array([0], pa.timestamp("s")), "b": [[1]], "y": [1]},
+                r".*a \(timestamp\[.*\]\), b \(list",
+            ),
+        ],
+    )
+    def test_a_file_unlike_the_others(
+        self, folder: Path, columns: dict[str, Any], complaint: str
+    ) -> None:
+        pq.write_table(pa.table(columns), folder / "p4.parquet")
+        with pytest.raises(DataError, match=rf"p4\.parquet: {complaint}"):
             ParquetOracle(folder, "y")
         assert ParquetOracle([folder / "p1.parquet", folder / "p2.parquet"], "y").n_rows == 55
-        pq.write_table(pa.table({"a": [1.0], "y": [1]}), folder / "p4.parquet")
-        with pytest.raises(DataError, match=r"p4\.parquet: .* it lacks 'b'"):
-            ParquetOracle(folder, "y")
 
-    def test_a_target_missing_in_one_file(self, folder: Path) -> None:
-        pq.write_table(pa.table({"a": [1.0], "b": [1.0]}), folder / "p2.parquet")
-        with pytest.raises(DataError, match=r"p2\.parquet: has no column 'y'; .* 'a', 'b'"):
-            ParquetOracle(folder, "y")
-
-    def test_a_target_of_another_kind_in_one_file(self, folder: Path) -> None:
-        write(folder / "p2.parquet", 2, y=["0", "1"])
-        with pytest.raises(DataError, match=r"p2\.parquet: the target 'y' is .*string.* int64"):
-            ParquetOracle(folder, "y")
-
-    def test_text_in_a_column_of_numbers(self, folder: Path) -> None:
-        write(folder / "p2.parquet", 2, b=["0", "one"])
-        with pytest.raises(DataError, match=r"p2\.parquet: .* hold text, not numbers: b \(string"):
-            ParquetOracle(folder, "y")
-
-    def test_dates_and_lists_are_no_numbers(self, tmp_path: Path) -> None:
-        write(tmp_path / "d.parquet", 2, when=pa.array([0, 1], pa.timestamp("s")), many=[[1], [2]])
-        with pytest.raises(DataError, match=r"when \(timestamp\[.*\]\), many \(list"):
-            ParquetOracle(tmp_path, "y")
-
-    def test_a_column_to_drop_that_is_not_there(self, folder: Path) -> None:
+    def test_columns_and_rows_that_are_not_there(self, folder: Path, tmp_path: Path) -> None:
         with pytest.raises(DataError, match="has no column 'z'"):
             ParquetOracle(folder, "y", drop=["z"])
-
-    def test_nothing_but_a_target(self, tmp_path: Path) -> None:
-        pq.write_table(pa.table({"y": [1]}), tmp_path / "y.parquet")
         with pytest.raises(DataError, match="no feature"):
-            ParquetOracle(tmp_path, "y")
-
-    def test_no_rows_at_all(self, tmp_path: Path) -> None:
+            ParquetOracle(folder, "y", drop=["a", "b"])
         with pytest.raises(DataError, match="there are no rows"):
             ParquetOracle(write(tmp_path / "e.parquet", 0), "y")
 
@@ -331,33 +304,16 @@ class TestBadInput:
         with pytest.raises(FileError, match=r"b\.parquet, row group 1: cannot be read"):
             sequence(oracle, of_size(500))
 
-    def test_a_file_that_changes_while_it_is_read(self, tmp_path: Path) -> None:
+    def test_a_file_that_changes_or_vanishes_while_it_is_read(self, tmp_path: Path) -> None:
         path = write(tmp_path / "c.parquet", 30)
         oracle = ParquetOracle(path, "y")
         write(path, 15, group=5)
         with pytest.raises(FileError, match="was changed while it was being read"):
             oracle.draw(1)
-
-    def test_a_file_that_vanishes(self, tmp_path: Path) -> None:
-        path = write(tmp_path / "c.parquet", 30)
         oracle = ParquetOracle(path, "y")
         path.unlink()
         with pytest.raises(FileError, match=r"c\.parquet, row group \d: cannot be read"):
             oracle.draw(1)
-
-    def test_a_position_of_another_oracle(self, folder: Path) -> None:
-        with pytest.raises(ParameterError, match="a position of this oracle holds"):
-            ParquetOracle(folder, "y").seek({"row": 3})
-
-    def test_without_pyarrow_the_extra_is_named(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def missing(module: str) -> Any:
-            raise ImportError(module)
-
-        monkeypatch.setattr(optional, "import_module", missing)
-        with pytest.raises(PacboostError, match=r"needs pyarrow.*pip install 'pacboost\[parquet\]"):
-            ParquetOracle(folder, "y")
 
 
 def test_another_source_has_another_fingerprint(folder: Path) -> None:
@@ -394,7 +350,7 @@ def test_nothing_in_a_file_is_unpickled(tmp_path: Path) -> None:
 def test_reading_loads_no_data_frame_library(folder: Path) -> None:
     program = (
         "import sys\n"
-        "from pacboost.sources.oracles.parquet import ParquetOracle\n"
+        "from pacboost.sources.oracles.arrow import ParquetOracle\n"
         "assert 'pyarrow' not in sys.modules\n"
         f"oracle = ParquetOracle({str(folder)!r}, 'y')\n"
         "oracle.classes(), oracle.draw(100)\n"

@@ -9,19 +9,12 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from scipy.stats import chisquare
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.sources import optional
 from pacboost.sources.oracles import sql as module
 from pacboost.sources.oracles.oracle import SHUFFLED, STREAM, AbstractOracle
-from tests.sources.oracles.passes import (
-    check_goes_on,
-    check_passes,
-    check_same_for_any_size,
-    of_size,
-    sequence,
-)
+from tests.sources.oracles.passes import check_draws, of_size, sequence
 
 GROUP = 4096
 N = 5 * GROUP + 100
@@ -84,6 +77,9 @@ class TestTable:
         np.testing.assert_array_equal(values[:, 2], a % 3 == 0)
         np.testing.assert_array_equal(values[:, 3], np.where(a % 10 == 0, np.nan, a))
         assert labels == (a % 3).tolist()
+        again = sql(database, "y", 5, table="shop", drop=["word"])
+        other = sql(database, "y", table="shop", drop=["word", "c"])
+        assert oracle.fingerprint() == again.fingerprint() != other.fingerprint()
 
     def test_any_size_and_position(
         self, sql: Sql, connection: Any, monkeypatch: pytest.MonkeyPatch
@@ -94,20 +90,7 @@ class TestTable:
         def make() -> Any:
             return sql(connection, "y", 1, table="t")
 
-        check_passes(make, 90)
-        check_same_for_any_size(make)
-        check_goes_on(make)
-
-    def test_any_row_may_come_first(
-        self, sql: Sql, connection: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(module, "ROWS", 4)
-        connection.execute("CREATE TABLE t AS SELECT range AS a, 1 AS y FROM range(12)")
-        first = [
-            int(sql(connection, "y", seed, table="t").draw(1).table.rows()[0, 0])
-            for seed in range(240)
-        ]
-        assert chisquare(np.bincount(first, minlength=12)).pvalue > 1e-4
+        check_draws(make, 90)
 
     def test_deleted_rows_are_gone(
         self, sql: Sql, connection: Any, monkeypatch: pytest.MonkeyPatch
@@ -143,12 +126,6 @@ class TestTable:
         connection.execute('CREATE SCHEMA s; CREATE TABLE s."t t" AS SELECT 1 AS a, 2 AS y')
         assert sql(connection, "y", table="s.t t").draw(5).labels.tolist() == [2]
 
-    def test_fingerprints(self, sql: Sql, database: Path) -> None:
-        first = sql(database, "y", table="shop", drop=["word"])
-        again = sql(database, "y", 5, table="shop", drop=["word"])
-        other = sql(database, "y", table="shop", drop=["word", "c"])
-        assert first.fingerprint() == again.fingerprint() != other.fingerprint()
-
 
 class TestQuery:
     def test_passes(self, sql: Sql, database: Path) -> None:
@@ -173,9 +150,7 @@ class TestQuery:
         def make() -> AbstractOracle:
             return sql(database, "y", query=query)
 
-        check_passes(make, 500)
-        check_same_for_any_size(make)
-        check_goes_on(make, size=77)
+        check_draws(make, 500)
 
     def test_the_query_may_read_files(self, sql: Sql, tmp_path: Path, connection: Any) -> None:
         (tmp_path / "a.csv").write_text("a,y\n1,2\n")

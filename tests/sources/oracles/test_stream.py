@@ -16,13 +16,7 @@ import scipy.sparse as sp
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.oracles.oracle import STREAM
 from pacboost.sources.oracles.stream import StreamOracle
-from tests.sources.oracles.passes import (
-    check_goes_on,
-    check_passes,
-    check_same_for_any_size,
-    of_size,
-    sequence,
-)
+from tests.sources.oracles.passes import check_draws, of_size, sequence
 
 SIZES = [5, 0, 17, 1, 9]
 N = sum(SIZES)
@@ -64,9 +58,7 @@ def test_passes_over_batches_of_any_kind(kind: str) -> None:
     def make() -> StreamOracle:
         return StreamOracle(batches, target)
 
-    check_passes(make, N, shuffled=False)
-    check_same_for_any_size(make)
-    check_goes_on(make)
+    check_draws(make, N, shuffled=False)
     rows, values, labels = sequence(make(), of_size(4))
     assert rows == sorted(rows)
     assert values[:, 0].tolist() == list(range(N))
@@ -82,8 +74,7 @@ def test_a_generator_is_read_once() -> None:
 
 
 def test_a_function_is_asked_for_every_pass() -> None:
-    check_passes(lambda: StreamOracle(pairs), N, shuffled=False)
-    check_goes_on(lambda: StreamOracle(pairs))
+    check_draws(lambda: StreamOracle(pairs), N, shuffled=False)
 
 
 def test_an_iterator_can_be_skipped_ahead_but_not_gone_back_in() -> None:

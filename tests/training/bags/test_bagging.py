@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.bags.bagging import Bagging
-from pacboost.training.bags.bags import Bag, Bags
+from pacboost.training.bags.bags import Bag, Bags, OutOfBagVotes, Rows, Settling
 from pacboost.training.bags.members import Answers, ConstantMember, Maker, Member
-from pacboost.training.bags.out_of_bag import OutOfBagVotes, Rows, Settling
 
 ROWS = 60
 

@@ -17,7 +17,7 @@ from pacboost.theory.finite_worlds import NoFreeLunch
 from pacboost.theory.recursion import Recursion
 from pacboost.theory.sampling import WorldOracle
 from pacboost.theory.three_oracles import Source
-from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.rows import RowEncoder
 
 POINTS = 2**14
 CLASSES = np.array([-1, 1], dtype=np.int8)

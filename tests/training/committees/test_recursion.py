@@ -19,7 +19,7 @@ from pacboost.numerics.three_way import majority_error
 from pacboost.samples.sample import Sample
 from pacboost.theory.recursion import KEPT_EDGE, Found, Node, Recursion
 from pacboost.theory.three_oracles import Oracle
-from pacboost.training.filtering.mean_test import MeanTest
+from pacboost.training.filtering.plan import MeanTest
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.training.committees.points import Careless, CarelessSearch, recursion, risk
 

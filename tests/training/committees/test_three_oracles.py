@@ -13,7 +13,7 @@ from pacboost.hypotheses.function import Function
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.three_oracles import Disagreements, Halves, RanOut, Source, wrong
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 
 SIZE = 12
 CLASSES = np.array([-1, 1])

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.boosters.filtering import FilterBoost, Measure
+from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.blocks import CodedTable
+from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Chooser
+from pacboost.sources.table import Table
 from pacboost.theory.finite_worlds import BooleanConcept
-from pacboost.training.filtering.row_encoder import RowEncoder
-from pacboost.training.filtering.vote_so_far import VoteSoFar
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder, VoteSoFar
 
 Floats = NDArray[np.float64]
 BITS = 4
@@ -72,13 +72,17 @@ def vote_so_far(
     return made
 
 
+def coded(table: Table, signs: Signs) -> EncodedRows:
+    return EncodedRows(table, signs, None, np.arange(len(signs), dtype=np.uint64))
+
+
 def weights_of(made: VoteSoFar, features: int = BITS) -> Floats:
     """What each point of the cube weighs, by its number."""
     world = cube(features)
     X = world.domain()
     bins = cube_bins(features)
     table = CodedTable(bins.encode(ArrayTable(X)), bins)
-    return made.score(table, world.truth(X)[:, None]).chances
+    return made.score(coded(table, world.truth(X)[:, None])).chances
 
 
 def numbers_of(table: Any, features: int = BITS) -> NDArray[np.int64]:

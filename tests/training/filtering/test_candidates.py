@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import sparse, stats
 
 from pacboost.boosters.logit import Logit
+from pacboost.samples.content_sample import ContentKeys
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.stream import StreamOracle
+from pacboost.sources.sparse import SparseTable
+from pacboost.sources.table import Table
 from pacboost.theory.sampling import WorldOracle
-from pacboost.training.filtering import candidates
-from pacboost.training.filtering.candidates import Offer, key_of
+from pacboost.training.filtering import arrivals, candidates
+from pacboost.training.filtering.arrivals import Arrivals, RoundedRows
+from pacboost.training.filtering.candidates import AGAIN, FRESH, Offer, key_of
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
-from pacboost.training.filtering.stream import Stream
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder
+from pacboost.training.filtering.stream import BlockRows, Stream, rows_for_tests
+from tests.estimators.filter_sources import noisy, write_parquet
 from tests.training.filtering.setups import Choppy, cube, encoder, numbers_of, vote_so_far
 
 KEY = key_of(0)
@@ -69,8 +79,8 @@ def test_rows_that_chose_the_bins_are_new_but_not_fresh() -> None:
     stream = Stream(array(3000), 0, 0)
     stream.peek(600)
     offers = [offer for group in groups(stream, 3) for offer in group]
-    new = np.concatenate([offer.new for offer in offers])
-    fresh = np.concatenate([offer.fresh for offer in offers])
+    new = np.concatenate([offer.kinds != AGAIN for offer in offers])
+    fresh = np.concatenate([offer.kinds == FRESH for offer in offers])
     assert new.all()
     assert not fresh[:600].any()
     assert fresh[600:].all()
@@ -79,14 +89,14 @@ def test_rows_that_chose_the_bins_are_new_but_not_fresh() -> None:
 def test_the_second_pass_is_neither() -> None:
     offers = [offer for group in groups(Stream(array(600), 0, 0), 3) for offer in group]
     laps = np.concatenate([np.full(o.batch.n_rows, o.batch.lap) for o in offers])
-    new = np.concatenate([offer.new for offer in offers])
+    new = np.concatenate([offer.kinds != AGAIN for offer in offers])
     np.testing.assert_array_equal(new, laps == 0)
     assert (laps == 1).any()
 
 
 def test_draws_with_replacement_are_never_new() -> None:
     for group in groups(Stream(array(600, replace=True), 0, 50), 3):
-        assert not any(offer.new.any() or offer.fresh.any() for offer in group)
+        assert all((offer.kinds == AGAIN).all() for offer in group)
 
 
 def test_a_row_that_comes_twice_is_decided_twice() -> None:
@@ -99,7 +109,7 @@ def test_a_row_that_comes_twice_is_decided_twice() -> None:
         pass
     kept = refilling.kept()
     assert kept is not None
-    seen = np.bincount(kept.examples.rows.astype(np.int64), minlength=16)
+    seen = np.bincount(kept.rows.astype(np.int64), minlength=16)
     assert stats.chisquare(seen).pvalue > 1e-4  # all weigh 1/2, so all come as often
 
 
@@ -113,7 +123,7 @@ def test_a_row_drawn_again_is_decided_again() -> None:
     assert 0.4 < refilling.accepted / refilling.draws < 0.6
     kept = refilling.kept()
     assert kept is not None
-    assert (np.bincount(kept.examples.rows.astype(np.int64), minlength=16) > 50).all()
+    assert (np.bincount(kept.rows.astype(np.int64), minlength=16) > 50).all()
 
 
 # -- rows set apart
@@ -128,7 +138,7 @@ def drawn(
         pass
     kept = refilling.kept()
     assert kept is not None
-    return kept.examples.rows, stream.apart(own)
+    return kept.rows, stream.apart(own)
 
 
 def test_rows_apart_are_not_learned_from_on_any_pass() -> None:
@@ -203,3 +213,154 @@ def test_none_are_set_apart_if_none_are_wanted() -> None:
     learned, apart = drawn(Stream(oracle, 0, 0), encoder(oracle), 2)
     assert apart is None
     assert np.unique(learned).size == 1000
+
+
+# Sources in blocks: rows that certify and rows that test are drawn from all of them.
+
+ROWS, CLASSES = 4000, np.array([0, 1])
+
+
+def divided(folder: Path, apart: int, testing: int, seed: int = 3) -> tuple[BlockRows, RowEncoder]:
+    X, y = noisy(ROWS)
+    oracle = ParquetOracle(write_parquet(folder / "data", X, y, group=100), "y", seed)
+    made, encoder = BlockRows(oracle, seed, apart, testing), RowEncoder(oracle, CLASSES, None)
+    made.divide()
+    made.encode(encoder)
+    return made, encoder
+
+
+def test_both_kinds_of_rows_come_from_all_blocks(tmp_path: Path) -> None:
+    made, encoder = divided(tmp_path, 400, 200)
+    certifying, testing = made.apart(encoder), made.testing
+    assert certifying is not None
+    assert testing is not None
+    for part, wanted in ((certifying, 400), (testing, 200)):
+        assert abs(part.n_rows - wanted) < 5 * wanted**0.5
+        blocks = np.bincount((part.rows >> np.uint64(32)).astype(np.int64), minlength=42)
+        assert stats.chisquare(blocks).pvalue > 1e-4
+    assert not np.isin(certifying.rows, testing.rows).any()
+
+
+def test_neither_kind_is_offered_or_shown_to_the_bins(tmp_path: Path) -> None:
+    made, encoder = divided(tmp_path, 400, 200)
+    apart = np.concatenate([made.apart(encoder).rows, made.testing.rows])  # type: ignore[union-attr]
+    shown = sum(table.n_rows for table in made.peek(ROWS))
+    assert shown == ROWS - apart.size
+    offered = made.offer(np.uint64(5), 1.0)
+    seen = 0
+    while seen < 2 * ROWS:
+        for offer in next(offered):
+            seen += offer.batch.n_rows
+            left = made.set_apart(encoder, offer)
+            assert left is not None
+            assert not np.isin(offer.batch.rows[left], apart).any()
+            assert np.isin(offer.batch.rows[~left], apart).all()
+            assert not (offer.kinds == FRESH).any()
+
+
+def test_reading_them_does_not_move_the_source(tmp_path: Path) -> None:
+    X, y = noisy(ROWS)
+    oracle = ParquetOracle(write_parquet(tmp_path / "data", X, y, group=100), "y", 1)
+    oracle.draw(130)
+    expected = ParquetOracle(tmp_path / "data", "y", 1)
+    expected.draw(130)
+    BlockRows(oracle, 0, 100, 100).divide()
+    np.testing.assert_array_equal(oracle.draw(50).rows, expected.draw(50).rows)
+    assert oracle.most_bytes_held <= 3 * oracle.largest_block
+
+
+@pytest.mark.parametrize("apart", [0, 3999])
+def test_some_rows_are_always_left_to_learn_from(apart: int, tmp_path: Path) -> None:
+    made, _ = divided(tmp_path, apart, 400)
+    rows = np.arange(ROWS * 10, dtype=np.uint64)
+    assert np.count_nonzero(~made._kept_back(rows)) > 0
+
+
+def test_how_many_rows_test() -> None:
+    assert rows_for_tests(50, None) == 5
+    assert rows_for_tests(10**6, 0.5) == 10_000
+    assert rows_for_tests(10**6, 1e-6) == 100_000
+
+
+# Rows of a stream are recognised by their content.
+
+ARRIVALS_KEY = np.uint64(11)
+
+
+def hashes_of(table: Table, key: np.uint64) -> NDArray[np.uint64]:
+    return ContentKeys(key).ids(table, np.arange(table.n_rows, dtype=np.uint64))
+
+
+def test_equal_rows_have_equal_hashes_whatever_holds_them() -> None:
+    X = np.random.default_rng(0).integers(3, size=(50, 4)).astype(np.float64)
+    X[3, 1] = np.nan
+    known = hashes_of(ArrayTable(X), ARRIVALS_KEY)
+    np.testing.assert_array_equal(hashes_of(ArrayTable(X.astype(np.float32)), ARRIVALS_KEY), known)
+    np.testing.assert_array_equal(hashes_of(SparseTable(sparse.csr_array(X)), ARRIVALS_KEY), known)
+    np.testing.assert_array_equal(
+        hashes_of(ArrayTable(np.where(X == 0, -0.0, X)), ARRIVALS_KEY), known
+    )
+    _, rows = np.unique(X, axis=0, return_inverse=True)
+    _, hashed = np.unique(known, return_inverse=True)
+    assert np.unique(np.column_stack([rows, hashed]), axis=0).shape[0] == hashed.max() + 1
+
+
+def test_the_order_of_columns_and_the_key_matter() -> None:
+    X = np.random.default_rng(0).random((20, 3))
+    known = hashes_of(ArrayTable(X), ARRIVALS_KEY)
+    assert not np.isin(hashes_of(ArrayTable(X[:, ::-1].copy()), ARRIVALS_KEY), known).any()
+    assert not np.isin(hashes_of(ArrayTable(X), np.uint64(12)), known).any()
+
+
+@pytest.mark.parametrize("sizes", [[1], [7, 2], [30]])
+def test_parts_change_nothing(sizes: list[int]) -> None:
+    rows = np.array([*range(20), 5, *range(20, 29)], dtype=np.uint64)
+    seen, made, at = [], Arrivals(), 0
+    for size in sizes * 30:
+        seen.append(made.first_time(rows[at : at + size]))
+        at += size
+    np.testing.assert_array_equal(np.concatenate(seen), np.arange(rows.size) < 20)
+    assert made.repeated
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrivals, "REMEMBERED", 10)
+    made = Arrivals()
+    assert made.first_time(np.arange(50, dtype=np.uint64)).all()
+    assert made.known.size == 10
+    assert made.first_time(np.array([45], dtype=np.uint64)).all()
+    assert not made.first_time(np.array([60, 46], dtype=np.uint64), np.array([60], np.uint64)).any()
+
+
+def told(X: NDArray[np.float64], size: int) -> list[NDArray[Any]]:
+    """Return what is found of rows that come so many at a time."""
+    made = RoundedRows()
+    for first in range(0, len(X), size):
+        table = ArrayTable(X[first : first + size])
+        made.look(table, hashes_of(table, ARRIVALS_KEY))
+    return [np.array([made.come_again]), *made.state().values()]
+
+
+@pytest.mark.parametrize("digits", ["%.3f", "%.2f", "%.1f", "%.3g"])
+@pytest.mark.parametrize("kind", ["again", "draws", "few values"])
+def test_rows_that_come_again_with_fewer_digits(
+    digits: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrivals, "ROUNDED_ROWS", 512)
+    X = np.random.default_rng(0).normal(size=(1500, 3))
+    if kind == "few values":
+        X = np.rint(2 * X)
+    elif kind == "again":
+        X[700:] = np.array([[float(digits % x) for x in row] for row in X[:800].tolist()])
+    found = told(X, 1500)
+    assert found[0] == (kind == "again")
+    for size in (1, 90, 700):
+        for one, other in zip(told(X, size), found, strict=True):
+            np.testing.assert_array_equal(one, other)
+    made = RoundedRows()
+    for part in (X[:900], X[900:]):
+        state, made = made.state(), RoundedRows()
+        made.restore(state)
+        made.look(ArrayTable(part), hashes_of(ArrayTable(part), ARRIVALS_KEY))
+    for one, other in zip(made.state().values(), found[1:], strict=True):
+        np.testing.assert_array_equal(one, other)

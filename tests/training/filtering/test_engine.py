@@ -11,14 +11,14 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.boosters.filtering import FilterBoost, Measure
+from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
 from pacboost.boosters.logit import Logit
+from pacboost.boosters.majority import Majority
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.ledgers.ledger import Refill
+from pacboost.ledgers.ledger import Refill, Round
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -30,14 +30,12 @@ from pacboost.theory.worlds import LabelNoise, World
 from pacboost.training.filtering import candidates
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
-from pacboost.training.filtering.looking import AcceptedRows
-from pacboost.training.filtering.mean_test import MeanTest
+from pacboost.training.filtering.plan import FilteringPlan, MeanTest, draws_for
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.rows import RowEncoder, ScoredRows
 from pacboost.training.filtering.stream import Stream
-from pacboost.training.filtering.vote_so_far import FilteringPlan, draws_for
 from tests.bounds.coverage import check_coverage, check_rejected
-from tests.training.filtering.setups import cube, cube_bins
+from tests.training.filtering.setups import coded, cube, cube_bins
 
 Floats = NDArray[np.float64]
 SIGNS = np.array([-1, 1], dtype=np.int8)
@@ -118,7 +116,7 @@ def risk(run: Filtering, world: World) -> float:
 
 def exact_weights(run: Filtering, world: BooleanConcept) -> Floats:
     X = world.domain()
-    return run.vote_so_far.score(ArrayTable(X), world.truth(X)[:, None]).chances
+    return run.vote_so_far.score(coded(ArrayTable(X), world.truth(X)[:, None])).chances
 
 
 # -- the certified stop
@@ -170,9 +168,9 @@ def intervals_missed(run: Filtering, world: BooleanConcept) -> int:
 class TrustsItsSample(Filtering):
     """A broken twin: tests μ on the sample it has just been trained on."""
 
-    def boost(self, kept: AcceptedRows) -> Iterator[Any]:
+    def boost(self, kept: ScoredRows) -> Iterator[Any]:
         yield from super().boost(kept)
-        stands = self.vote_so_far.score(kept.examples.table, kept.examples.signs)
+        stands = self.vote_so_far.score(kept)
         test = MeanTest(self.plan.delta / 2)
         test.add(stands.chances)
         if self._booster.error_factor * test.upper <= (self.plan.epsilon or 0):
@@ -426,3 +424,35 @@ def test_ledger_tells_what_was_done() -> None:
     assert len(ledger.refills) == len(run.refills)
     assert ledger.rows == sum(refill.draws + refill.tested for refill in run.refills)
     assert ledger.booster == "mada"
+
+
+# Boosting by majority on draws from a world whose risk is known.
+
+
+def test_certified_stops_of_majority_hold() -> None:
+    """Of three bits one has an edge of a third under all weights: the promise can be kept."""
+    rules, wrong, runs, certified = Majority(edge=0.3, epsilon=0.15), 0, 12, 0
+    for seed in range(runs):
+        run = finish(run_on(majority(), rules, seed, epsilon=0.15, rounds=rules.rounds))
+        assert len(run.vote_so_far) <= rules.rounds
+        certified += run.certified
+        wrong += run.certified and risk(run, majority()) > run.refills[-1].error_upper
+    assert certified == runs
+    check_coverage("certified stop of Majority", wrong, runs, 0.05)
+
+
+def test_the_vote_of_all_rounds_has_the_promised_risk() -> None:
+    """Without a stop at ε; and coins come only where nearly all rows are decided."""
+    rules = Majority(edge=0.3, epsilon=0.1)
+    run = run_on(majority(), rules, 3, epsilon=None, rounds=rules.rounds)
+    small, coins, mean = True, 0, 1.0
+    for event in run:
+        if isinstance(event, Round) and event.edge == 0:
+            coins += 1
+            small = small and mean <= rules.coin_below(event.number - 1)
+        if len(run.vote_so_far) < rules.rounds:
+            mean = float(exact_weights(run, majority()).mean())
+    assert len(run.vote_so_far) == rules.rounds
+    assert risk(run, majority()) <= 0.1
+    assert coins > 0
+    assert small

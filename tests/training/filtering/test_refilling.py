@@ -11,23 +11,21 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from pacboost.boosters.bounded_weights import FilteringBooster
-from pacboost.boosters.filtering import FilterBoost
+from pacboost.boosters.filtering import FilterBoost, Mada
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.smooth import Mada
 from pacboost.numerics.sequences import kt_upper
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.theory.sampling import WorldOracle
-from pacboost.training.filtering.array_rows import ArrayRows
-from pacboost.training.filtering.candidates import key_of
-from pacboost.training.filtering.looking import AcceptedRows
+from pacboost.training.filtering.candidates import FRESH, ArrayRows, key_of
 from pacboost.training.filtering.refilling import Refilling
+from pacboost.training.filtering.rows import ScoredRows, VoteSoFar
 from pacboost.training.filtering.stream import Stream
-from pacboost.training.filtering.vote_so_far import VoteSoFar
 from tests.training.filtering.setups import (
     BITS,
     BOOSTERS,
     Choppy,
+    coded,
     cube,
     encoder,
     numbers_of,
@@ -51,7 +49,7 @@ class Squared(FilterBoost):
 
 def filled(
     made: VoteSoFar, groups: int = 2, seed: int = 0, scale: float = 1.0
-) -> tuple[Refilling, AcceptedRows]:
+) -> tuple[Refilling, ScoredRows]:
     oracle = WorldOracle(cube(), seed)
     refilling = Refilling(
         Stream(oracle, seed, 0), encoder(oracle), made, key_of(seed), scale, DELTA
@@ -63,9 +61,9 @@ def filled(
     return refilling, kept
 
 
-def p_value(kept: AcceptedRows, weights: Floats) -> float:
+def p_value(kept: ScoredRows, weights: Floats) -> float:
     """Compare how often each point of the cube was kept with D_M, by chi-square."""
-    seen = np.bincount(numbers_of(kept.examples.table), minlength=2**BITS)
+    seen = np.bincount(numbers_of(kept.table), minlength=2**BITS)
     assert seen[weights == 0].sum() == 0
     there = weights > 0
     expected = weights[there] / weights.sum() * kept.n_rows
@@ -94,8 +92,8 @@ def test_chances_may_be_scaled_and_capped(booster: FilteringBooster[Any]) -> Non
     _, kept = filled(made, scale=scale)
     capped = np.minimum(1.0, weights / scale)
     assert p_value(kept, capped) > 1e-4
-    np.testing.assert_allclose(kept.odds, capped[numbers_of(kept.examples.table)])
-    np.testing.assert_allclose(kept.chances, weights[numbers_of(kept.examples.table)])
+    np.testing.assert_allclose(kept.odds, capped[numbers_of(kept.table)])
+    np.testing.assert_allclose(kept.chances, weights[numbers_of(kept.table)])
 
 
 def test_keeping_by_the_square_of_the_weight_is_caught() -> None:
@@ -109,12 +107,12 @@ def test_keeping_by_the_square_of_the_weight_is_caught() -> None:
 def test_kept_rows_stand_where_the_vote_puts_them() -> None:
     made = vote_so_far(Mada())
     _, kept = filled(made)
-    again = made.score(kept.examples.table, kept.examples.signs)
+    again = made.score(kept)
     np.testing.assert_array_equal(again.margins, kept.margins)
     np.testing.assert_array_equal(again.chances, kept.chances)
     world = cube()
-    X = np.asarray(kept.examples.table.codes.T, dtype=np.float64)  # type: ignore[attr-defined]
-    np.testing.assert_array_equal(world.truth(X), kept.examples.signs[:, 0])
+    X = np.asarray(kept.table.codes.T, dtype=np.float64)  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(world.truth(X), kept.signs[:, 0])
 
 
 @pytest.mark.parametrize("sizes", [[1000], [7, 300, 1], [4096]])
@@ -126,7 +124,7 @@ def test_batches_change_nothing(sizes: list[int]) -> None:
         next(refilling.groups())
         kept = refilling.kept()
         assert kept is not None
-        rows.append(kept.examples.rows)
+        rows.append(kept.rows)
         records.append(replace(refilling.record(0), seconds=0.0))
     np.testing.assert_array_equal(rows[0], rows[1])
     assert records[0] == records[1]
@@ -136,7 +134,7 @@ def test_the_record_counts_what_was_drawn() -> None:
     made, world = vote_so_far(Logit()), cube()
     refilling, kept = filled(made)
     X = world.domain()
-    stands = made.score(ArrayTable(X), world.truth(X)[:, None])
+    stands = made.score(coded(ArrayTable(X), world.truth(X)[:, None]))
     error = stands.wrong(world.truth(X)[:, None]).mean()
     record = refilling.record(4)
     assert (record.number, record.rounds) == (4, len(made))
@@ -168,7 +166,7 @@ def pool_of(seed: int, rows: int = 4000) -> tuple[ArrayRows, NDArray[np.int64], 
 
 def fill_pool(
     pool: ArrayRows, oracle: ArrayOracle, made: VoteSoFar, key: int, scale: float
-) -> AcceptedRows:
+) -> ScoredRows:
     refilling = Refilling(pool, encoder(oracle), made, key_of(9, key), scale, DELTA)
     for _ in refilling.groups():
         pass
@@ -197,7 +195,7 @@ def mass_of_points(importance: bool, seed: int = 0, keys: int = 250) -> tuple[Fl
         pool.restore(state, encoder(oracle))
         kept = fill_pool(pool, oracle, now, 100 + key, scale)
         odds = kept.odds if importance else np.minimum(1.0, kept.chances / scale)
-        seen = numbers_of(kept.examples.table)
+        seen = numbers_of(kept.table)
         sums[key] = np.bincount(seen, kept.chances / odds, minlength=2**BITS)
     pool.restore(state, encoder(oracle))
     there = looked_at(pool)
@@ -236,7 +234,7 @@ def test_rows_set_apart_are_never_offered() -> None:
     made = vote_so_far(Logit())
     for key in range(6):
         kept = fill_pool(pool, oracle, made, key, 0.01)
-        assert not np.isin(kept.examples.rows, apart.rows).any()
+        assert not np.isin(kept.rows, apart.rows).any()
     again = pool.apart(encoder(oracle))
     assert again is not None
     np.testing.assert_array_equal(again.rows, apart.rows)
@@ -252,7 +250,7 @@ def test_rows_apart_are_not_shown_to_the_bins() -> None:
     assert apart.n_rows == 700
     assert not np.isin(shown, apart.rows).any()
     fresh = next(iter(next(pool.offer(key_of(0), 1.0))))
-    assert fresh.fresh.all()
+    assert (fresh.kinds == FRESH).all()
     assert not np.isin(shown, fresh.batch.rows).any()
 
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from pacboost.boosters.filtering import FilterBoost, Measure
-from pacboost.boosters.smooth import Smooth
+from pacboost.boosters.filtering import FilterBoost, Measure, Smooth
 from pacboost.bounds.training import product_bound, rounding_slack
 from pacboost.ledgers.ledger import Ledger
 from pacboost.samples.bins import fit_bins

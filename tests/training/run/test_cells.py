@@ -14,11 +14,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster, Moved
-from pacboost.boosters.filtering import FilterBoost, Measure
+from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.newton import Gentle
 from pacboost.boosters.projection import Projection
-from pacboost.boosters.smooth import Mada, Smooth
 from pacboost.bounds.training import product_bound
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner

@@ -21,7 +21,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from pacboost.training.run.record import lowest
+from pacboost.training.run.margins import lowest
 from tests.worlds import make_sample, noisy
 
 Rows = NDArray[np.float64]

@@ -12,7 +12,7 @@ import pytest
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
-from pacboost.learners import dense_growing
+from pacboost.learners import tree
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.bins import fit_bins
@@ -84,7 +84,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
         for _ in zip(range(90), single, strict=False):
             pass
         handed_out = list(many.up_to(90))
-        assert QuickRounds.of(many.rounds, many.recorder, None, many.state, 1) is not None
+        assert QuickRounds.of(many, 1) is not None
     assert known(many) == known(single)
     assert [done.entry for done in handed_out] == [done.entry for done in many.done]
     assert many.stopped == single.stopped
@@ -92,7 +92,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
 
 
 def test_a_team_does_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense_growing, "CELLS_WORTH_A_MEMBER", 300)
+    monkeypatch.setattr(tree, "CELLS_WORTH_A_MEMBER", 300)
     sample, runs = sample_of(700), []
     for threads in (1, 2):
         watch = watch_of(sample, None)
@@ -109,14 +109,14 @@ def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
         for _ in zip(range(5), runs[0], strict=False):
             pass
         list(runs[1].up_to(5))
-        assert QuickRounds.of(runs[1].rounds, runs[1].recorder, None, runs[1].state, 1) is not None
+        assert QuickRounds.of(runs[1], 1) is not None
     assert known(runs[1]) == known(runs[0])
 
 
 def test_trees_that_take_long_are_left_to_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense_growing, "CELLS_THAT_TAKE_LONG", 500)
+    monkeypatch.setattr(tree, "CELLS_THAT_TAKE_LONG", 500)
     run = Run(sample_of(100), TREE, Logit())
-    assert QuickRounds.of(run.rounds, run.recorder, None, run.state, 3) is None
+    assert QuickRounds.of(run, 3) is None
 
 
 def test_a_round_without_an_edge_is_left_to_the_loop() -> None:
@@ -139,7 +139,7 @@ def test_other_runs_are_left_to_the_loop() -> None:
     ]
     for own, learner, booster, watch in others:
         run = Run(own, learner, booster, watch=watch)
-        assert QuickRounds.of(run.rounds, run.recorder, watch, run.state, 3) is None
+        assert QuickRounds.of(run, 3) is None
     assert len(list(run.up_to(3))) == len(run.done) == 3
 
 

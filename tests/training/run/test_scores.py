@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from pacboost.boosters.filtering import Mada
 from pacboost.boosters.logit import Logit
 from pacboost.hypotheses.hypothesis import Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.word_list import WordList
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels import measure
+from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
 from pacboost.learners.words import Words
-from pacboost.samples.sample import Request, Sample
+from pacboost.samples.sample import Request, Sample, Sums
+from pacboost.sources.arrays import ArrayTable
+from pacboost.training.metrics import mean_cost
 from pacboost.training.run import scores
+from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.loop import Run
+from pacboost.training.run.potentials import Clipped, Logistic
 from pacboost.training.run.scores import SoftmaxRows
+from tests.kernels import naive
+from tests.training.run.prefixes import class_samples, costs, sample_of, shares, wrong
 from tests.word_samples import word_samples
 
 MANY = settings(max_examples=40, deadline=None)
@@ -110,3 +121,158 @@ def test_costs_by_sums_that_a_booster_kept_are_those_of_the_margins(
     assert isinstance(kept, SoftmaxRows)
     np.testing.assert_array_equal(kept._costs, afresh._costs)
     assert kept.mean_cost() == afresh.mean_cost()
+
+
+# What the loop measures on its own account, beside NumPy and beside other numbers of threads.
+
+
+def some_request(sample: Sample, seed: int, *, signed: bool) -> Request:
+    generator = np.random.default_rng(seed)
+    weights = generator.integers(1, 2**30, sample.signs.shape)
+    if signed:
+        total = int(weights.sum())
+        return Request(weights, sample.signs, total, total)
+    pulls = sample.signs * generator.integers(0, 2**30, sample.signs.shape)
+    return Request(weights, pulls, int(weights.sum()), int(np.abs(pulls).sum()))
+
+
+def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> float:
+    """The mean cost as the loop measures it: row by row where classes share one softmax."""
+    if kind == "logistic" and sample.signs.shape[1] > 1:
+        rows = SoftmaxRows(sample)
+        rows.update(margins, some_request(sample, 0, signed=False), None)
+        return rows.mean_cost()
+    potential = (Logistic if kind == "logistic" else Clipped)(Mada(), sample, 1)
+    return potential.mean(SimpleNamespace(margins=margins), 0)
+
+
+@given(class_samples(), st.integers(0, 10**6), st.booleans(), st.integers(1, 6))
+@MANY
+def test_cells_are_summed_exactly(sample: Sample, seed: int, signed: bool, count: int) -> None:
+    request = some_request(sample, seed, signed=signed)
+    cells = np.random.default_rng(seed).integers(count, size=sample.n_rows).astype(np.uint8)
+    sums, worth = exact_sums.cell_sums(request, cells, count)
+    pulls = request.weights * request.pulls if signed else request.pulls
+    expected = naive.cell_sums(cells, request.weights, pulls, count)
+    np.testing.assert_array_equal(sums.pulls, expected[0])
+    np.testing.assert_array_equal(sums.weights, expected[1])
+    assert (sums.weight, sums.pull, sums.rows) == (request.weight, request.pull, sample.n_rows)
+    assert worth == pytest.approx(request.pull**2 / float((pulls.astype(float) ** 2).sum()))
+    assert worth <= pulls.size * (1 + 1e-12)
+
+
+@given(class_samples(), st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 15.0]))
+@MANY
+def test_the_normaliser_is_the_mean_of_what_the_values_do(
+    sample: Sample, seed: int, reach: float
+) -> None:
+    request = some_request(sample, seed, signed=True)
+    generator = np.random.default_rng(seed)
+    cells = generator.integers(4, size=sample.n_rows).astype(np.uint8)
+    values = generator.uniform(-reach, reach, (4, sample.signs.shape[1]))
+    sums, _ = exact_sums.cell_sums(request, cells, 4)
+    shares = request.weights / request.weight
+    expected = float((shares * np.exp(-sample.signs * values[cells])).sum())
+    assert exact_sums.exponential_normaliser(sums, values) == pytest.approx(expected, rel=1e-12)
+    right = float((shares * (np.sign(values[cells]) == sample.signs)).sum())
+    assert exact_sums.edge_of(sums, values) == pytest.approx(2 * right - 1, abs=1e-12)
+
+
+def test_a_cell_that_says_nothing_is_neither_right_nor_wrong() -> None:
+    sums = Sums(np.array([[3], [-4]]), np.array([[5], [5]]), 10, 10, 4)
+    assert exact_sums.edge_of(sums, np.array([[0.5], [0.0]])) == 0.3
+    assert exact_sums.edge_of(sums, np.array([[0.5], [-9.0]])) == 0.7
+
+
+@given(class_samples(), st.integers(0, 10**6), st.sampled_from([0.0, 1.0, 20.0, 500.0]))
+@MANY
+def test_potentials_and_errors(sample: Sample, seed: int, reach: float) -> None:
+    scores = np.random.default_rng(seed).integers(-3, 4, sample.signs.shape) * reach / 3
+    margins = scores * sample.signs
+    first = shares(sample, units=False)
+    for kind in ("logistic", "clipped"):
+        expected = max(float((first * costs(kind, scores, sample)).sum()), exact_sums.LEAST_COST)
+        got = mean_potential(kind, margins, sample)
+        assert got == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    weights = np.ones(1, dtype=np.int64)
+    if sample.base.size > 1:
+        weights = np.rint(sample.base * 2**30).astype(np.int64)
+    got = exact_sums.training_error(margins, sample, weights)
+    assert got == pytest.approx(float((first * wrong(scores, sample)).sum()), abs=1e-8)
+    if weights.size == 1:
+        assert got * sample.n_rows == pytest.approx(round(got * sample.n_rows), abs=1e-9)
+
+
+def test_where_all_scores_are_0_the_potential_is_its_unit_and_every_row_is_wrong() -> None:
+    X = np.zeros((10, 1))
+    for classes, labels in [(2, np.arange(10) % 2), (5, np.arange(10) % 5)]:
+        sample = sample_of(X, labels, classes)
+        nothing = np.zeros(sample.signs.shape)
+        unit = 1.0 if classes == 2 else math.log2(classes)
+        assert mean_potential("logistic", nothing, sample) == pytest.approx(unit, rel=1e-14)
+        assert mean_potential("clipped", nothing, sample) == 1
+        assert exact_sums.training_error(nothing, sample, np.ones(1, dtype=np.int64)) == 1
+
+
+def test_costs_lost_in_rounding_still_have_a_logarithm() -> None:
+    sample = sample_of(np.zeros((10, 1)), np.arange(10) % 3, 3)
+    for far in (20.0, 40.0, 700.0):
+        found = mean_potential("logistic", np.full((10, 3), far), sample)
+        assert exact_sums.LEAST_COST <= found < 1e-12
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_threads_change_no_bit(classes: int, weighted: bool) -> None:
+    """Also of sums of floats: they are made span by span."""
+    rows = 1_000_003 if classes == 2 else 200_003
+    generator = np.random.default_rng(0)
+    labels = generator.integers(classes, size=rows)
+    base = generator.uniform(0.1, 5.0, rows) if weighted else None
+    sample = sample_of(np.zeros((rows, 1)), labels, classes, base, bins=False)
+    margins = generator.normal(size=sample.signs.shape)
+    first = np.rint(base * 2**20).astype(np.int64) if base is not None else np.ones(1, np.int64)
+    cells = generator.integers(20, size=rows).astype(np.uint8)
+    request = some_request(sample, 1, signed=True)
+    found = []
+    for threads in (1, 2, 3):
+        with using(threads):
+            sums, worth = exact_sums.cell_sums(request, cells, 20)
+            found.append([
+                mean_potential("logistic", margins, sample),
+                mean_potential("clipped", margins, sample),
+                exact_sums.training_error(margins, sample, first),
+                worth, sums.pulls.tolist(), sums.weights.tolist(),
+            ])  # fmt: skip
+    assert found[0] == found[1] == found[2]
+    assert found[0][2] == pytest.approx(
+        float((shares(sample) * wrong(margins * sample.signs, sample)).sum()), rel=1e-6
+    )
+
+
+def test_a_single_row_in_the_last_span_keeps_its_weight() -> None:
+    rows = ROWS_PER_SPAN + 1
+    base = np.ones(rows)
+    base[-1] = 1000.0
+    margins = np.ones((rows, 1))
+    margins[-1] = -5.0
+    found = []
+    for threads in (1, 2):
+        with using(threads):
+            found.append(mean_cost(measure.LOGISTIC, margins, base))
+    expected = np.average(np.log1p(np.exp(-2 * margins[:, 0])), weights=base)
+    assert found[0] == found[1] == pytest.approx(float(expected))
+
+
+def test_masses_of_a_rule() -> None:
+    weights = np.array([5, 1, 4], dtype=np.int64)
+    found, effective_size = exact_sums.masses(weights, np.array([1, -1, -1], dtype=np.int8))
+    assert (found.total, found.wrong) == (10, 5)
+    assert effective_size == pytest.approx(100 / 42)
+
+
+def test_the_hamming_loss_of_weighted_rows() -> None:
+    signs = np.array([[1, 1], [-1, 1]], dtype=np.int8)
+    sample = Sample(ArrayTable(np.zeros((2, 1))), signs, np.array([1.0, 3.0]))
+    margins = np.array([[1.0, -1.0], [0.0, 2.0]])
+    assert exact_sums.training_error(margins, sample, np.array([1, 3])) == (1 + 3) / 8

@@ -168,7 +168,7 @@ def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Rea
 def _said(name: str, given: dict[str, str], value: float) -> str:
     import numpy as np
 
-    from pacboost.sources.dates import part_of
+    from pacboost.sources.cells import part_of
 
     made = part_of(name)
     if made is not None and made[0] in given:
@@ -198,16 +198,17 @@ def _given(model: Any, asked: str) -> dict[str, str]:
 def _rows(model: Any, given: dict[str, str]) -> Any:
     """Make a row of them; what is not named is missing."""
     from pacboost.cli.inputs.rows import Reader
-    from pacboost.sources.cells import Cells
+    from pacboost.sources.cells import Cells, text_column
 
     names = _names(model)
-    cells = Cells(DataFile(Path("question")), {name: (given.get(name, ""),) for name in names}, [1])
+    columns = {name: text_column([given.get(name, "")]) for name in names}
+    cells = Cells(DataFile(Path("question")), columns, [1])
     return Reader(model).rows(cells)
 
 
 def _names(model: Any) -> tuple[str, ...]:
     """Name the columns to ask by; dates are given as such, not as the numbers made of them."""
-    from pacboost.sources.dates import part_of
+    from pacboost.sources.cells import part_of
 
     made = [part_of(name) for name in _features(model)]
     named = zip(_features(model), made, strict=True)

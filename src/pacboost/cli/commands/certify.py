@@ -155,10 +155,10 @@ def _one_or_list(names: list[str]) -> Any:
 
 def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) -> None:
     """Read the rows, certify what was asked for, and print it."""
-    from pacboost.bounds.family import Family
     from pacboost.bounds.wording import sentence
     from pacboost.cli.inputs.rows import class_named, column_names, order_of_rows, read_all
-    from pacboost.questions.certify import certify
+    from pacboost.questions.certify import certify_all
+    from pacboost.questions.measuring import is_list
     from pacboost.reports.text import grid
 
     for name in ("epsilon", "target_error", "abstain_below"):
@@ -172,18 +172,20 @@ def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) 
     groups = None if given["groups"] is None else cells.of(given["groups"])
     by = None if given["by"] is None else [str(own) for own in cells.of(given["by"])]
     order = order_of_rows(model, X, y, given)
+    of = _of(model, given)
     with working("counting"):
-        found = certify(
-            model, X, y, of=_of(model, given), by=by,
+        found = certify_all(
+            model, X, y, of=of, by=by,
             positive=class_named(getattr(model, "classes_", ()), given["positive"]),
             groups=groups, **{name: given[name] for name in OPTIONS},
         )  # fmt: skip
+    alone = found.certificates[0] if len(found) == 1 and by is None and not is_list(of) else None
     if given["as_json"]:
-        print_json({**found.to_dict(), **order})
-    elif isinstance(found, Family):
+        print_json({**(alone or found).to_dict(), **order})
+    elif alone is None:
         print_parts(str(found), *_about_groups(found, given))
     else:
-        print_parts(bold(str(sentence(found))), "", grid(certificate_facts(found)))
+        print_parts(bold(str(sentence(alone))), "", grid(certificate_facts(alone)))
 
 
 def _of(model: Any, given: Mapping[str, Any]) -> Any:

@@ -93,10 +93,10 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
         data_file(data, given), target, given["drop"], categories=given["categories"]
     )
     contest = Contest(
-        given["boosters"],
-        learner,
         examples.table,
         examples.labels,
+        given["boosters"],
+        learner,
         n_estimators=given["rounds"],
         test=given["test"] or None,
         delta=given["delta"],

@@ -63,7 +63,7 @@ def command(
             f"against the others: name it by --label, one of {shown}"
         )
     with working("measuring"):
-        found = diagnose(None, examples.table, y, delta=delta, seed=seed)
+        found = diagnose(examples.table, y, delta=delta, seed=seed)
     hopeless = max(stage.upper for stage in found.stages) <= 0
     if as_json:
         stages = [asdict(stage) for stage in found.stages]

@@ -41,15 +41,16 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     confidence 1 - delta. `pacboost predict --intervals` writes the intervals of new rows.
     """
     from pacboost.cli.inputs.rows import order_of_rows
+    from pacboost.estimators.decisions.intervals import intervals
 
     model, X, y, more = opened(model_path, data, target, output, given, [])
     if hasattr(model, "classes_"):
         raise FileError(f"{model_path}: predicts classes; for those there is pacboost sets")
     order = order_of_rows(model, X, y, given)
     with working("calibrating"):
-        found = model.certify_intervals(
-            X, y, groups=more["groups"], **{name: given[name] for name in COMMON}
+        found = intervals(
+            model, X, y, groups=more["groups"], **{name: given[name] for name in COMMON}
         )
-    width = model.intervals_.mean_width
+    width = found.mean_width_
     seen = f"Intervals of the calibration rows are {width:.4g} wide on average (an estimate)."
-    tell(model, found, seen, output, given, {"mean_width": width, **order})
+    tell(found, seen, output, given, {"mean_width": width, **order})

@@ -146,30 +146,35 @@ class Covering:
     def __init__(
         self, model: Any, path: Path, *, sets: bool, by: str | None, intervals: bool
     ) -> None:
-        self._model, self._by, self._sets, self._intervals = model, by, sets, intervals
-        for asked, name in ((sets, "sets_"), (intervals, "intervals_")):
-            try:
-                known = not asked or hasattr(model, name)
-            except NotCertified:
-                known = False
-            if not known:
-                what = name.rstrip("_")
-                raise FileError(
-                    f"{path}: holds no {what}; calibrate them by new rows: pacboost {what} {path} "
-                    "fresh.csv --target COLUMN --output FILE"
-                )
+        from pacboost.estimators.decisions.intervals import intervals as read_intervals
+        from pacboost.estimators.decisions.sets import sets as read_sets
+
+        self._by = by
+        self._sets = _known(read_sets, model, path, "sets") if sets else None
+        self._intervals = _known(read_intervals, model, path, "intervals") if intervals else None
         self.names = [*(["set"] if sets else []), *(["low", "high"] if intervals else [])]
 
     def columns(self, X: Any, cells: Cells) -> list[Sequence[Any]]:
         """Return the columns of some rows."""
         found: list[Sequence[Any]] = []
-        if self._sets:
+        if self._sets is not None:
             by = None if self._by is None else [str(own) for own in cells.of(self._by)]
-            held, names = self._model.predict_set(X, by), self._model.classes_
-            found.append(["|".join(map(str, names[own].tolist())) for own in held])
-        if self._intervals:
-            found += self._model.predict_interval(X).T.tolist()
+            labels = self._sets.label_sets(X, by)
+            found.append(["|".join(map(str, own)) for own in labels])
+        if self._intervals is not None:
+            found += self._intervals.predict_interval(X).T.tolist()
         return found
+
+
+def _known(read: Callable[[Any], Any], model: Any, path: Path, what: str) -> Any:
+    """Return the sets or intervals that came with a model file."""
+    try:
+        return read(model)
+    except NotCertified:
+        raise FileError(
+            f"{path}: holds no {what}; calibrate them by new rows: pacboost {what} {path} "
+            "fresh.csv --target COLUMN --output FILE"
+        ) from None
 
 
 @dataclass

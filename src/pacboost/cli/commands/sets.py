@@ -46,6 +46,7 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     1 - delta. `pacboost predict --sets` writes the sets of new rows.
     """
     from pacboost.cli.inputs.rows import order_of_rows
+    from pacboost.estimators.decisions.sets import sets
 
     model, X, y, more = opened(model_path, data, target, output, given, [given["by"]])
     if not hasattr(model, "classes_"):
@@ -53,13 +54,13 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     order = order_of_rows(model, X, y, given)
     by = None if more["by"] is None else [str(own) for own in more["by"]]
     with working("calibrating"):
-        found = model.certify_sets(
-            X, y, by_class=given["by_class"], by=by, groups=more["groups"],
+        found = sets(
+            model, X, y, by_class=given["by_class"], by=by, groups=more["groups"],
             **{name: given[name] for name in COMMON},
         )  # fmt: skip
-    size = model.sets_.mean_size
+    size = found.mean_size_
     seen = f"Sets of the calibration rows hold {size:.3g} classes on average (an estimate)."
-    tell(model, found, seen, output, given, {"mean_size": size, **order})
+    tell(found, seen, output, given, {"mean_size": size, **order})
 
 
 def opened(
@@ -83,18 +84,17 @@ def opened(
 
 
 def tell(
-    model: Any, found: Any, seen: str, output: Path | None, given: Mapping[str, Any],
-    more: Mapping[str, Any],
+    found: Any, seen: str, output: Path | None, given: Mapping[str, Any], more: Mapping[str, Any]
 ) -> None:  # fmt: skip
     """Save the model if asked to, and print what is certified and what was seen."""
     from pacboost.bounds.family import Family
-    from pacboost.bounds.label_sets import coverage_words
 
+    certified = found.certificate_
     if output is not None:
-        model.save(output)
+        found.save(output)
     if given["as_json"]:
-        print_json({"sentence": coverage_words(found), **found.to_dict(), **more})
+        print_json({"sentence": found.sentence_, **certified.to_dict(), **more})
         return
     written = [f"Written to {output}."] if output is not None else []
-    table = ["", str(found)] if isinstance(found, Family) else []
-    print_parts(bold(coverage_words(found)), seen, *table, "", *written)
+    table = ["", str(certified)] if isinstance(certified, Family) else []
+    print_parts(bold(found.sentence_), seen, *table, "", *written)

@@ -15,12 +15,11 @@ from pacboost.errors import FileError, InputWarning, ParameterError
 from pacboost.estimators.strong.reading import text_columns
 from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.cells import ReadNumbers, Spelling, orders, part_of
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import LabelledTable, read_csv
 from pacboost.sources.data_file import DataFile
-from pacboost.sources.dates import orders, part_of
 from pacboost.sources.file_rows import blocks
-from pacboost.sources.numbers import ReadNumbers, Spelling
 from pacboost.sources.table import Table, refuse_text
 
 # Notes on columns of a file that are read as categories and were hardly meant as such.
@@ -89,23 +88,15 @@ def spoilt(texts: Sequence[str], spelling: Spelling) -> str | None:
     >>> spoilt(["red", "green", "1"], Spelling()) is None
     True
     """
-    numbers = [text for text in texts if _is_number(_without_signs(text), spelling)]
+    numbers = [text for text in texts if spelling.is_number(_without_signs(text))]
     if len(numbers) < max(FEWEST_NUMBERS, (len(texts) + 1) // 2):
         return None
-    return next((text for text in texts if not _is_number(text, spelling)), None)
+    return next((text for text in texts if not spelling.is_number(text)), None)
 
 
 def _without_signs(text: str) -> str:
     kept = (c for c in text if c not in SIGNS and unicodedata.category(c) != "Sc")
     return "".join(kept)
-
-
-def _is_number(text: str, spelling: Spelling) -> bool:
-    try:
-        spelling.number(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _cells(table: ArrayTable, column: int) -> np.ndarray:

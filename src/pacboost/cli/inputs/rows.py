@@ -15,20 +15,18 @@ from pacboost.errors import DataError, FileError, InputWarning, ParameterError
 from pacboost.questions.row_order import RowOrder, watch_order
 from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.cells import Cells
+from pacboost.sources.cells import Cells, Spelling, part_of, read_labels
 from pacboost.sources.columns import Columns
-from pacboost.sources.conditions import (
+from pacboost.sources.data_file import DataFile
+from pacboost.sources.file_rows import whole
+from pacboost.sources.levels import Levels
+from pacboost.sources.mixed import (
     Conditions,
     LevelConditions,
+    MixedFeatures,
     NumberConditions,
     TextConditions,
 )
-from pacboost.sources.data_file import DataFile
-from pacboost.sources.dates import part_of
-from pacboost.sources.file_rows import whole
-from pacboost.sources.levels import Levels
-from pacboost.sources.mixed import MixedFeatures
-from pacboost.sources.numbers import Spelling, read_labels
 from pacboost.sources.text import TextFeatures
 
 

@@ -17,7 +17,6 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.base import BaggingBase
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
-from pacboost.estimators.decisions import calibrated
 from pacboost.estimators.inputs.division import Division, counted
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples, read_numbers
@@ -26,8 +25,7 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.same_bits import mean_of
 from pacboost.training.bags.bagging import TORN, Bagging
-from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes
+from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
 
 
 @accepts_aliases
@@ -112,9 +110,6 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     certify: str | None = None
     holdout: float = 0.2
     delta: float = 0.05
-
-    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
-    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the most votes; a tie goes to the first class."""
@@ -219,7 +214,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
 class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
     """The average of members, each fitted on a different bag of rows (Breiman 1996).
 
-    A fit certifies nothing, because a number is never simply right or wrong; ``certify_intervals``
+    A fit certifies nothing, because a number is never simply right or wrong; ``pacboost.intervals``
     makes intervals that hold the number as often as was asked for, by rows that are new.
 
     Parameters
@@ -251,10 +246,6 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
     0.999
     """
 
-    certify_intervals = calibrated.certify_intervals
-    predict_interval = calibrated.predict_interval
-    intervals_ = property(calibrated.kept_intervals)
-
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the members predict."""
         return mean_of(self._answers(X))
@@ -270,7 +261,7 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
         """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
             "the certificates of a fit bound how often a vote of classes errs; numbers are never "
-            "simply right or wrong. certify_intervals certifies intervals by new rows; oob_score_ "
+            "simply right or wrong. pacboost.intervals certifies intervals by new rows; oob_score_ "
             "is an estimate"
         )
 

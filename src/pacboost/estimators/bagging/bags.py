@@ -28,10 +28,9 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import Bagging
-from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.bags import Bags, Settling
 from pacboost.training.bags.forest import TreeLimits, TreeMaker
 from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker
-from pacboost.training.bags.out_of_bag import Settling
 
 MOST_BINS = 255
 """Trees with pure leaves are grown on codes of one byte."""

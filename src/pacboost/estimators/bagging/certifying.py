@@ -18,8 +18,7 @@ from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.numerics.checks import probability
 from pacboost.numerics.exact import tied, wrong_answers
-from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.out_of_bag import OutOfBagVotes
+from pacboost.training.bags.bags import Bags, OutOfBagVotes
 
 WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 NOT_ASKED = (

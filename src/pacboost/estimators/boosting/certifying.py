@@ -13,7 +13,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import ParameterError, TooFewRowsWarning
 from pacboost.estimators.boosting.fit import PreparedFit
-from pacboost.estimators.fitted.compressing import QuantisedVotes
+from pacboost.estimators.fitted.quantising import QuantisedVotes
 from pacboost.estimators.fitting.atomic import look_at, next_look
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division, refuse_weights
@@ -21,10 +21,9 @@ from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn
-from pacboost.hypotheses.digest import vote_digest
-from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.learners.stump import count_rules
-from pacboost.models.calibration import calibrators
+from pacboost.models import calibration
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.questions import selective
@@ -44,29 +43,15 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
         raise ParameterError(f"certify is {way!r}; it may be 'holdout', 'train' or None")
     probability("delta", estimator.delta)
     if way is None:  # all rows are learned from, so no evaluation was spent
-        estimator._split_before = estimator._looks = None
+        estimator._looks = None
         return division.undivided(X, y, estimator._equal_rows)
     if way == "train" and estimator.warm_start:
         raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
     if read_weights(sample_weight, division.number_of_rows(X)) is not None and way == "train":
         refuse_weights(way)
     share = real_number("holdout", estimator.holdout)
-    _refuse_other_split(estimator, seed, division.number_of_rows(X))
     copies, once = estimator._equal_rows, way == "train"  # rows that certify count once
     return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies, once=once)
-
-
-def _refuse_other_split(estimator: Any, seed: int, rows: int) -> None:
-    """Raise if ``warm_start`` would continue a fit that held out other rows."""
-    split_now = (estimator.certify, estimator.holdout, seed, rows, estimator._equal_rows)
-    goes_on = estimator.warm_start and hasattr(estimator, "model_")
-    if goes_on and estimator._split_before != split_now:
-        raise ParameterError(
-            f"certify={estimator.certify!r} holds rows back that the earlier rounds must not have "
-            "seen, and the last fit held back others or none. Fit with the same certify, "
-            "holdout, rows, copies and integer random_state, or set warm_start=False"
-        )
-    estimator._split_before = split_now
 
 
 def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> Apart:
@@ -136,8 +121,8 @@ def certify_by(estimator: Any, apart: Apart) -> Model:
         estimator._confidence(decided, scores),
         wrong,
         holdout.share_of_delta(estimator.delta, look),
-        estimator.target_error,
-        estimator.abstain_below,
+        None,
+        None,
     )
     counted = HeldOut.of(apart.y, decided, model.classes, model.probabilities(scores))
     return replace(model, answering=found, held_out=counted)
@@ -148,7 +133,13 @@ def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
     ledger = replace(model.ledger, vote_digest=vote_digest(vote))
     certificate = certificate.of(ledger.digest())
     return replace(
-        model, vote=vote, ledger=ledger, certificate=certificate, answering=None, held_out=None
+        model,
+        vote=vote,
+        ledger=ledger,
+        certificate=certificate,
+        answering=None,
+        held_out=None,
+        coverage=None,
     )
 
 
@@ -157,7 +148,7 @@ def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
 
 def curve_for(method: str, rows: int) -> str:
     """Return the method of calibration; "isotonic" needs more rows than the others."""
-    needed = calibrators.ROWS_FOR_ISOTONIC
+    needed = calibration.ROWS_FOR_ISOTONIC
     if method != "isotonic" or rows >= needed:
         return method
     warn(

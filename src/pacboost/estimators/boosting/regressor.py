@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
@@ -18,10 +17,8 @@ from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.regression import Square
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
-from pacboost.estimators.decisions import calibrated
 from pacboost.estimators.fitted import explaining
-from pacboost.estimators.fitted.base import VoteBase
-from pacboost.estimators.fitted.mistakes import refuse_half
+from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.parameters import (
     MANY_ROWS,
     many,
@@ -41,19 +38,16 @@ from pacboost.estimators.inputs.examples import (
 )
 from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.model import Model
-from pacboost.reports import plots
-from pacboost.samples.fingerprint import fingerprint
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Sample, fingerprint
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.training.losses import metric_of
-from pacboost.training.metrics import Metric
+from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run import resume
 from pacboost.training.run.loop import Run
 
@@ -95,22 +89,6 @@ class ExplainedNumbers(VoteBase):
         with using(self.n_jobs):
             return explaining.shuffled(self.model_, sample, repeats, random_state, measure)
 
-    def plot_rounds(self, X: Any = None, y: Any = None, ax: Any = None) -> Any:
-        """Draw the mean loss on the training rows after each round; give the axes.
-
-        With rows and their targets, best those that the fit has not seen, draw the loss on them,
-        too. Without ``ax`` there is a new figure, which notebooks show.
-        """
-        check_is_fitted(self)
-        refuse_half(X, y)
-        test = None
-        if X is not None:
-            sample, measure = self._with_targets(X, y), self._measure("loss")
-            with using(self.n_jobs):
-                staged = self.model_.vote.staged(sample.table)
-                test = [measure(sample, scores[:, None]) for scores in staged]
-        return plots.plot(self.model_.ledger, ax, test)
-
     def _with_targets(self, X: Any, y: Any) -> Sample:
         table = self._open(X)
         signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
@@ -129,9 +107,9 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. A fit certifies nothing, because a number is
-    never simply right or wrong; rows that it has not seen do: ``certify_intervals`` makes intervals
-    that hold the number as often as was asked for, ``pacboost.certify(model, X, y, of=...)`` bounds
-    errors.
+    never simply right or wrong; rows that it has not seen do: ``pacboost.intervals`` makes
+    intervals that hold the number as often as was asked for, and
+    ``pacboost.certify(model, X, y, of=...)`` bounds errors.
 
     Parameters
     ----------
@@ -235,10 +213,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     random_state: Any = None
-
-    certify_intervals = calibrated.certify_intervals
-    predict_interval = calibrated.predict_interval
-    intervals_ = property(calibrated.kept_intervals)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return a number for each row."""

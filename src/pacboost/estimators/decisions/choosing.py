@@ -8,12 +8,11 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.decision import ThresholdDecision
+from pacboost.bounds.answering import check_threshold
+from pacboost.bounds.decision import Borders, ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.thresholds import Borders
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.decisions.answering import AnsweringClassifier
-from pacboost.estimators.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.decisions.threshold import AnsweringClassifier, ThresholdClassifier
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.deciding import ThresholdChoice, read_wish
 from pacboost.questions.mistakes import fresh_labels
@@ -26,9 +25,20 @@ from pacboost.sources.optional import collected
 
 @overload
 def choose_threshold(
-    model: Any, X: Any, y: Any, *, target_error: float, delta: float = 0.05, models: int = 1,
-    copies: str = "auto",
+    model: Any, X: Any = None, y: Any = None, *, target_error: float, delta: float = 0.05,
+    models: int = 1, copies: str = "auto",
 ) -> AnsweringClassifier: ...  # fmt: skip
+
+
+@overload
+def choose_threshold(
+    model: Any, X: Any = None, y: Any = None, *, abstain_below: float, delta: float = 0.05,
+    models: int = 1, copies: str = "auto",
+) -> AnsweringClassifier: ...  # fmt: skip
+
+
+@overload
+def choose_threshold(model: Any) -> AnsweringClassifier: ...
 
 
 @overload
@@ -42,14 +52,15 @@ def choose_threshold(
 @explains_input
 def choose_threshold(
     model: Any,
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     *,
     recall: float | None = None,
     precision: float | None = None,
     false_positive_rate: float | None = None,
     cost: tuple[float, ...] | None = None,
     target_error: float | None = None,
+    abstain_below: float | None = None,
     positive: Any = None,
     delta: float = 0.05,
     models: int = 1,
@@ -61,6 +72,8 @@ def choose_threshold(
     ----------
     model : any fitted classifier with ``predict_proba`` or ``decision_function``
     X, y : rows and labels that had no part in fitting or choosing the model
+        Without them ``target_error`` goes by the rows that a fit with ``certify="holdout"`` has set
+        apart, or by what came with a model file.
     recall : float, default=None
         At least this share of the positive class is found, at as few false alarms as that allows.
     precision : float, default=None
@@ -73,6 +86,9 @@ def choose_threshold(
     target_error : float, default=None
         At most this share of the answers is wrong: rows whose confidence is below the threshold get
         no answer. The result is then an ``AnsweringClassifier``, and there is no positive class.
+    abstain_below : float, default=None
+        Rows whose confidence is below this get no answer; the error among the others is certified,
+        or without rows only they are answered.
     positive : label, default=None
         The class to be found; None: the second of two classes.
     delta : float, default=0.05
@@ -94,14 +110,18 @@ def choose_threshold(
     >>> round(careful.threshold_, 4), round(careful.certificate_.value, 4)
     (0.0779, 0.9003)
     """
-    name, wish = read_wish({
+    wishes = {
         "recall": recall, "precision": precision, "false_positive_rate": false_positive_rate,
-        "cost": cost, "target_error": target_error,
-    })  # fmt: skip
+        "cost": cost, "target_error": target_error, "abstain_below": abstain_below,
+    }  # fmt: skip
+    if X is None:
+        return _known_answers(model, {k: wish for k, wish in wishes.items() if wish is not None})
+    name, wish = read_wish(wishes)
     probability("delta", delta)
     positive_whole("models", models)
-    if name == "target_error":
-        return _answering(model, X, y, wish, positive, delta=delta, models=models, copies=copies)
+    if name in ("target_error", "abstain_below"):
+        options = {name: wish, "delta": delta, "models": models, "copies": copies}
+        return _answering(model, X, y, positive, options)
     labels = _labels(model, y)
     rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     label = positive_class(rows.classes, positive)
@@ -114,7 +134,7 @@ def choose_threshold(
 
 
 def _answering(
-    model: Any, X: Any, y: Any, wish: float, positive: Any, **options: Any
+    model: Any, X: Any, y: Any, positive: Any, options: dict[str, Any]
 ) -> AnsweringClassifier:
     """Choose the confidence from which on rows are answered."""
     if positive is not None:
@@ -122,8 +142,33 @@ def _answering(
             "positive was given with target_error, which speaks of all classes; leave it out"
         )
     X, labels = collected(X), _labels(model, y)
-    found = certify_answers(model, X, labels, target_error=wish, **options)
-    return AnsweringClassifier.of(model, found, X)
+    return AnsweringClassifier.of(model, certify_answers(model, X, labels, **options), X)
+
+
+def _known_answers(model: Any, wishes: dict[str, Any]) -> AnsweringClassifier:
+    """Choose the confidence by what the model knows of its answers."""
+    if set(wishes) - {"target_error", "abstain_below"} or len(wishes) > 1:
+        raise ParameterError(
+            "without rows only target_error or abstain_below may be given, one of them; give X and "
+            "y, rows that had no part in the fit"
+        )
+    if "abstain_below" in wishes:
+        least = check_threshold("abstain_below", wishes["abstain_below"])
+        return AnsweringClassifier.uncertified(model, least)
+    answering = getattr(getattr(model, "model_", None), "answering", None)
+    if answering is None:
+        raise NotCertified(
+            "no held-out rows have shown how wrong confident answers are; fit with "
+            "certify='holdout', or give rows that had no part in the fit, and their labels"
+        )
+    if wishes:
+        answering = answering.within(wishes["target_error"])
+    elif answering.chosen is None:
+        raise ParameterError(
+            "no threshold was chosen before; give target_error, the error you allow among the "
+            "answered, or abstain_below, the least confidence"
+        )
+    return AnsweringClassifier.of(model, answering)
 
 
 def choice_of(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.interval_rule import METHODS, Forecast, IntervalRule
+from pacboost.bounds.coverage import INTERVAL_METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, FileError, NotCertified, ParameterError
+from pacboost.estimators.decisions.sets import kept_rule, save_model, with_rule
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.numerics.same_bits import mean
@@ -24,8 +25,8 @@ Doubles = NDArray[np.float64]
 
 def intervals(
     model: Any,
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     *,
     coverage: float = 0.9,
     method: str | None = None,
@@ -48,6 +49,7 @@ def intervals(
     model : any fitted regressor, or a pair of them
         A pair predicts a low and a high quantile, such as two ``BoostRegressor("quantile")``.
     X, y : rows and numbers that had no part in fitting or choosing the models
+        Without them: the intervals that came with a model file.
     coverage : float, default=0.9
         The share of new examples whose interval has to hold their number.
     method : "residual", "scaled", "quantiles" or None, default=None
@@ -84,28 +86,8 @@ def intervals(
     >>> bool(found.predict_interval(X[:1]).shape == (1, 2))
     True
     """
-    rule = interval_rule(
-        model, X, y, coverage=coverage, method=method, scale=scale, floor=floor, delta=delta,
-        models=models, groups=groups, copies=copies,
-    )  # fmt: skip
-    return PredictionIntervals(model, rule, scale)
-
-
-def interval_rule(
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    coverage: float,
-    method: str | None,
-    scale: Any,
-    floor: float,
-    delta: float,
-    models: int,
-    groups: Any,
-    copies: str,
-) -> IntervalRule:
-    """Calibrate how wide intervals are."""
+    if X is None:
+        return PredictionIntervals(model, kept_rule(model, IntervalRule, "intervals"))
     probability("coverage", coverage)
     probability("delta", delta)
     way = _method(model, method, scale)
@@ -121,7 +103,8 @@ def interval_rule(
     scores = said.score(targets)[rows.kept]
     cutoff, made = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
     width = mean(np.diff(said.interval(cutoff), axis=1))
-    return IntervalRule(way, coverage, cutoff, float(floor), made, width)
+    rule = IntervalRule(way, coverage, cutoff, float(floor), made, width)
+    return PredictionIntervals(model, rule, scale)
 
 
 class PredictionIntervals:
@@ -138,44 +121,34 @@ class PredictionIntervals:
     """
 
     def __init__(self, estimator: Any, rule: IntervalRule, scale: Any = None) -> None:
-        self.estimator_, self.rule, self.scale_ = snapshot(estimator), rule, snapshot(scale)
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What is certified."""
-        return self.rule.certificate
-
-    @property
-    def cutoff_(self) -> float:
-        """How far intervals reach beyond the prediction."""
-        return self.rule.cutoff
-
-    @property
-    def mean_width_(self) -> float:
-        """How wide the intervals of the calibration rows are on average: an estimate."""
-        return self.rule.mean_width
-
-    @property
-    def sentence_(self) -> str:
-        """What is certified, in words."""
-        return str(sentence(self.rule.certificate))
+        kept = scale is None and not isinstance(estimator, list | tuple)
+        self.estimator_ = with_rule(estimator, rule) if kept else snapshot(estimator)
+        self.rule, self.scale_ = rule, snapshot(scale)
+        self.certificate_, self.cutoff_ = rule.certificate, rule.cutoff
+        self.mean_width_, self.sentence_ = rule.mean_width, str(sentence(rule.certificate))
 
     def predict_interval(self, X: Any) -> Doubles:
         """Return the two ends of the interval of every row: (rows, 2)."""
-        return predicted_interval(self.estimator_, self.rule, self.scale_, X)
+        rule = self.rule
+        said = forecast(self.estimator_, collected(X), rule.method, self.scale_, rule.floor)
+        return said.interval(rule.cutoff)
 
     def predict(self, X: Any) -> Doubles:
         """Return the prediction of the regressor; of two quantiles, their middle."""
         said = forecast(self.estimator_, collected(X), self.rule.method, None, self.rule.floor)
         return (said.low + said.high) / 2
 
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write model and intervals to a file, for ``pacboost.intervals(pacboost.load(path))``."""
+        if self.scale_ is not None:
+            raise FileError(
+                f"{path}: is not written, for another model scales the intervals, and a file holds "
+                "one model. Pickle both, if you trust who reads them"
+            )
+        save_model(self.estimator_, path, remember_rows=remember_rows)
+
     def __repr__(self) -> str:
         return f"<prediction intervals: {self.sentence_}>"
-
-
-def predicted_interval(model: Any, rule: IntervalRule, scale: Any, X: Any) -> Doubles:
-    """Apply a rule to new rows."""
-    return forecast(model, collected(X), rule.method, scale, rule.floor).interval(rule.cutoff)
 
 
 def forecast(model: Any, X: Any, method: str, scale: Any, floor: float) -> Forecast:
@@ -205,8 +178,8 @@ def _method(model: Any, method: str | None, scale: Any) -> str:
     """Return the method; refuse what does not fit the models."""
     pair = isinstance(model, list | tuple)
     way = method or ("quantiles" if pair else "residual" if scale is None else "scaled")
-    if way not in METHODS:
-        allowed = ", ".join(map(repr, METHODS))
+    if way not in INTERVAL_METHODS:
+        allowed = ", ".join(map(repr, INTERVAL_METHODS))
         raise ParameterError(f"method is {method!r}; it may be {allowed}, or None")
     if pair != (way == "quantiles") or (pair and len(model) != 2):
         raise ParameterError(

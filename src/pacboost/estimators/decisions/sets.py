@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import LabelScore, SetRule, coverage_words
 from pacboost.bounds.family import Family
-from pacboost.bounds.label_sets import LabelScore, SetRule, coverage_words
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
@@ -65,12 +66,13 @@ def _number(key: bytes) -> float:
 
 
 Doubles = NDArray[np.float64]
+Kind = TypeVar("Kind")
 
 
 def sets(
     model: Any,
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     *,
     coverage: float = 0.9,
     method: str = "lac",
@@ -94,6 +96,7 @@ def sets(
     ----------
     model : any fitted classifier with ``predict_proba``
     X, y : rows and labels that had no part in fitting or choosing the model
+        Without them: the sets that came with a model file, which ``save`` of the result writes.
     coverage : float, default=0.9
         The share of new examples whose set has to hold their class.
     method : "lac", "aps" or "raps", default="lac"
@@ -134,32 +137,11 @@ def sets(
     >>> round(found.certificate_.value, 4)
     0.8522
     """
-    return PredictionSets(
-        model,
-        set_rule(
-            model, X, y, coverage=coverage, score=LabelScore(method, penalty, free_labels),
-            by_class=by_class, by=by, delta=delta, models=models, groups=groups, copies=copies,
-        ),
-    )  # fmt: skip
-
-
-def set_rule(
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    coverage: float,
-    score: LabelScore,
-    by_class: bool,
-    by: Any,
-    delta: float,
-    models: int,
-    groups: Any,
-    copies: str,
-) -> SetRule:
-    """Calibrate the rule by which labels belong to a set."""
+    if X is None:
+        return PredictionSets(model, kept_rule(model, SetRule, "sets"))
     probability("coverage", coverage)
     probability("delta", delta)
+    score = LabelScore(method, penalty, free_labels)
     if by_class + (by is not None) + (groups is not None) > 1:
         raise ParameterError(
             "of by_class, by and groups only one may be given; sets cover every class or every "
@@ -191,7 +173,8 @@ def set_rule(
         cutoffs = (cutoff,)
     column = by if isinstance(by, str) else ""
     rule = SetRule(score, coverage, cutoffs, found, groups=parted, by=column)
-    return replace(rule, mean_size=float(rule.holds(chances, u, group).sum(axis=1).mean()))
+    mean_size = float(rule.holds(chances, u, group).sum(axis=1).mean())
+    return PredictionSets(model, replace(rule, mean_size=mean_size))
 
 
 def _cutoffs(
@@ -213,6 +196,41 @@ def _cutoffs(
     return tuple(cutoff for cutoff, _ in found), Family(tuple(made for _, made in found), delta)
 
 
+# What is calibrated is part of the model of a classifier or regressor of ours, and of its file.
+
+
+def with_rule(estimator: Any, rule: Any) -> Any:
+    """Return a copy of a fitted estimator; the model in it, if it is one of ours, has the rule."""
+    made = inner = snapshot(estimator)
+    while remembers(inner) and "estimator_" in vars(inner):
+        inner = inner.estimator_
+    if remembers(inner) and "model_" in vars(inner):
+        inner.model_ = replace(inner.model_, coverage=rule)
+    return made
+
+
+def kept_rule(model: Any, kind: type[Kind], name: str) -> Kind:
+    """Return the rule for sets or intervals that came with a model file."""
+    found = getattr(getattr(model, "model_", None), "coverage", None)
+    if not isinstance(found, kind):
+        raise NotCertified(
+            f"{type(model).__name__} holds no {name}; give rows that had no part in the fit, and "
+            "their labels"
+        )
+    return found
+
+
+def save_model(estimator: Any, path: str | Path, *, remember_rows: bool) -> None:
+    """Write a model file, if the estimator has one."""
+    if not hasattr(estimator, "save"):
+        raise FileError(
+            f"{path}: is not written, for {type(estimator).__name__} has no model file; votes of "
+            "stumps, trees and lists of words have one, and forests. Pickle it, if you trust who "
+            "reads it"
+        )
+    estimator.save(path, remember_rows=remember_rows)
+
+
 class PredictionSets:
     """A fitted classifier with prediction sets; ``pacboost.sets`` makes it.
 
@@ -227,28 +245,10 @@ class PredictionSets:
     """
 
     def __init__(self, estimator: Any, rule: SetRule) -> None:
-        self.estimator_, self.rule = snapshot(estimator), rule
+        self.estimator_, self.rule = with_rule(estimator, rule), rule
         self.classes_: NDArray[Any] = np.asarray(estimator.classes_)
-
-    @property
-    def certificate_(self) -> Certificate | Family:
-        """What is certified."""
-        return self.rule.certificate
-
-    @property
-    def cutoffs_(self) -> tuple[float, ...]:
-        """The largest score of a label in a set."""
-        return self.rule.cutoffs
-
-    @property
-    def mean_size_(self) -> float:
-        """How many labels the sets of the calibration rows hold on average: an estimate."""
-        return self.rule.mean_size
-
-    @property
-    def sentence_(self) -> str:
-        """What is certified, in words."""
-        return coverage_words(self.rule.certificate)
+        self.certificate_, self.cutoffs_ = rule.certificate, rule.cutoffs
+        self.mean_size_, self.sentence_ = rule.mean_size, coverage_words(rule.certificate)
 
     def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
         """Return for every row and class, in the order of ``classes_``, whether the set holds it.
@@ -269,6 +269,10 @@ class PredictionSets:
     def predict_proba(self, X: Any) -> Doubles:
         """Return the probabilities of the classifier."""
         return np.asarray(in_host_memory(self.estimator_.predict_proba(X)))
+
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write model and sets to a file; ``pacboost.sets(pacboost.load(path))`` reads the sets."""
+        save_model(self.estimator_, path, remember_rows=remember_rows)
 
     def __repr__(self) -> str:
         return f"<prediction sets of {type(self.estimator_).__name__}: {self.sentence_}>"

@@ -28,14 +28,14 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.cuda.device import use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.model import Model
 from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.dask_parts import is_collection, open_source
+from pacboost.sources.oracles.choose import is_collection, open_source
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.sources.oracles.stream import PushedOracle
@@ -50,7 +50,7 @@ def watching(estimator: Any, session: Session, watchers: list[Watcher]) -> Itera
     if after is None:
         yield watchers
         return
-    from pacboost.reports.filtering import FilteringView
+    from pacboost.reports.progress import FilteringView
 
     rounds, earlier = session.run.plan.rounds, session.run.refills
     oracle = session.run.candidates.oracle
@@ -226,7 +226,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             with all_or_nothing(self):
                 self._learn_batch(X, y, classes)
         if shows_progress(self.verbose):
-            from pacboost.reports.filtering import tell_batch
+            from pacboost.reports.progress import tell_batch
 
             tell_batch(self.ledger_)
         return self

@@ -22,11 +22,9 @@ from pacboost.models.file.checkpoint import Checkpoint
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
 from pacboost.sources.oracles.stream import PushedOracle
-from pacboost.training.filtering.block_rows import BlockRows
 from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
-from pacboost.training.filtering.row_encoder import EncodedRows
-from pacboost.training.filtering.stream import Stream
-from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
+from pacboost.training.filtering.rows import ScoredRows, VoteSoFar
+from pacboost.training.filtering.stream import BlockRows, Stream
 from pacboost.training.metrics import steepness
 
 SECONDS_BETWEEN = 30.0
@@ -200,10 +198,9 @@ class Session:
         apart = run.candidates.apart(run.encoder)
         held = None
         if apart is not None:
-            scored = run.vote_so_far.score(apart.table, apart.signs)
-            wrong = scored.wrong(apart.signs)
-            self.held_out = _counted(scored, apart, run.ledger().potential)
-            mistakes = int(np.count_nonzero(wrong))
+            scored = run.vote_so_far.score(apart)
+            self.held_out = _counted(scored, run.ledger().potential)
+            mistakes = int(np.count_nonzero(scored.wrong))
             held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
             held = held.assuming(CLASSES)
         stop = self._stop()
@@ -249,9 +246,9 @@ class Session:
             return None
 
 
-def _counted(scored: RowMargins, rows: EncodedRows, potential: str) -> HeldOut | None:
+def _counted(rows: ScoredRows, potential: str) -> HeldOut | None:
     """Count the classes of certifying rows and what is predicted for them."""
-    signs, scores = rows.signs, scored.margins * rows.signs
+    signs, scores = rows.signs, rows.margins * rows.signs
     if signs.shape[1] == 1:
         both = np.column_stack([-scores[:, 0], scores[:, 0]])
         return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, np.array([False, True]), both)

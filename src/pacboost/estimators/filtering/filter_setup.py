@@ -52,19 +52,18 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
-from pacboost.training.filtering.array_rows import ArrayRows
-from pacboost.training.filtering.block_rows import BlockRows, rows_for_tests
 from pacboost.training.filtering.candidates import (
     LEAST_AT_ONCE,
+    ArrayRows,
     Candidates,
     bytes_of_work,
     without_copies,
 )
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
-from pacboost.training.filtering.row_encoder import RowEncoder
-from pacboost.training.filtering.stream import Stream
-from pacboost.training.filtering.vote_so_far import KEPT, FilteringPlan
+from pacboost.training.filtering.plan import KEPT, FilteringPlan
+from pacboost.training.filtering.rows import RowEncoder
+from pacboost.training.filtering.stream import BlockRows, Stream, rows_for_tests
 
 ROWS = 100_000
 ROWS_OF_STUMPS = 50_000

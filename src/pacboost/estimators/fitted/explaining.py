@@ -14,13 +14,11 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitting.parameters import feature_number
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.hypotheses import shapes as tree_shapes
-from pacboost.hypotheses.shapes import Shapes, shapes
+from pacboost.hypotheses.shapes import Shapes
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.models.explain import attribution, explanation, permutation
-from pacboost.models.file.forest_format import ForestModel
-from pacboost.models.model import Model
+from pacboost.models.explain import attribution, permutation
+from pacboost.models.model import ForestModel, Model
 from pacboost.numerics import markup
-from pacboost.reports import plots
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.dataframe import is_frame
@@ -94,35 +92,6 @@ def shuffled(
     return permutation.permutation_importances(
         model.vote, sample, measure, repeats, seed, model.column_names
     )
-
-
-def plot_shapes(model: Model, ax: Any, top: int, for_class: Any) -> Any:
-    """Draw what each feature adds to the score, for votes of stumps."""
-    return draw_shapes(model, shapes(model.vote, model.say()), ax, top, for_class)
-
-
-def draw_shapes(
-    model: Model | ForestModel, found: Shapes, ax: Any, top: int, for_class: Any
-) -> Any:
-    """Draw step functions of features, of one class if it is named."""
-    number = explanation.class_number(model.classes.tolist(), for_class)
-    if number is not None and len(found.answers) == 1:
-        raise ParameterError(
-            f"for_class is {for_class!r}, but two classes have one score, which speaks for "
-            f"{found.answers[0]!r}; leave for_class out"
-        )
-    return plots.shapes(found if number is None else found.of(number), ax, top)
-
-
-def plot_importances(
-    model: Model, importances: permutation.Importances | None, ax: Any, top: int
-) -> Any:
-    """Draw the importances of features, or what permutations have measured."""
-    if importances is None:
-        return plots.importances(model.column_names, model.importances(), ax, top)
-    label = f"{importances.metric.replace('_', ' ')}: worse by, when shuffled"
-    means, spread = importances.mean, importances.std
-    return plots.importances(importances.names, means, ax, top, spread=spread, label=label)
 
 
 def as_one_row(model: Model, x: Any, estimator: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
@@ -17,10 +18,9 @@ from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.runtime.threads import using
-from pacboost.models import answers
 from pacboost.models.model import Model
 from pacboost.numerics.exact import wrong_answers, wrong_classes, wrong_margins
-from pacboost.samples.sample import Sample, Signs
+from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
 
@@ -58,6 +58,15 @@ def staged_errors(estimator: Any, X: Any, y: Any) -> list[float]:
         return [float(wrong(scores).mean()) for scores in estimator.model_.vote.staged(table)]
 
 
+def vote_of(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return the estimator that holds the vote, and the rows as it reads them."""
+    check_is_fitted(model)
+    while "estimator_" in vars(model):
+        X = model._open(X) if X is not None and hasattr(model, "_open") else X
+        model = model.estimator_
+    return model, X
+
+
 def refuse_half(X: Any, y: Any) -> None:
     """Raise if only one of rows and labels was given."""
     if (X is None) != (y is None):
@@ -65,18 +74,6 @@ def refuse_half(X: Any, y: Any) -> None:
         raise DataError(
             f"{given} was given without {absent}; give both, rows and their labels, or neither"
         )
-
-
-def rank(
-    scores: Scores, decided: NDArray[Any], signs: Signs, classes: NDArray[Any]
-) -> answers.Ranking:
-    """Measure how well scores rank the labels of rows, whose ``signs`` are known."""
-    right = signs > 0
-    scores = scores.reshape(len(signs), -1)
-    if classes.size == 2 and decided.ndim == 1:  # one score speaks for the second class
-        scores, right = np.hstack([-scores, scores]), np.hstack([~right, right])
-    said = decided > 0 if decided.ndim == 2 else decided[:, None] == classes
-    return answers.ranking(scores, right, said)
 
 
 # How clearly a vote decides: margins of rows whose labels are known, round by round.

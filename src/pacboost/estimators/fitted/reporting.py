@@ -11,16 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.estimators.decisions.calibrated import covering_model
 from pacboost.estimators.fitted.mistakes import refuse_half
-from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
-from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import ForestModel
 
 if TYPE_CHECKING:
     from pacboost.bounds.answering import Answering
     from pacboost.bounds.decision import ThresholdDecision
-    from pacboost.reports.page.sentence import Sentence
+    from pacboost.reports.page.document import Sentence
     from pacboost.reports.page.subject import Evidence
 from collections.abc import Sequence
 
@@ -35,10 +33,9 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown
 from pacboost.samples.sample import Sample
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
-from pacboost.sources.words import WordTable
-from pacboost.training.run.margins import largest, margins_of, normalised
-from pacboost.training.run.record import lowest
+from pacboost.training.run.margins import largest, lowest, margins_of, normalised
 
 
 def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
@@ -48,8 +45,7 @@ def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
     ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
     """
     check_is_fitted(self)
-    write = forest_format.save if isinstance(self.model_, ForestModel) else model_file.save
-    write(covering_model(self), path, self._sketches if remember_rows else ())
+    model_file.save(self.model_, path, self._sketches if remember_rows else ())
 
 
 def report(
@@ -74,13 +70,12 @@ def report(
     list, and is shown with all else that one may count on; ``decision`` is what a threshold
     guarantees, and ``answering`` what is known of confident answers. Gives the path of the file.
     """
-    from pacboost.reports.page.document import write_report
-    from pacboost.reports.page.sentence import Sentence
+    from pacboost.reports.page.document import Sentence, write_report
     from pacboost.reports.page.subject import Evidence, of_forest, of_model
 
     check_is_fitted(self)
     refuse_half(X, y)
-    model = covering_model(self)
+    model = self.model_
     if isinstance(model, ForestModel):
         table = None if X is None else self._open(X)
         subject = of_forest(model, getattr(self, "_refusal", ""), table)

@@ -19,7 +19,7 @@ from pacboost.sources.table import Table
 class RemembersRows:
     """An estimator that holds sketches of its training rows; pickles and model files keep them."""
 
-    remembers_rows: ClassVar[bool] = True
+    _remembers_rows: ClassVar[bool] = True
     """Tells ``pacboost.certify`` that ``overlap`` compares rows with those of the fit."""
     _sketches: tuple[Sketch, ...] = ()
 

@@ -1,39 +1,194 @@
-"""What every fitted classifier by vote can do: predict, explain, abstain, report and certify."""
+"""What fitted votes of classifiers and regressors can do: predict, explain, report and certify."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from copy import copy
-from dataclasses import replace
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
-from pacboost.errors import DataError
-from pacboost.estimators.decisions import abstaining, calibrated
-from pacboost.estimators.fitted import compressing, explaining, mistakes
-from pacboost.estimators.fitted.base import VoteBase
-from pacboost.estimators.fitted.mistakes import judging, rank, staged_errors
-from pacboost.estimators.inputs.examples import label_rows, training_weights
+from pacboost.errors import ParameterError
+from pacboost.estimators.fitted import explaining, mistakes, reporting
+from pacboost.estimators.fitted.mistakes import judging
+from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.inputs.examples import label_rows
 from pacboost.estimators.inputs.parameters import positive_integer
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.hypotheses.function import ClassFunction, Function
+from pacboost.hypotheses.hypothesis import Hypothesis, Valued
+from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
-from pacboost.kernels.cuda.device import in_host_memory, labels_at
+from pacboost.kernels.cuda.device import (
+    in_host_memory,
+    labels_at,
+    lies_on_gpu,
+    of_the_library_of,
+    predict_on_gpu,
+    using_gpu,
+)
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.answers import AnswerList, Ranking, answers, confidence
-from pacboost.models.explain import explanation, permutation, row_weights
-from pacboost.models.explain.row_weights import Proof, RowWeights
+from pacboost.ledgers.ledger import Ledger
+from pacboost.models.answers import confidence
+from pacboost.models.explain import explanation, permutation
+from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import Model
-from pacboost.numerics.same_bits import total
-from pacboost.questions import selective
-from pacboost.reports import plots
-from pacboost.reports import text as pictures
 from pacboost.samples.sample import Sample
+from pacboost.sources.table import Table
+
+Answer = TypeVar("Answer")
+
+
+class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
+    """An estimator whose fit leaves a vote, in ``model_``."""
+
+    model_: Model
+    n_jobs: int | None
+
+    save, report = reporting.save, reporting.report
+
+    def rules(self) -> list[str]:
+        """Return every rule in words, with its vote, in the order of rounds."""
+        check_is_fitted(self)
+        return self.model_.words()
+
+    @property
+    def ledger_(self) -> Ledger:
+        """What the loop measured."""
+        return self._fitted("ledger_").ledger
+
+    @property
+    def votes_(self) -> NDArray[np.float64]:
+        """The vote of every rule; 1 where the cells of a rule hold what is added."""
+        return self._fitted("votes_").vote.votes
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The rules; for black boxes, the fitted classifiers themselves."""
+        return [_inner(h) for h in self._fitted("estimators_").vote.hypotheses]
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's share of the votes, or for trees of what their splits won."""
+        return self._fitted("feature_importances_").importances()
+
+    def importances(self, by: str = "gain") -> NDArray[np.float64]:
+        """Return each feature's importance, as shares that add up to 1.
+
+        By "gain", what the splits on it won, which is ``feature_importances_``; by "cover", the
+        share of the weight of training rows that they divide, tree by tree; by "count", how many
+        splits there are.
+        """
+        if by not in ("gain", "cover", "count"):
+            raise ParameterError(f"by is {by!r}; it may be 'gain', 'cover' or 'count'")
+        model = self._fitted("importances")
+        return model.importances() if by == "gain" else model.split_importances(by)
+
+    def shapes(self) -> Shapes:
+        """Return the score as a constant plus one step function for each feature.
+
+        That is what it is for stumps, and for trees that ask for one feature each, as with
+        ``interaction_constraints="no_interactions"``.
+        """
+        check_is_fitted(self)
+        return shapes(self.model_.vote, self.model_.say())
+
+    def shap_values(self, X: Any) -> Any:
+        """Divide every row's score among the features, exactly, for votes of trees.
+
+        Gives a ``shap.Explanation`` if the package shap is installed, else an object with the same
+        attributes: ``values`` (rows, features), ``base_values`` (rows,) with the score of an
+        unknown row, ``data`` and ``feature_names``; with more than two classes ``values`` (rows,
+        features, classes) and ``base_values`` (rows, classes). Both add up to the scores:
+        ``values.sum(axis=1) + base_values`` is ``decision_function(X)``, or ``predict(X)`` of a
+        regressor (its logarithm, if the loss has a logarithmic link).
+        """
+        table = self._open(X)
+        with using(self.n_jobs):
+            shares, expected = explaining.shap_values(self.model_, table)
+            return in_shap_form(self.model_, table, shares, expected)
+
+    def shap_trees(self) -> dict[str, Any]:
+        """Return the trees as the dictionary that ``shap.TreeExplainer`` takes as a model.
+
+        ``shap.TreeExplainer(model.shap_trees())`` explains the score: half the log odds of the
+        second of two classes, one score for each of more, the prediction of a regressor. Trees on
+        numbers only: splits of categories by sets of levels have no such form.
+        """
+        check_is_fitted(self)
+        return shap_trees(self.model_)
+
+    def partial_dependence(self, features: Any = None, *, top: int = 12) -> Shapes:
+        """Return how the mean score changes with each feature, for votes of trees.
+
+        Where a tree asks for another feature, both ways are followed, each by its share of the
+        training rows; so no rows are needed. Curves are deviations from the mean score, which is
+        the ``intercept``. ``features`` names columns or numbers them; without it, the ``top`` most
+        important ones are taken.
+        """
+        check_is_fitted(self)
+        return explaining.partial_dependence(self.model_, features, top)
+
+    def _one_row(self, x: Any) -> Table:
+        """Read the values of one row, in whatever form they come."""
+        check_is_fitted(self)
+        table = self._open(explaining.as_one_row(self.model_, x, type(self).__name__))
+        explaining.refuse_other_than_one(table)
+        return table
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the number of the leaf that every row falls into, for every rule: (rows, rules).
+
+        Leaves are numbered from 0 in each rule; a constant has one leaf, a stump has two.
+        """
+        table = self._open(X)
+        with using(self.n_jobs):
+            return self.model_.vote.cells(table)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _repr_html_inner(self) -> str:
+        certificate = self.model_.certificate if hasattr(self, "model_") else None
+        return explaining.html(self, "" if certificate is None else certificate.claim)
+
+    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
+        return explaining.bundle(self)
+
+    def _fitted(self, name: str) -> Model:
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
+        return self.model_
+
+    def _open(self, X: Any) -> Table:
+        check_is_fitted(self)
+        with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
+            return open_table(self, X, reset=False)
+
+    def _answered(self, X: Any, answer: Callable[[Model, Any], Answer]) -> Answer:
+        """Return what follows from scores, in the GPU's memory if the rows came there."""
+        if not (predict_on_gpu(getattr(self, "device", "cpu"), X) and lies_on_gpu(X)):
+            scores = self._scores(X)
+            return answer(self.model_, scores)
+        table = self._open(X)
+        with using(self.n_jobs), using_gpu(True):
+            found: Any = answer(self.model_, self.model_.vote.scores_on_gpu(table))
+        return of_the_library_of(X, found)  # type: ignore[no-any-return]
+
+    def _scores(self, X: Any) -> Scores:
+        table = self._open(X)
+        with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
+            return self.model_.vote.scores(table)
+
+
+def _inner(hypothesis: Hypothesis) -> Any:
+    rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
+    return rule.inner if isinstance(rule, Function | ClassFunction) else hypothesis
+
 
 Doubles = NDArray[np.float64]
 
@@ -42,12 +197,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``."""
 
     classes_: NDArray[Any]
-    kept_rows_: NDArray[np.intp]
-    target_error: float | None = None
-    abstain_below: float | None = None
-
-    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
-    sets_ = property(calibrated.kept_sets)
+    _several_labels = False
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class each row is voted into; a tie goes to the first class.
@@ -90,14 +240,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         for scores in self.staged_decision_function(X):
             yield self.model_.probabilities(scores)
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Return the accuracy after each round."""
-        for predicted in self.staged_predict(X):
-            right = predicted == np.asarray(y)
-            right = right.all(axis=1) if right.ndim == 2 else right
-            weights = np.ones(right.size) if sample_weight is None else np.asarray(sample_weight)
-            yield total(right * weights) / total(weights)
-
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
         """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
         return self._judged(X, y)[1]
@@ -105,23 +247,13 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     @property
     def several_labels_(self) -> bool:
         """Whether a row may have several labels."""
-        return bool(getattr(self, "_several_labels", False))
+        return bool(self._several_labels)
 
     @property
     def certificate_(self) -> Certificate:
         """What is certified: the training error, or with ``certify`` the error on new examples."""
         model = self._fitted("certificate_")
         return training_error(model.ledger) if model.certificate is None else model.certificate
-
-    @property
-    def estimator_weights_(self) -> Doubles:
-        """Twice the votes, as scikit-learn counts them."""
-        return 2 * self._fitted("estimator_weights_").vote.votes
-
-    @property
-    def estimator_errors_(self) -> Doubles:
-        """The weighted error of every rule in its round."""
-        return np.array([e.error for e in self._fitted("estimator_errors_").ledger.rounds])
 
     def explain(self, x: Any, top: int = 10, *, for_class: Any = None) -> explanation.Explanation:
         """Return which rules voted on one row, and how: the ``top`` contributions, and the rest.
@@ -150,149 +282,11 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
                 self.model_, sample, repeats, random_state, metric
             )
 
-    def plot_rounds(self, X: Any = None, y: Any = None, ax: Any = None) -> Any:
-        """Draw the training error after each round, with its bound; give the axes.
-
-        With rows and their labels, best those that the fit has not seen, draw the error on them,
-        too. Without ``ax`` there is a new figure, which notebooks show.
-        """
-        check_is_fitted(self)
-        test = None if X is None and y is None else staged_errors(self, X, y)
-        return plots.rounds(self.model_.ledger, ax, test)
-
     def margins(self, X: Any, y: Any) -> Doubles:
         """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
         sample = self._labelled(X, y)
         with using(self.n_jobs):
             return mistakes.margins(self.model_, sample)
-
-    def staged_margins(self, X: Any, y: Any) -> Iterator[Doubles]:
-        """Return the margins after each round, by the votes of the rounds until then."""
-        yield from mistakes.staged_margins(self.model_, self._labelled(X, y))
-
-    def weights(self, t: int, X: Any, y: Any, sample_weight: Any = None) -> RowWeights:
-        """Return D_t, the weights of the training rows in round t, as AdaBoost's proof has them.
-
-        Give the rows that the fit learned from, once more and in the same order. ``t`` is 1 for the
-        first round; the number of rounds plus 1 gives the weights after the last. They are there
-        for boosters by exp(-margin): "adaboost", "adaboost_v" and "arc_gv".
-        """
-        self._fitted("weights")
-        sample = self._weighted(X, y, sample_weight)
-        with using(self.n_jobs):
-            return row_weights.weights_of(self.model_, sample, t)
-
-    def proof(self, X: Any, y: Any, sample_weight: Any = None) -> Proof:
-        """Return every quantity of AdaBoost's proof, round by round; ``print`` shows them.
-
-        They are D_t, the rule's error, its vote α, the normaliser Z, the product of all Z so far,
-        which bounds the training error, and the error of the rule under D_{t+1}, which is ½. Give
-        the rows that the fit learned from. Two classes only.
-        """
-        self._fitted("proof")
-        sample = self._weighted(X, y, sample_weight)
-        with using(self.n_jobs):
-            return row_weights.proof_of(self.model_, sample)
-
-    def plot_margins(
-        self, X: Any, y: Any, rounds: Sequence[int] | None = None, ax: Any = None
-    ) -> Any:
-        """Draw how the margins of rows are distributed after some rounds.
-
-        With several labels every pair of row and label has a margin.
-        """
-        return plots.margins(self._margins_after(X, y, rounds), ax)
-
-    def plot_equaliser(
-        self, X: Any, y: Any, rounds: Sequence[int] | None = None, ax: Any = None
-    ) -> Any:
-        """Draw, for each row, the weighted share of rules that get it wrong, after some rounds.
-
-        Boosting evens these shares out: a row that is wrong more often than others gains weight,
-        and the next rules are found for it (Breiman 1999). Two classes only.
-        """
-        if self._fitted("plot_equaliser").vote.outputs > 1:
-            raise DataError("the equaliser is for two classes; plot_margins draws more")
-        return pictures.equaliser(self._margins_after(X, y, rounds), ax)
-
-    def plot_hardest(self, k: int = 20, ax: Any = None) -> Any:
-        """Draw the k rows of fit that the vote finds hardest: outliers and wrong labels."""
-        check_is_fitted(self)
-        return pictures.hardest(self.model_.ledger.hardest(k), ax)
-
-    def ranking(self, X: Any, y: Any) -> Ranking:
-        """Measure by the labels of rows how well they are ranked: Hamming loss, one-error and more.
-
-        With one label a row the one-error is the error, ties counted as wrong.
-        """
-        sample = self._labelled(X, y)
-        with using(self.n_jobs):
-            scores = self.model_.vote.scores(sample.table)
-        return rank(scores, self._decide(scores), sample.signs, self.classes_)
-
-    def compress(self, X: Any, y: Any, delta: float = 0.05) -> Self:
-        """Return the vote again, from few of its training rows, with the bound that follows.
-
-        The copy has the thresholds moved to values of rows, ``kept_rows_`` names these rows, and
-        ``certificate_`` bounds its error on new examples. Its votes are whole numbers: of all
-        roundings that were tried, those with the smallest bound. Give all rows that the fit and
-        every choice before it have looked at. Copies of rows are refused.
-        """
-        small = copy(self)
-        sample = self._labelled(X, y)
-        small.model_, small.kept_rows_ = compressing.compress(self.model_, sample, delta)
-        return small
-
-    @property
-    def answering_(self) -> Answering:
-        """How wrong the answers may be, for every threshold of the confidence.
-
-        It is there after a fit with ``certify="holdout"``, or after ``certify_answers``.
-        """
-        return abstaining.certified_answers(self._fitted("answering_"))
-
-    def certify_answers(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        target_error: float | None = None,
-        abstain_below: float | None = None,
-        delta: float = 0.05,
-        models: int = 1,
-        copies: str = "auto",
-    ) -> Answering:
-        """Certify the answers by fresh rows, and keep what was found for ``answer``.
-
-        The parameters are those of ``pacboost.certify_answers``.
-        """
-        found = selective.certify_answers(
-            self, X, y, target_error=target_error, abstain_below=abstain_below,
-            delta=delta, models=models, copies=copies,
-        )  # fmt: skip
-        self.model_ = replace(self.model_, answering=found)
-        return found
-
-    def answer(
-        self,
-        X: Any,
-        *,
-        target_error: float | None = None,
-        abstain_below: float | None = None,
-        otherwise: Any = None,
-    ) -> AnswerList:
-        """Return a label with its confidence where it is large enough, else ``otherwise``.
-
-        The threshold is ``abstain_below`` or the one found for ``target_error``, given here or
-        before. The confidence is the probability of the label that ``predict`` gives. The answers
-        are a list; its ``to_frame()`` is a data frame.
-        """
-        least = abstaining.threshold(
-            self._fitted("answer"), target_error, abstain_below, self.abstain_below
-        )
-        scores = self._scores(X)
-        decided = self._decide(scores)
-        return answers(decided, self._confidence(decided, scores), least, otherwise)
 
     def _confidence(self, decided: NDArray[Any], scores: Scores) -> Doubles:
         return confidence(decided, self.model_.probabilities(scores), self.classes_)
@@ -316,15 +310,3 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         table = self._open(X)
         known = label_rows(table, y, self.classes_, "y", several=self.several_labels_)
         return Sample(table, known.signs, labels=known.labels)
-
-    def _weighted(self, X: Any, y: Any, sample_weight: Any) -> Sample:
-        """Read training rows again, with the weights they had."""
-        sample = self._labelled(X, y)
-        balance = getattr(self, "class_weight", None)
-        weights = training_weights(y, sample.n_rows, sample_weight, balance)
-        return sample if weights is None else replace(sample, base=weights)
-
-    def _margins_after(self, X: Any, y: Any, rounds: Sequence[int] | None) -> dict[int, Doubles]:
-        sample = self._labelled(X, y)
-        with using(self.n_jobs):
-            return mistakes.margins_after(self.model_, sample, rounds)

@@ -17,8 +17,8 @@ from pacboost.estimators.inputs.documented import guess
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
 from pacboost.learners.choose import as_learner
-from pacboost.learners.tree_parameters import NAMED_INTERACTIONS
-from pacboost.sources.dates import DERIVED
+from pacboost.learners.growing import NAMED_INTERACTIONS
+from pacboost.sources.cells import DERIVED
 from pacboost.sources.table import Table
 
 # Features that parameters name: by the names of their columns, or by their numbers.

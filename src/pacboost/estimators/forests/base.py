@@ -30,7 +30,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.kernels.cuda.device import in_host_memory, use_gpu
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import ForestModel
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample
@@ -44,7 +44,7 @@ from pacboost.training.bags.bagging import (
     Made,
     too_heavy,
 )
-from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.bags import Bags, Settling
 from pacboost.training.bags.forest import (
     NO_LIMIT,
     ForestBags,
@@ -53,7 +53,6 @@ from pacboost.training.bags.forest import (
     content_order,
     whole_weights,
 )
-from pacboost.training.bags.out_of_bag import Settling
 
 # Parameters of forests, as scikit-learn reads them.
 

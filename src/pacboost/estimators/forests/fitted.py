@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.fitted import explaining, reporting
+from pacboost.estimators.fitted import reporting
 from pacboost.estimators.fitted.explaining import numbers_of
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.inputs.division import Apart
@@ -25,7 +25,7 @@ from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.validation import OutOfBag
 from pacboost.models.explain import permutation
-from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import ForestModel
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.equal_rows import Examples
 from pacboost.samples.sample import Sample
@@ -130,23 +130,6 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
         table = None if X is None else self._open(X)
         with using(threads(self.n_jobs)):
             return partial_dependence(self.model_, features, top, table)
-
-    def plot_partial_dependence(
-        self,
-        features: Any = None,
-        ax: Any = None,
-        top: int = 12,
-        *,
-        X: Any = None,
-        for_class: Any = None,
-    ) -> Any:
-        """Draw ``partial_dependence``, one panel for each feature; give the axes.
-
-        With more than two classes all are drawn, unless ``for_class`` names one.
-        """
-        found = self.partial_dependence(features, top=top, X=X)
-        most = max(top, len(found.features))
-        return explaining.draw_shapes(self.model_, found, ax, most, for_class)
 
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:

@@ -17,7 +17,6 @@ from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.bags import rows_to_count
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
-from pacboost.estimators.decisions import calibrated
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Division, refuse_weights
@@ -31,16 +30,14 @@ from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
-from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.kernels.same_bits import log
 from pacboost.numerics.same_bits import product
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.training.bags.bagging import TORN, Bagging
-from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.forest import Shares
-from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes
-from pacboost.training.metrics import LOSSES, METRICS, Metric
+from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
+from pacboost.training.metrics import METRICS, Metric, regression_metric, square
 
 MOST_CLASSES = 2**16
 
@@ -55,9 +52,6 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     delta: float = 0.05
 
     _refusal = NOT_ASKED
-
-    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
-    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest share; a tie goes to the first class.
@@ -167,10 +161,10 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
 
     def _ask_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
-    ) -> OutOfBagVotes | Shares:
+    ) -> OutOfBagVotes | Averages:
         classes = max(2, self._n_answers)
         if not self._certifies_outside:
-            return Shares(targets, classes)
+            return Averages(targets, classes)
         return out_of_bag_tally(self.certify, targets, self.n_estimators, classes, bags, counted)
 
     def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
@@ -239,10 +233,6 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
 
     max_features: Any = 1.0
 
-    certify_intervals = calibrated.certify_intervals
-    predict_interval = calibrated.predict_interval
-    intervals_ = property(calibrated.kept_intervals)
-
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the trees predict."""
         table = self._open(X)
@@ -260,7 +250,7 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
             "the certificates of a fit bound how often a vote of classes errs; numbers are never "
-            "simply right or wrong. certify_intervals certifies intervals by new rows; oob_score_ "
+            "simply right or wrong. pacboost.intervals certifies intervals by new rows; oob_score_ "
             "is an estimate"
         )
 
@@ -288,4 +278,4 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         table = self._open(X)
         targets = read_targets(y, table.n_rows)
         signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
-        return Sample(table, signs, targets=targets), LOSSES["square"]
+        return Sample(table, signs, targets=targets), regression_metric("square", square)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataTypeError
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected, need
-from pacboost.sources.oracles.dask_parts import is_collection
+from pacboost.sources.oracles.choose import is_collection
 
 # Predictions for Dask collections: Dask in, Dask out, and nothing is computed before it is asked.
 #

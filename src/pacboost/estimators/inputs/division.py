@@ -110,7 +110,7 @@ def divide(
     ([['a'], ['b'], ['d']], [0, 1, 3], [['c']])
     """
     labels = read_labels(y, number_of_rows(X), several=True)
-    examples = examples_of(X, labels, copies)
+    examples = Examples.of(X, copies, labels)
     learn, held = map(examples.rows_of, draw(examples.count, name, share, seed))
     held, learn = examples.once(held), examples.once(learn) if once else learn
     apart = Apart(taken(X, held), labels[held], examples)
@@ -123,7 +123,7 @@ def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
         return Division(X, y)
     every = np.arange(number_of_rows(X))
     labels = read_labels(y, every.size, several=True) if once else None
-    examples = examples_of(X, labels, copies)
+    examples = Examples.of(X, copies, labels)
     if labels is None or not examples.copied:
         return Division(X, y, every if examples.copied else None, None, examples)
     kept = examples.once(every)
@@ -136,12 +136,6 @@ def once_each(X: Any, y: Any, copies: str) -> tuple[Division, str]:
         return undivided(X, y, copies, once=True), ""
     except NotCertified as problem:
         return Division(X, y), str(problem)
-
-
-def examples_of(X: Any, labels: NDArray[Any] | None, copies: str) -> Examples:
-    """Find which rows are one example, in whatever a fit takes."""
-    several = isinstance(X, np.ndarray) and X.ndim > 2  # rows are arrays, for a black box
-    return Examples.of(X.reshape(len(X), -1) if several else X, copies, labels)
 
 
 def counted(certificate: Certificate, examples: Examples | None) -> Certificate:

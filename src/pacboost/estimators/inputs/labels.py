@@ -12,8 +12,8 @@ from sklearn.utils.validation import column_or_1d
 from pacboost.errors import DataError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
+from pacboost.sources.explained_errors import odd_value, shown
 from pacboost.sources.levels import is_unicode
-from pacboost.sources.odd_cells import odd_value, shown
 
 # Labels that are whole numbers close to each other: many of them are numbered by counting.
 #

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,7 +15,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.decisions.calibrated import keep_coverage
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
@@ -23,7 +22,6 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
 from pacboost.models.model import Model
-from pacboost.questions.certify_measures import by_column
 
 # Methods of the chosen estimator that StrongClassifier has as its own, so that Tab finds them.
 
@@ -142,22 +140,6 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         model: Model = self.estimator_.model_
         return model
 
-    def certify_sets(self, X: Any, y: Any, *, by: Any = None, **options: Any) -> Any:
-        """Calibrate prediction sets by fresh rows and keep them, as ``pacboost.sets`` does."""
-        rows, named = by_column(self, X, by)
-        model = self._ready()
-        found = model.certify_sets(self._open(rows), y, by=named, **options)
-        if isinstance(by, str):  # so that the column need not be named again
-            keep_coverage(getattr(model, "estimator_", model), replace(model.sets_, by=by))
-        return found
-
-    def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
-        """Return for every row and class whether the set holds it; after ``certify_sets``."""
-        column = self._ready().sets_.by or None
-        rows, named = by_column(self, X, column if by is None else by)
-        found: NDArray[np.bool_] = self._ready().predict_set(self._open(rows), named)
-        return found
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
         answers: NDArray[Any] = self._ready().predict(self._open(X))
@@ -182,23 +164,10 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         """Compare rows with those the fit has looked at, to learn or to certify."""
         return self._ready().overlap(self._open(X))
 
-    def answer(self, X: Any, **wishes: Any) -> Any:
-        """Answer where confident enough, as ``BoostClassifier.answer`` does."""
-        return self._ready().answer(self._open(X), **wishes)
-
-    def certify_answers(self, X: Any, y: Any, **wishes: Any) -> Any:
-        """Certify the error among the answered by fresh rows, for ``answer``."""
-        return self._ready().certify_answers(self._open(X), y, **wishes)
-
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return the margin of every row, from -1 to 1."""
         found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
         return found
-
-    def plot_rounds(self, X: Any = None, y: Any = None, ax: Any = None) -> Any:
-        """Draw the training error after each round and, of rows with labels, the error on them."""
-        rows = None if X is None else self._open(X)
-        return self._ready().plot_rounds(rows, y, ax)
 
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back.
@@ -211,7 +180,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         self, path: str | Path, X: Any = None, y: Any = None, *, title: str | None = None
     ) -> Path:
         """Write a page about the model that begins with ``sentence_``."""
-        from pacboost.reports.page.sentence import Sentence
+        from pacboost.reports.page.document import Sentence
 
         rows, model = None if X is None else self._open(X), self._ready()
         said = Sentence(*self.verdict_.headline, self.verdict_.note)
@@ -227,18 +196,11 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     importances = passed_on("importances")
     permutation_importances = passed_on("permutation_importances")
     partial_dependence = passed_on("partial_dependence")
-    ranking = passed_on("ranking")
     staged_predict = passed_on("staged_predict")
     staged_predict_proba = passed_on("staged_predict_proba")
     staged_decision_function = passed_on("staged_decision_function")
-    staged_margins = passed_on("staged_margins")
-    plot_importances = passed_on("plot_importances")
-    plot_shapes = passed_on("plot_shapes")
-    plot_partial_dependence = passed_on("plot_partial_dependence")
-    plot_margins = passed_on("plot_margins")
-    plot_hardest = passed_on("plot_hardest")
 
-    remembers_rows: ClassVar[bool] = True
+    _remembers_rows: ClassVar[bool] = True
 
     def forget_rows(self) -> None:
         """Drop the sketch of the rows that the fit has looked at."""

@@ -34,9 +34,8 @@ from pacboost.estimators.strong.wishes import is_proper
 from pacboost.numerics.checks import probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements, Verdict
+from pacboost.samples.copies import numbered, places_of_rows
 from pacboost.samples.equal_rows import Examples, check_copies
-from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import places_of_rows
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns, read_texts
 from pacboost.sources.oracles.choose import as_oracle

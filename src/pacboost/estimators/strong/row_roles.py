@@ -19,7 +19,7 @@ from scipy.sparse import csgraph
 from pacboost.bounds import holdout
 from pacboost.errors import DataError
 from pacboost.samples.equal_rows import Examples
-from pacboost.sources.dates import orders, read_dates
+from pacboost.sources.cells import orders, read_dates
 
 Rows = NDArray[np.intp]
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import dependent, holdout
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.estimators.boosting.fit import MORE_ROUNDS
@@ -27,8 +27,8 @@ from pacboost.estimators.inputs import division
 from pacboost.estimators.strong.candidates import Choice, WatchedRounds
 from pacboost.estimators.strong.row_roles import LOOKS, Parts, Rows
 from pacboost.ledgers.validation import ValidationCurve
-from pacboost.models.calibration import calibrators
-from pacboost.models.calibration.calibrators import FEWEST_ROWS, TEMPERATURE
+from pacboost.models import calibration
+from pacboost.models.calibration import FEWEST_ROWS, TEMPERATURE
 from pacboost.models.model import Model
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.verdict import FitMeasurements
@@ -182,7 +182,7 @@ class EpsilonSearch:
         scores = next(islice(staged, rounds - 1, rounds))
         numbers = np.searchsorted(model.classes, self._labels[rows])
         weights = None if self._weights is None else self._weights[rows]
-        return replace(model, calibration=calibrators.fit(TEMPERATURE, scores, numbers, weights))
+        return replace(model, calibration=calibration.fit(TEMPERATURE, scores, numbers, weights))
 
     def _go_on(self, scout: WatchedFit) -> None:
         """Boost on from where the look interrupted."""
@@ -272,12 +272,12 @@ class EpsilonSearch:
         if promise.groups is not None:
             place = np.unique(promise.groups[rows], return_inverse=True)[1]
             shares = np.bincount(place, weights=wrong) / np.bincount(place)
-            found = dependent.groups_certificate(shares.tolist(), promise.delta)
+            found = holdout.groups_certificate(shares.tolist(), promise.delta)
             return found.assuming(*promise.assumed(JOINED))
         if promise.again is not None:
             again = promise.again[rows]
             mistakes, copies = (int(np.count_nonzero(own)) for own in (wrong | again, again))
-            found = dependent.ordered_certificate(mistakes, rows.size, promise.delta)
+            found = holdout.ordered_certificate(mistakes, rows.size, promise.delta)
             words = f"; {copies:,} are copies of earlier rows, and count as mistakes"
             return (found.adding(words) if copies else found).assuming(*promise.assumed())
         found = holdout.certificate(int(np.count_nonzero(wrong)), rows.size, promise.delta, looks)

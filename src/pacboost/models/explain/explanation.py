@@ -21,8 +21,8 @@ from pacboost.models.model import Model
 from pacboost.numerics.markup import bold, table
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
-from pacboost.sources.words import WordTable
 
 Doubles = NDArray[np.float64]
 

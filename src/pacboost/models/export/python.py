@@ -22,13 +22,13 @@ from pacboost.hypotheses.word_list import GRID, WordIndex
 from pacboost.models.export.program import Output, Program
 from pacboost.models.export.trees import Trees
 from pacboost.numerics.exact import VOTE_UNIT
-from pacboost.sources.conditions import (
+from pacboost.sources.mixed import (
     Conditions,
     LevelConditions,
+    MixedFeatures,
     NumberConditions,
     TextConditions,
 )
-from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
 
 WIDTH = 100

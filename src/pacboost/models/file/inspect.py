@@ -163,8 +163,10 @@ def _certificate(whole: Fields, document: Mapping[str, Any]) -> Certificate | No
 def _coverage(document: Mapping[str, Any]) -> str:
     if "coverage" not in document:
         return ""
-    from pacboost.bounds.interval_rule import coverage_rule  # loads SciPy, which few files need
-    from pacboost.bounds.label_sets import coverage_words
+    from pacboost.bounds.coverage import (
+        coverage_rule,  # loads SciPy, which few files need
+        coverage_words,
+    )
 
     return coverage_words(coverage_rule(document["coverage"]).certificate)
 

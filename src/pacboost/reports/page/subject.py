@@ -11,17 +11,15 @@ from numpy.typing import NDArray
 from pacboost.boosters.registry import BOOSTERS, LOSSES
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import IntervalRule, SetRule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.held_out import HeldOut
-from pacboost.bounds.interval_rule import IntervalRule
-from pacboost.bounds.label_sets import SetRule
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file.forest_format import ForestModel
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.numerics.same_bits import mean_of
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.sources.mixed import MixedFeatures
@@ -243,3 +241,6 @@ class Numbers:
     def rows(self) -> int:
         """The number of rows."""
         return self.own.size
+
+
+Rows = Evidence | Numbers | None

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.oracles.blocks import Shuffle, key
-from pacboost.sources.oracles.columns import distinct
-from pacboost.sources.oracles.held import BadCell, hold
+from pacboost.sources.oracles.held import BadCell, distinct, hold
 from pacboost.sources.oracles.oracle import (
     REPLACED,
     SHUFFLED,

@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from pacboost.errors import FileError, ParameterError
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError, DataTypeError, FileError, ParameterError
+from pacboost.parallel.cluster import Cluster, in_batches
+from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
+from pacboost.parallel.tasks import Serial
 from pacboost.sources.dataframe import is_frame
-from pacboost.sources.oracles import csv, parquet, svmlight
+from pacboost.sources.oracles import arrow, csv, svmlight
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.files import File, find_files
-from pacboost.sources.oracles.held import split_frame
+from pacboost.sources.oracles.files import File, RemoteFile, find_files
+from pacboost.sources.oracles.held import (
+    BadCell,
+    Held,
+    distinct,
+    hold,
+    hold_frame,
+    refuse_other,
+    split_frame,
+)
 from pacboost.sources.oracles.oracle import AbstractOracle
-from pacboost.sources.oracles.remote_files import RemoteFile
+from pacboost.sources.oracles.remote import BlockReading, RemoteOracle, SpreadOracle
 from pacboost.sources.oracles.sql import sql
 from pacboost.sources.oracles.stream import StreamOracle
 
 COMPRESSED = (".csv.gz", ".csv.bz2", ".csv.zst", ".csv.xz", ".csv.zip")
 DATABASES = (".duckdb", ".ddb")
 KINDS: dict[tuple[str, ...], Callable[..., AbstractOracle]] = {
-    parquet.SUFFIXES: parquet.ParquetOracle,
+    arrow.SUFFIXES: arrow.ParquetOracle,
     csv.SUFFIXES: csv.CsvOracle,
     svmlight.SUFFIXES: svmlight.SvmlightOracle,
     DATABASES: sql,
@@ -42,7 +60,8 @@ def as_oracle(
     """
     if isinstance(source, AbstractOracle):
         return source
-    if _is_path(source) or (isinstance(source, list | tuple) and source and _are_paths(source)):
+    listed = source if isinstance(source, list | tuple) else [source]
+    if listed and all(isinstance(one, str | Path) for one in listed):
         return _from_files(source, target, seed, options)
     if isinstance(source, tuple) and len(source) == 2:
         return ArrayOracle(*source, seed, **options)
@@ -86,7 +105,7 @@ def _from_files(
             f"{files[0]} and {other} are files of different kinds; name those of one kind, for "
             f"example by a pattern such as '*{files[0].suffix}'"
         )
-    if isinstance(files[0], RemoteFile) and first != parquet.SUFFIXES:
+    if isinstance(files[0], RemoteFile) and first != arrow.SUFFIXES:
         raise FileError(
             f"{files[0]}: Parquet files alone are read from addresses; copy it to this machine, or "
             "write it as Parquet"
@@ -115,9 +134,265 @@ def _named(target: str | None, what: str) -> str:
     return target
 
 
-def _is_path(source: object) -> bool:
-    return isinstance(source, str | Path)
+# Draw from Dask collections: a partition is a block.
+#
+# A data frame with a column of labels, or a pair of examples and labels, both Dask's: data frames,
+# series or arrays with the same partitions. Partitions are computed when they are needed and let go
+# afterwards, so each has to give the same rows in the same order whenever it is computed.
 
 
-def _are_paths(sources: Iterable[object]) -> bool:
-    return all(map(_is_path, sources))
+def is_collection(data: object) -> bool:
+    """Check whether this is a Dask data frame, series or array.
+
+    >>> is_collection([1, 2])
+    False
+    """
+    return type(data).__module__.startswith("dask.") and hasattr(data, "__dask_graph__")
+
+
+def is_dask_source(source: object) -> bool:
+    """Check whether this is a Dask collection, or a pair of which the first is one."""
+    pair = isinstance(source, tuple) and len(source) == 2
+    return is_collection(source[0] if isinstance(source, tuple) and pair else source)
+
+
+class Facts(NamedTuple):
+    """What a look at a partition tells."""
+
+    rows: int
+    nbytes: int
+    labels: NDArray[Any]
+    names: tuple[str, ...] | None
+    columns: int
+
+
+@dataclass(frozen=True)
+class PartitionReader:
+    """Turns a computed partition into a block; it is sent to workers."""
+
+    target: str | None
+    drop: tuple[str, ...]
+
+    def held(self, number: int, *parts: Any) -> Held:
+        """Hold a partition, or a pair of them."""
+        where = f"partition {number}"
+        if len(parts) == 1:
+            return hold_frame(parts[0], str(self.target), self.drop, where)
+        X, y = parts
+        return hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y)
+
+    def held_again(self, rows: int, number: int, *parts: Any) -> Held:
+        """Hold a partition that had so many rows when it was computed before."""
+        held = self.held(number, *parts)
+        if held.n_rows != rows:
+            raise DataError(
+                f"partition {number}: has {held.n_rows} rows, and had {rows} before. A partition "
+                "has to be the same whenever it is computed: call persist() first, or write the "
+                "data to Parquet files."
+            )
+        return held
+
+    def facts(self, number: int, *parts: Any) -> Facts:
+        """Count the rows of a partition, and find its labels."""
+        held = self.held(number, *parts)
+        try:
+            labels = held.labels()
+        except BadCell as bad:
+            raise DataError(f"partition {number}, row {bad.row}: {bad}") from bad
+        nbytes = held.nbytes or 8 * held.n_rows * held.n_columns
+        found = distinct([labels]) if labels.size else labels
+        return Facts(held.n_rows, nbytes, found, held.names, held.n_columns)
+
+
+class DaskOracle(SpreadOracle):
+    """The rows of Dask collections, partition by partition.
+
+    One pass over all partitions comes first: it counts their rows and finds the labels.
+    """
+
+    reads_ahead = False
+    reads_in_tasks = False
+    n_rows: int
+
+    def __init__(
+        self,
+        source: Any,
+        target: str | None = None,
+        seed: int = 0,
+        *,
+        drop: Collection[str] = (),
+        cluster: Cluster | None = None,
+    ) -> None:
+        self._how = PartitionReader(target, tuple(drop))
+        self._parts = _partitions(source, target)
+        surveyed = self._survey(cluster)
+        rows = [number for number, facts in enumerate(surveyed) if facts.rows]
+        if not rows:
+            raise DataError("the Dask collection holds no rows; at least one is needed")
+        first = surveyed[rows[0]]
+        for number in rows:
+            names, other = surveyed[number].names or (), first.names or ()
+            refuse_other(names, f"partition {number}", other, f"partition {rows[0]}")
+        self._numbers, self._facts = rows, [surveyed[number] for number in rows]
+        super().__init__(seed, len(rows))
+        self.names, self.n_columns = first.names, first.columns
+        self.n_rows = sum(facts.rows for facts in self._facts)
+        largest = max(range(len(rows)), key=lambda block: self._facts[block].nbytes)
+        self.largest_block = self._facts[largest].nbytes
+        self.largest_block_place = self.block_place(largest)
+
+    def _survey(self, cluster: Cluster | None) -> list[Facts]:
+        numbers = range(len(self._parts))
+        if cluster is None:
+            return list(Serial().map(lambda k: self._computed(self._how.facts, k), numbers))
+        given = ((k, *_futures(self._parts[k], cluster)) for k in numbers)
+        facts = in_batches(cluster, self._how.facts, None, given, most=1, calls=cluster.blocks)
+        return list(facts)
+
+    def _computed(self, function: Callable[..., Any], number: int) -> Any:
+        """Compute a partition in this process, and call a function with it."""
+        parts = [part.compute(scheduler="sync") for part in self._parts[number]]
+        return function(number, *parts)
+
+    def read(self, block: int) -> Held:
+        """Compute a partition."""
+        held: Held = self._computed(
+            partial(self._how.held_again, self._facts[block].rows), self._numbers[block]
+        )
+        return held
+
+    def reading(self, block: int, cluster: Cluster) -> BlockReading:
+        """Have a worker compute a partition."""
+        number = self._numbers[block]
+        futures = _futures(self._parts[number], cluster)
+        return BlockReading(self._how.held_again, (self._facts[block].rows, number, *futures))
+
+    def block_rows(self, block: int) -> int:
+        """How many rows a partition has."""
+        return self._facts[block].rows
+
+    def block_place(self, block: int) -> str:
+        """Name the partition."""
+        return f"partition {self._numbers[block]}"
+
+    def classes(self) -> NDArray[Any]:
+        """Return the labels that were found when rows were counted."""
+        return distinct(facts.labels for facts in self._facts)
+
+    def classes_on(self, cluster: Cluster) -> NDArray[Any]:
+        """Return the same: nothing has to be read."""
+        return self.classes()
+
+    def fingerprint(self) -> str:
+        """Hash the keys of the partitions, which Dask makes from their content or their files."""
+        keys = [str(part.key) for parts in self._parts for part in parts]
+        rows = [facts.rows for facts in self._facts]
+        return sha256(repr((keys, rows, self.names, self._how.target)).encode()).hexdigest()
+
+
+def _futures(parts: tuple[Any, ...], cluster: Cluster) -> tuple[Any, ...]:
+    """Have a partition computed; the scheduler computes it again if it is lost."""
+    return tuple(cluster.client.compute(part) for part in parts)
+
+
+def _partitions(source: Any, target: str | None) -> list[tuple[Any, ...]]:
+    """Return the parts of every block: one of a data frame, two of a pair."""
+    if not isinstance(source, tuple):
+        if not hasattr(source, "columns"):
+            raise DataTypeError(
+                f"the source is a Dask {type(source).__name__}; give a Dask DataFrame with "
+                "target=, or a pair (X, y) of Dask collections"
+            )
+        if target is None:
+            raise ParameterError(
+                "target is None; name the column of the Dask DataFrame that holds the labels"
+            )
+        return [(part,) for part in source.to_delayed()]
+    X, y = source
+    if not is_collection(y):
+        raise DataTypeError(
+            f"X is a Dask collection and y a {type(y).__name__}; give y as a Dask collection with "
+            "the same partitions, for example a column of the same data frame"
+        )
+    parts = _rows_of(X), _rows_of(y)
+    if len(parts[0]) != len(parts[1]):
+        raise DataError(
+            f"X has {len(parts[0])} partitions and y {len(parts[1])}; give both the same ones"
+        )
+    return list(zip(*parts, strict=True))
+
+
+def _rows_of(collection: Any) -> list[Any]:
+    """Return the partitions of a collection; arrays must not be cut between columns."""
+    pieces = collection.to_delayed()
+    if isinstance(pieces, np.ndarray):
+        if pieces.ndim == 2 and pieces.shape[1] > 1:
+            raise DataError(
+                f"the array is cut into {pieces.shape[1]} pieces of columns; rechunk it so that a "
+                "chunk has whole rows: X.rechunk({1: -1})"
+            )
+        return list(pieces.ravel())
+    return list(pieces)
+
+
+# Which cluster reads a source: the one of a client that is given, else of the current client.
+
+
+def current_client() -> Any | None:
+    """Return the Dask client of this process, if there is one; in a task of a worker there is none.
+
+    >>> current_client() is None
+    True
+    """
+    distributed = sys.modules.get("distributed")
+    if distributed is None or worker_name() != THIS_PROCESS:
+        return None
+    try:
+        return distributed.default_client()
+    except ValueError:  # there is none
+        return None
+
+
+def open_source(
+    source: Any,
+    target: str | None,
+    seed: int,
+    client: Any = None,
+    timeout: float | None = None,
+    **options: Any,
+) -> AbstractOracle:
+    """Draw from a source, by the workers of a cluster where there is one."""
+    if not is_dask_source(source):
+        return on_cluster(as_oracle(source, target, seed, **options), client, timeout)
+    found = _client(client)
+    if found is None:
+        return DaskOracle(source, target, seed, **options)
+    cluster = Cluster(found, timeout)
+    return RemoteOracle(DaskOracle(source, target, seed, cluster=cluster, **options), cluster)
+
+
+def _client(client: Any) -> Any | None:
+    if client is False:
+        return None
+    return current_client() if client is None or client is True else client
+
+
+def on_cluster(
+    oracle: AbstractOracle, client: Any = None, timeout: float | None = None
+) -> AbstractOracle:
+    """Have workers read a source, where there are some and the source can be read anywhere.
+
+    ``client=False`` keeps it in this process. A client that is given, rather than current, is not
+    passed over: a source that workers cannot read is refused.
+    """
+    found = _client(client)
+    if isinstance(oracle, SpreadOracle) and found is not None:
+        return RemoteOracle(oracle, Cluster(found, timeout))
+    if client is None or client is False:
+        return oracle
+    if found is None:
+        raise ParameterError("client is True, and there is no current Dask client; make one first")
+    raise ParameterError(
+        "the workers of a cluster read Parquet files and Dask collections, not what a "
+        f"{type(oracle).__name__} reads; write the data as Parquet files, or give client=False"
+    )

@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
+from pacboost.sources.cells import Spelling, label_kind, read_labels
 from pacboost.sources.data_file import MISSING, DataFile
 from pacboost.sources.file_rows import separator
-from pacboost.sources.numbers import Spelling, label_kind, read_labels
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import HeldArrow, plain_labels, release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.columns import NO_LABEL, features, refuse_other
 from pacboost.sources.oracles.files import (
     Source,
     check_unchanged,
@@ -32,7 +31,7 @@ from pacboost.sources.oracles.files import (
     fingerprint,
     stamps_of,
 )
-from pacboost.sources.oracles.held import Held, HeldArray
+from pacboost.sources.oracles.held import NO_LABEL, Held, HeldArray, features, refuse_other
 from pacboost.sources.table import refuse_text
 
 BLOCK = 2**23
@@ -169,8 +168,8 @@ class CsvOracle(BlockOracle):
         missing: Collection[str] = MISSING,
         sep: str | None = None,
     ) -> None:
-        self._pa = need("pyarrow", "parquet")
-        self._csv = need("pyarrow.csv", "parquet")
+        self._pa = need("pyarrow")
+        self._csv = need("pyarrow.csv")
         self._target = target
         self._files = find_files(source, SUFFIXES)
         self._stamps = stamps_of(self._files)
@@ -194,7 +193,8 @@ class CsvOracle(BlockOracle):
         self.n_columns = len(self.names)
         largest = max(self._blocks, key=lambda block: block.stop - block.start)
         self.largest_block = GROWTH * (largest.stop - largest.start)
-        self.largest_block_place = self._where(largest)
+        place = f"{self._files[largest.file]}, from line {largest.line} on"
+        self.largest_block_place = place
         self._kind: type = str
         first = self.read(0)
         self._kind = label_kind(first.labels())
@@ -293,9 +293,6 @@ class CsvOracle(BlockOracle):
         except csv.Error as problem:
             line = lines.line - 1 + reader.line_num
             raise FileError(f"{path}, line {line}: {problem}") from problem
-
-    def _where(self, lines: Lines) -> str:
-        return f"{self._files[lines.file]}, from line {lines.line} on"
 
     def fingerprint(self) -> str:
         """Hash the names, sizes and columns of the files."""

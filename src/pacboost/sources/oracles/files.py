@@ -2,15 +2,255 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from glob import glob, has_magic
 from hashlib import file_digest, sha256
-from pathlib import Path
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pacboost.errors import FileError
-from pacboost.sources.oracles.remote_files import RemoteFile, find_remote, is_remote, storage_errors
+from pacboost.sources.optional import need
+
+# Files at addresses such as s3://bucket/data/*.parquet, through fsspec.
+#
+# fsspec loads what an address needs (s3fs for s3://, gcsfs for gs://). Credentials are found as
+# those libraries find them, by every worker for itself: none is sent.
+
+# Errors of storage behind addresses such as s3://…: each says what to do.
+#
+# The libraries that fsspec loads raise errors of their own, of many kinds. They become a
+# ``FileError``, so that another worker of a cluster may try, too.
+
+LEFT_AS_THEY_ARE = ("builtins", "pacboost", "pyarrow")
+"""Errors from these modules are about the content of a file, and are raised as they are, ..."""
+OF_STORAGE = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError)
+"""... except for these, which say that the file cannot be reached."""
+CREDENTIALS = {
+    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or for a public bucket "
+    "FSSPEC_S3_ANON=true",
+    "gs": "GOOGLE_APPLICATION_CREDENTIALS",
+    "abfs": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+}
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """Return the file system of an address, and the path on it."""
+    fsspec = need("fsspec", "dask")
+    try:
+        with storage_errors(url):
+            system, path = fsspec.core.url_to_fs(url)
+    except ImportError as problem:
+        lacking = [own for own in _libraries(url) if find_spec(own) is None]
+        remedy = f"; here and on every worker: pip install {' '.join(lacking)}" if lacking else ""
+        raise FileError(f"{url}: cannot be opened ({problem}){remedy}") from problem
+    except (ValueError, OSError) as problem:
+        raise FileError(f"{url}: cannot be opened ({problem})") from problem
+    return system, str(path)
+
+
+@contextmanager
+def storage_errors(url: str) -> Iterator[None]:
+    """Raise a ``FileError`` in place of what a library says of an address.
+
+    >>> with storage_errors("s3://bucket/data"):
+    ...     raise PermissionError("Forbidden")
+    Traceback (most recent call last):
+    pacboost.errors.FileError: s3://bucket/data: access is refused (Forbidden). Set ...
+    """
+    try:
+        yield
+    except Exception as problem:  # libraries have kinds of their own
+        ours = type(problem).__module__.partition(".")[0] in LEFT_AS_THEY_ARE
+        if ours and not isinstance(problem, OF_STORAGE):
+            raise
+        _forget_connections(url)
+        raise FileError(f"{url}: {_explained(problem, url)}") from problem
+
+
+def _forget_connections(url: str) -> None:
+    """Have fsspec connect anew the next time: what was wrong may be mended by then."""
+    fsspec = need("fsspec", "dask")
+    for scheme in _schemes(url):
+        with suppress(ImportError, ValueError):  # there is none to forget
+            fsspec.get_filesystem_class(scheme).clear_instance_cache()
+
+
+def _explained(problem: Exception, url: str) -> str:
+    """Return what is wrong, and what to do."""
+    kind, said = type(problem).__name__, str(problem) or type(problem).__name__
+    if isinstance(problem, FileNotFoundError):
+        return "there is no such file or folder" + ("" if said in url else f" ({said})")
+    if kind == "FileExpired":  # s3fs asks for the version that it has seen
+        return "was changed while it was being read; fit again when nothing writes to it"
+    if isinstance(problem, PermissionError) or "Credential" in kind:
+        known = CREDENTIALS.get(_schemes(url)[-1], "what its library in fsspec asks for")
+        return (
+            f"access is refused ({said}). Set {known} in the environment of this process, and of "
+            "every worker of a cluster"
+        )
+    server = " and is AWS_ENDPOINT_URL right" if _schemes(url)[-1] == "s3" else ""
+    return f"the storage cannot be reached ({kind}: {said}). Is it running{server}?"
+
+
+def _schemes(url: str) -> list[str]:
+    """Return the schemes of an address: of a file in an archive, the archive's is the last.
+
+    >>> _schemes("zip://*.parquet::s3://bucket/archive.zip")
+    ['zip', 's3']
+    """
+    return [link.partition("://")[0].lower() for link in url.split("::")]
+
+
+def _libraries(url: str) -> list[str]:
+    """Return the libraries that fsspec loads for an address.
+
+    >>> _libraries("zip://::s3://bucket/archive.zip"), _libraries("gs://bucket")
+    (['s3fs'], ['gcsfs'])
+    """
+    known = need("fsspec.registry", "dask").known_implementations
+    classes = [known[scheme]["class"] for scheme in _schemes(url) if scheme in known]
+    return [own.partition(".")[0] for own in classes if not own.startswith("fsspec.")]
+
+
+SCHEME = re.compile("[a-z][a-z0-9+.-]+", re.IGNORECASE)
+ADDRESS = re.compile("[a-z][a-z0-9+.-]+(::|://)", re.IGNORECASE)
+VERSIONS = ("ETag", "generation", "mtime")
+"""What file systems say of a file that is different once it is written again."""
+
+
+def is_remote(source: object) -> bool:
+    """Check whether a source is an address for fsspec rather than a path.
+
+    >>> is_remote("s3://bucket/data"), is_remote("data/a.parquet"), is_remote("C:/data")
+    (True, False, False)
+    """
+    if isinstance(source, RemoteFile):
+        return True
+    return isinstance(source, str) and ADDRESS.match(source) is not None
+
+
+def address_of(path: Path) -> str:
+    """Return an address that was read as a path in full again; a path as it is.
+
+    >>> [address_of(Path(one)) for one in ("s3://bucket/data", "file:///data", "a")]
+    ['s3://bucket/data', 'file:///data', 'a']
+    """
+    scheme, colon, rest = path.as_posix().partition(":/")
+    if not colon or not SCHEME.fullmatch(scheme):
+        return str(path)
+    return f"{scheme}:///{rest}" if scheme.lower() in {"file", "local"} else f"{scheme}://{rest}"
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """What a file system says of a file, as ``Path.stat`` would."""
+
+    st_size: int
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file at an address; it is used as a path is."""
+
+    url: str
+    size: int
+    version: str = ""
+    """What its file system says of it, with the name of that; "" where it says nothing."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the address."""
+        return self._path.name
+
+    @property
+    def suffix(self) -> str:
+        """How the name ends."""
+        return self._path.suffix
+
+    @property
+    def _path(self) -> PurePosixPath:
+        """The path of the file itself; an archive in which it lies may follow it in the address."""
+        return PurePosixPath(self.url.partition("::")[0])
+
+    def absolute(self) -> RemoteFile:
+        """Return the file itself: an address is the same everywhere."""
+        return self
+
+    def stat(self) -> FileStatus:
+        """Return the size as it was when the file was found."""
+        return FileStatus(self.size)
+
+    def open(self, mode: str = "rb") -> Any:
+        """Open the file; refuse one that is no longer as it was."""
+        system, path = file_system(self.url)
+        with storage_errors(self.url):
+            opened = system.open(path, mode)
+        name, _, value = self.version.partition("=")
+        now = getattr(opened, "details", {}).get(name)
+        if now is not None and str(now) != value:
+            opened.close()
+            raise FileError(
+                f"{self.url}: was changed while it was being read; fit again when nothing writes "
+                "to it"
+            )
+        opened.file_system = system  # which closes an archive when nothing refers to it
+        return opened
+
+    def __str__(self) -> str:
+        return self.url
+
+
+def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
+    """Return the files at an address: one, those that match a pattern, or those of a folder."""
+    system, path = file_system(url)
+    _, link, rest = url.partition("::")  # zip://*.parquet::s3://bucket/archive.zip
+    with storage_errors(url):
+        system.invalidate_cache()  # files may have been written since they were last listed
+        pattern = has_magic(path)
+        first = system.glob(path, detail=True) if pattern else {path: system.info(path)}
+        found = {
+            name: facts
+            for match, known in first.items()
+            for name, facts in _below(system, match, known, suffixes).items()
+        }
+    if not found:
+        raise FileError(
+            f"{url}: no file matches this pattern; are bucket and folder right?"
+            if pattern
+            else f"{url}: this folder holds no file that ends in {' or '.join(suffixes)}"
+        )
+    return [
+        RemoteFile(
+            f"{system.unstrip_protocol(name)}{link}{rest}",
+            int(facts["size"]),
+            next((f"{version}={facts[version]}" for version in VERSIONS if facts.get(version)), ""),
+        )
+        for name, facts in found.items()
+    ]
+
+
+def _below(
+    system: Any, name: str, facts: dict[str, Any], suffixes: tuple[str, ...]
+) -> dict[str, dict[str, Any]]:
+    """Return a file, or the files in a folder that have one of the suffixes, and what is known."""
+    if facts.get("type") == "file":
+        return {name: facts}
+    return {
+        below: known
+        for below, known in system.find(name, detail=True).items()
+        if below.lower().endswith(suffixes) and not _hidden(below, name)
+    }
+
+
+def _hidden(name: str, folder: str) -> bool:
+    """Check whether other programs wrote the file for themselves."""
+    below = name.removeprefix(folder.rstrip("/"))
+    return any(part.startswith((".", "_")) for part in Path(below).parts)
+
 
 File = Path | RemoteFile
 Source = str | Path | Iterable[str | File]
@@ -86,7 +326,9 @@ def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
             and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
         ]
         if not files:
-            raise FileError(f"{path}: this folder holds no file that ends in {_either(suffixes)}")
+            raise FileError(
+                f"{path}: this folder holds no file that ends in {' or '.join(suffixes)}"
+            )
         return files
     if path.exists():
         return [path]
@@ -96,10 +338,6 @@ def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
     if not matching:
         raise FileError(f"{path}: no file matches this pattern")
     return [file for match in matching for file in _expand(match, suffixes)]
-
-
-def _either(suffixes: tuple[str, ...]) -> str:
-    return " or ".join(suffixes)
 
 
 def fingerprint(files: Iterable[File], *content: object) -> str:

@@ -7,7 +7,7 @@ that somebody keeps does not keep the block it came from.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -18,9 +18,102 @@ from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable, is_frame, open_frame
 from pacboost.sources.levels import NO_LEVELS, is_missing
-from pacboost.sources.oracles.columns import NO_LABEL, features, first_missing
 from pacboost.sources.sparse import SparseTable
-from pacboost.sources.table import Table, Values, refuse_text
+from pacboost.sources.table import FINITE, Table, Values, refuse_text
+
+# Which columns of a source are features, and whether several files agree on them.
+
+INDEX = "__index_level_"
+"""How pandas names the columns in which it stores the index of a frame: they are no features."""
+
+
+def features(
+    names: Sequence[str], target: str, drop: Collection[str] = (), where: str = "the source"
+) -> tuple[str, ...]:
+    """Return the columns that are neither the target nor dropped.
+
+    >>> features(["id", "a", "y", "b"], "y", drop=["id"])
+    ('a', 'b')
+    """
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"{where}: names these columns twice: {', '.join(twice)}")
+    for name in (target, *drop):
+        if name not in names:
+            raise DataError(
+                f"{where}: has no column {name!r}; its columns are {', '.join(map(repr, names))}"
+            )
+    left = {target, *drop}
+    kept = tuple(name for name in names if name not in left and not name.startswith(INDEX))
+    if not kept:
+        raise DataError(f"{where}: has no column but {', '.join(map(repr, names))}: no feature")
+    return kept
+
+
+def refuse_other(
+    names: Collection[str], where: str, expected: Collection[str], elsewhere: str
+) -> None:
+    """Raise if a file has other features than another; their order has no part in it."""
+    lacking = [name for name in expected if name not in set(names)]
+    besides = [name for name in names if name not in set(expected)]
+    if lacking or besides:
+        differences = [
+            f"{word} {', '.join(map(repr, some[:5]))}{', …' if len(some) > 5 else ''}"
+            for word, some in (("lacks", lacking), ("has besides", besides))
+            if some
+        ]
+        raise DataError(
+            f"{where}: has other columns than {elsewhere}: it {' and '.join(differences)}. All "
+            "files of a source have the same columns; drop those that some lack."
+        )
+
+
+# Labels: which there are, found a piece at a time, and which are missing.
+
+NO_LABEL = "has no label. Rows without one teach nothing: drop them."
+
+
+def distinct(pieces: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    """Return the distinct labels, sorted.
+
+    Labels already known are passed over by comparing, which for few classes takes a small part of
+    the time of sorting.
+
+    >>> distinct([np.array([2, 1, 2]), np.array([0, 1])]).tolist()
+    [0, 1, 2]
+    """
+    known = np.empty(0)
+    for piece in pieces:
+        new = piece[~np.isin(piece, known)] if known.size else piece
+        if new.size:
+            known = _sorted(np.concatenate([known, new]) if known.size else new)
+    return known
+
+
+def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.unique(labels)
+    except TypeError as problem:
+        raise DataError(
+            f"the labels are of kinds that cannot be compared ({problem}). Make them all numbers, "
+            "or all text."
+        ) from problem
+
+
+def first_missing(labels: NDArray[Any]) -> int | None:
+    """Return the place of the first label that is missing.
+
+    >>> first_missing(np.array([1.0, np.nan]))
+    1
+    """
+    if labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype.kind == "O":
+        missing = np.fromiter(map(is_missing, labels), np.bool_, labels.size)
+    else:
+        return None
+    return int(missing.argmax()) if missing.any() else None
+
 
 Rows = NDArray[np.int64]
 HALVES = (nw.Float32, nw.Boolean, nw.Int8, nw.UInt8, nw.Int16, nw.UInt16)
@@ -84,7 +177,9 @@ class Held(ABC):
         bad = np.isinf(values)
         if bad.any():
             row, column = np.unravel_index(int(bad.argmax()), bad.shape)
-            raise BadCell(int(row), _infinite(self.shown(int(column)), values[row, column]))
+            raise BadCell(
+                int(row), f"{self.shown(int(column))} holds {values[row, column]}; {FINITE}"
+            )
 
 
 class HeldArray(Held):
@@ -164,7 +259,7 @@ class HeldSparse(Held):
             cell = int(bad.argmax())
             row = int(np.searchsorted(picked.indptr, cell, side="right")) - 1
             column = self.shown(int(picked.indices[cell]))
-            raise BadCell(row, _infinite(column, picked.data[cell]))
+            raise BadCell(row, f"{column} holds {picked.data[cell]}; {FINITE}")
         return SparseTable(picked)
 
 
@@ -265,10 +360,3 @@ def _plain(series: nw.Series[Any]) -> NDArray[Any]:
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         return np.asarray(series.to_numpy())
     return np.array(series.to_list())
-
-
-def _infinite(column: str, value: object) -> str:
-    return (
-        f"{column} holds {value}; values have to be finite, or NaN where they are missing. Clip "
-        "the infinite ones or make them missing."
-    )

@@ -19,8 +19,7 @@ from pacboost.errors import ClusterError
 from pacboost.parallel.cluster import MOST_AT_ONCE, Cluster, in_batches
 from pacboost.parallel.remote_task import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
-from pacboost.sources.oracles.columns import distinct
-from pacboost.sources.oracles.held import Held, Rows
+from pacboost.sources.oracles.held import Held, Rows, distinct
 from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Places, SettlingChooser, Unread
 from pacboost.sources.table import Table
 

@@ -26,7 +26,7 @@ from pacboost.sources.oracles.arrow import (
     row_bits,
 )
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.columns import NO_LABEL, distinct
+from pacboost.sources.oracles.held import NO_LABEL, distinct
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.stream import StreamOracle
 
@@ -81,7 +81,7 @@ class TableOracle(BlockOracle):
             raise DataError(f"{self._where}: there are no rows; at least one is needed")
         super().__init__(seed, last // ROWS + 1)
         self.n_rows, self.n_columns = rows, len(self.names)
-        bits = row_bits(schema.field(name).type for name in (*self.names, target))
+        bits = row_bits([schema.field(name).type for name in (*self.names, target)])
         self.largest_block = min(rows, ROWS) * bits // 8
         self.largest_block_place = self._where
 
@@ -152,7 +152,7 @@ class QueryOracle(StreamOracle):
     def hold(self, batch: Any) -> HeldArrow:
         """Take a chunk of the result as it is."""
         names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
-        table = need("pyarrow", "sql").Table.from_batches([batch])
+        table = need("pyarrow").Table.from_batches([batch])
         return HeldArrow(table.select(names), encoded(table.column(self._target)))
 
     @property
@@ -174,7 +174,6 @@ class QueryOracle(StreamOracle):
 
 def _connect(database: Any) -> Any:
     """Open a file, for reading alone, or share a connection that is open."""
-    need("pyarrow", "sql")
     duckdb = need("duckdb", "sql")
     if hasattr(database, "cursor"):
         return database.cursor()

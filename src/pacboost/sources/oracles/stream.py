@@ -20,8 +20,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.columns import refuse_other
-from pacboost.sources.oracles.held import Held, hold, hold_frame
+from pacboost.sources.oracles.held import Held, hold, hold_frame, refuse_other
 from pacboost.sources.oracles.oracle import STREAM, AbstractOracle, Batch
 from pacboost.sources.table import Table
 
@@ -121,7 +120,7 @@ class StreamOracle(BlockOracle):
         """Read a batch."""
         where = f"batch {self._number - 1} of {self.called}"
         if type(batch).__name__ == "RecordBatch":
-            batch = need("pyarrow", "parquet").Table.from_batches([batch])
+            batch = need("pyarrow").Table.from_batches([batch])
         try:
             if isinstance(batch, tuple | list) and len(batch) == 2:
                 return hold(*batch)

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binomtest
 
+from pacboost import plots
 from pacboost.boosters.filtering import Measure
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.forests.forests import RandomForestClassifier
-from pacboost.models.explain.row_weights import ProofStep
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.reports import plots
 from pacboost.reports.plots import figure, tidy
 from pacboost.sources.toy import lecture_points
+from pacboost.theory.explain import ProofStep, proof
 from pacboost.theory.pictures.learning import regions
 
 MOST_ROUNDS = 11
@@ -60,17 +60,17 @@ def toy(X: ArrayLike | None = None, y: ArrayLike | None = None, rounds: int = 3)
     if count > MOST_ROUNDS:
         raise DataError(f"rounds is {count}; up to {MOST_ROUNDS} can be drawn beside each other")
     model = AdaBoostClassifier(n_estimators=count).fit(X, y)
-    proof = model.proof(X, y)
-    wide = min(len(proof) + 1, 4)
-    high = -(-(len(proof) + 1) // wide)
+    steps = proof(model, X, y).steps
+    wide = min(len(steps) + 1, 4)
+    high = -(-(len(steps) + 1) // wide)
     grid: NDArray[Any] = figure((3.1 * wide, 3.3 * high)).subplots(high, wide, squeeze=False)
     axes = grid.ravel()
-    for place, step in zip(axes, proof.steps, strict=False):
+    for place, step in zip(axes, steps, strict=False):
         _round(place, model, X, y, step)
-    _final(axes[len(proof)], model, X, y)
-    for place in axes[len(proof) + 1 :]:
+    _final(axes[len(steps)], model, X, y)
+    for place in axes[len(steps) + 1 :]:
         place.set_axis_off()
-    return axes[: len(proof) + 1]
+    return axes[: len(steps) + 1]
 
 
 def _round(
@@ -262,7 +262,7 @@ def generalises(
     done = len(model.votes_)
     shown = [number for number in wanted if number <= done] or [done]
     axes: NDArray[Any] = figure((9, 3.8)).subplots(1, 2)
-    model.plot_rounds(X_test, y_test, ax=axes[0])
+    plots.rounds(model, X_test, y_test, axes[0])
     # The bound falls below any error that can be drawn; the errors are what is compared here.
     measured = [
         place.get_ydata() for place in axes[0].get_lines() if "bound" not in place.get_label()
@@ -270,7 +270,7 @@ def generalises(
     axes[0].set(yscale="linear", ylim=(0, 1.15 * max(float(np.max(line)) for line in measured)))
     if len(model.ledger_) > 50:
         axes[0].set_xscale("log")
-    plots.margins(model._margins_after(X, y, shown), axes[1])
+    plots.margins(model, X, y, shown, axes[1])
     return axes
 
 

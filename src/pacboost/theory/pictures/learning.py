@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.bounds.rectangle import sharp, strip_exact
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
@@ -16,8 +15,10 @@ from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import positive_whole, probability, whole
 from pacboost.reports.plots import figure, tidy
 from pacboost.sources.toy import cycling_matrix
+from pacboost.theory.explain import staged_margins
+from pacboost.theory.learners import Rectangle, tightest
 from pacboost.theory.pac_learning import pac
-from pacboost.theory.rectangle import Rectangle, tightest
+from pacboost.theory.sample_sizes import sharp, strip_exact
 from pacboost.theory.version_space import Bands
 from pacboost.theory.worlds import Boxes, Intervals, LabelNoise, World, hastie
 
@@ -42,8 +43,8 @@ def regions(
     """Draw where a fitted classifier predicts which class, and the points; give the axes.
 
     ``classifier`` is anything with ``predict``. If X has more than the two ``features``, the others
-    are held at their medians. ``weights``, such as ``model.weights(t, X, y)``, set the areas of the
-    points.
+    are held at their medians. ``weights``, such as ``theory.weights(model, t, X, y)``, set the
+    areas of the points.
 
     >>> from pacboost import AdaBoostClassifier
     >>> from pacboost.sources.toy import lecture_points
@@ -338,7 +339,7 @@ def long_servedio(
         model = BoostClassifier(
             booster, "stump", positive_whole("rounds", rounds), early_stopping=False
         ).fit(X, flipped)
-        errors = [1 - share for share in model.staged_score(X, y)]
+        errors = [float(np.mean(said != y)) for said in model.staged_predict(X)]
         axes.plot(np.arange(1, len(errors) + 1), errors, label=label)
     axes.axhline(0, color="grey", ls="--", label="all bits with equal votes")
     axes.set(xlabel="round", ylabel="error on true labels", ylim=(-0.02, None))
@@ -376,4 +377,4 @@ def cycling_margins(booster: str, rounds: int) -> Doubles:
 
     rows = np.arange(8.0)[:, None]
     model = BoostClassifier(booster, best, rounds, early_stopping=False).fit(rows, y)
-    return np.array([margins.min() for margins in model.staged_margins(rows, y)])
+    return np.array([margins.min() for margins in staged_margins(model, rows, y)])

@@ -9,17 +9,20 @@ mistakes certify nothing.
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from threading import Event
-from typing import TypeVar
+from threading import Event, Lock
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.training.bags.out_of_bag import chance_outside
+from pacboost.kernels.runtime.threads import each_rows
+from pacboost.ledgers.validation import OutOfBag
+from pacboost.numerics.same_bits import mean
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -86,7 +89,9 @@ class Bags:
     @property
     def chance_outside(self) -> float:
         """The probability that a row is outside a bag."""
-        return chance_outside(self.rows, self.drawn, replacement=self.replacement)
+        if self.replacement:
+            return float((1 - 1 / self.rows) ** self.drawn)
+        return 1 - self.drawn / self.rows
 
 
 def in_order(
@@ -132,3 +137,208 @@ def _awaited(future: Future[Result]) -> Result:
     while not wait([future], timeout=0.1).done:
         pass
     return future.result()
+
+
+# The answers of members for the rows outside their bags, and what follows from them.
+#
+# A member learns from its bag alone, so the rows outside are new to it. From them come an estimate
+# of the error of the vote (on each row, the plurality of the members that did not see it) and, for
+# the certificates of bounds/out_of_bag.py, the mistakes of every member and of every pair of
+# members.
+#
+# Those theorems ask that bags are drawn by a random generator alone, never by looking at labels,
+# and that a member has looked at no row which is ``counted`` and outside its bag, not even at its
+# features. Bins made from all rows have: make them from some rows, and count the others.
+
+Rows = NDArray[np.intp] | NDArray[np.bool_]
+WORDS_AT_ONCE = 128
+"""Pairs are counted so many words at a time, which stay in the cache (2 ns a word and pair)."""
+_ADDING = Lock()
+
+
+class OutOfBagVotes:
+    """Count votes and mistakes out of bag; members may be added by several threads, in any order.
+
+    ``labels`` holds the class number of every row, ``members`` is the most members there may be.
+    With ``pairs``, two bits a row and member are kept, which the tandem loss needs.
+
+    >>> tally = OutOfBagVotes([0, 1, 1, 0], members=2, classes=2, outside=0.5, pairs=True)
+    >>> tally.add(0, np.array([0, 1]), np.array([0, 0]))
+    >>> tally.add(1, np.array([1, 2]), np.array([0, 1]))
+    >>> result = tally.result()
+    >>> result.first, result.tandem, result.vote_error, result.unseen
+    (0.5, 0.75, 0.3333333333333333, 1)
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[int] | NDArray[np.integer],
+        members: int,
+        classes: int,
+        *,
+        outside: float,
+        pairs: bool = False,
+        counted: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.truth = np.asarray(labels)
+        self.members = members
+        self.outside = outside
+        self.votes = np.zeros((self.truth.size, classes), dtype=np.int32)
+        self._counted = counted
+        self._rows = self.truth.size if counted is None else int(np.count_nonzero(counted))
+        self._pairs = pairs
+        self._tallied: dict[int, tuple[int, int]] = {}
+        self._bits: dict[int, NDArray[np.uint64]] = {}
+
+    def add(self, member: int, out_rows: Rows, named: NDArray[np.integer]) -> None:
+        """Add the classes a member names for the rows outside its bag, each row once."""
+        rows = np.arange(self.truth.size)[out_rows]
+        wrong = rows[named != self.truth[rows]]
+        counted_out, counted_wrong = rows, wrong
+        if self._counted is not None:
+            counted_out, counted_wrong = (own[self._counted[own]] for own in (rows, wrong))
+        bits = self._packed(counted_out, counted_wrong) if self._pairs else None
+        with _ADDING:
+            self.votes[rows, named] += 1
+            self._tallied[member] = counted_out.size, counted_wrong.size
+            if bits is not None:
+                self._bits[member] = bits
+
+    @property
+    def vote_error(self) -> float | None:
+        """The error of the votes so far, on rows that have one; ties go to the lower class."""
+        seen = self.votes.any(axis=1)
+        if not seen.any():
+            return None
+        return float((self.votes.argmax(axis=1) != self.truth)[seen].mean())
+
+    def estimate(self) -> tuple[float | None, float]:
+        """Return the error of the votes, and its standard error, √(e(1 - e)/n)."""
+        error = self.vote_error
+        return error, 0.0 if error is None else math.sqrt(error * (1 - error) / self.truth.size)
+
+    def result(self) -> OutOfBag:
+        """Sum up; with pairs this takes a while, for it is quadratic in the members."""
+        tallied = [self._tallied[member] for member in sorted(self._tallied)]
+        sizes, wrong = np.array(tallied, dtype=np.int64).reshape(-1, 2).T
+        least, tandem = None, None
+        if self._pairs and tallied:
+            bits = np.stack([self._bits[member] for member in sorted(self._bits)], axis=1)
+            both_out, both_wrong = (joint(table) for table in bits)
+            least = int(both_out.min())
+            if least:
+                tandem = math.fsum((both_wrong / both_out).ravel()) / both_out.size
+        return OutOfBag(
+            self._rows, self.members, self.outside, sizes, wrong, least, tandem, self.vote_error,
+            int(np.count_nonzero(~self.votes.any(axis=1))),
+        )  # fmt: skip
+
+    def _packed(self, *sets: NDArray[np.intp]) -> NDArray[np.uint64]:
+        """Return each set of rows as bits, 64 rows a word."""
+        words = -(-self.truth.size // 64)
+        flags = np.zeros((len(sets), 64 * words), dtype=np.bool_)
+        for line, rows in zip(flags, sets, strict=True):
+            line[rows] = True
+        return np.packbits(flags, axis=1).view(np.uint64)
+
+
+def joint(bits: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Count the rows that two sets share, for every pair of sets given as bits.
+
+    >>> joint(np.array([[0b1100], [0b0110]], dtype=np.uint64)).tolist()
+    [[2, 1], [1, 2]]
+    """
+    sets, words = bits.shape
+    parts: list[NDArray[np.int64]] = []
+
+    def task(start: int, stop: int) -> None:
+        own = np.zeros((sets, sets), dtype=np.int64)
+        for at in range(start, stop, WORDS_AT_ONCE):
+            block = np.ascontiguousarray(bits[:, at : min(stop, at + WORDS_AT_ONCE)])
+            for k in range(sets):
+                shared = np.bitwise_count(block[k:] & block[k])
+                own[k, k:] += shared.sum(axis=1, dtype=np.int64)
+        parts.append(own)
+
+    each_rows(task, words, width=64)
+    upper = np.add.reduce(parts)
+    return np.asarray(upper + np.triu(upper, 1).T)
+
+
+class Averages:
+    """Average what members say out of bag: numbers, or the share of each class.
+
+    Members come in order, so that sums come out alike.
+
+    >>> averages = Averages(np.array([1.0, 2.0, 3.0]))
+    >>> averages.add(0, np.array([0, 1]), np.array([1.0, 2.0]))
+    >>> averages.add(1, np.array([1]), np.array([4.0]))
+    >>> averages.mean().tolist(), averages.estimate()[0]
+    ([1.0, 3.0, nan], 0.5)
+    >>> shares = Averages(np.array([0, 1]), classes=2)
+    >>> shares.add(0, np.array([0, 1]), np.array([[1.0, 0.0], [0.6, 0.4]]))
+    >>> shares.add(1, np.array([1]), np.array([[0.0, 1.0]]))
+    >>> shares.mean().tolist(), shares.estimate()[0]
+    ([[1.0, 0.0], [0.3, 0.7]], 0.0)
+    """
+
+    def __init__(self, truth: NDArray[Any], classes: int = 0) -> None:
+        self.truth = truth
+        self.sums = np.zeros((truth.size, classes) if classes else truth.size)
+        self.counts = np.zeros(truth.size, dtype=np.int64)
+
+    def add(self, member: int, out_rows: Rows, answers: NDArray[np.float64]) -> None:
+        """Add what a member says of the rows outside its bag, each row once."""
+        if out_rows.size:
+            self.sums[out_rows] += answers
+            self.counts[out_rows] += 1
+
+    def mean(self) -> NDArray[np.float64]:
+        """Return the mean answer for every row, NaN for rows that are in every bag."""
+        means = np.full(self.sums.shape, np.nan)
+        seen = self.counts > 0
+        means[seen] = (self.sums[seen].T / self.counts[seen]).T
+        return means
+
+    def estimate(self) -> tuple[float | None, float]:
+        """Return the mean squared error, or that of the classes, and its standard error.
+
+        Ties go to the lower class.
+        """
+        seen = self.counts > 0
+        if not seen.any():
+            return None, 0.0
+        if self.sums.ndim > 1:
+            error = float((self.sums.argmax(axis=1) != self.truth)[seen].mean())
+            return error, math.sqrt(error * (1 - error) / self.truth.size)
+        squares = (self.mean()[seen] - self.truth[seen]) ** 2
+        error = mean(squares)
+        return error, math.sqrt(mean((squares - error) ** 2) / squares.size)
+
+
+class Settling:
+    """Decide when an error out of bag has settled.
+
+    It has if, over the last ``patience`` members, it moved by no more than its own standard error:
+    as much as another sample of rows would have moved it.
+
+    >>> settling = Settling(patience=20)
+    >>> errors = {10: 0.5, 20: 0.3, 30: 0.3, 40: 0.31}
+    >>> [settling.see(members, error, 0.02) for members, error in errors.items()]
+    [False, False, False, True]
+    """
+
+    def __init__(self, patience: int) -> None:
+        self.patience = patience
+        self._seen: list[tuple[int, float]] = []
+
+    def see(self, members: int, error: float | None, noise: float) -> bool:
+        """Take the error after so many members, and its standard error."""
+        if error is None:
+            return False
+        self._seen.append((members, error))
+        since = members - self.patience
+        while len(self._seen) > 1 and self._seen[1][0] <= since:
+            self._seen.pop(0)
+        errors = [error for _, error in self._seen]
+        return self._seen[0][0] <= since and max(errors) - min(errors) <= noise

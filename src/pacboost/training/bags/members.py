@@ -2,7 +2,7 @@
 
 A black box is handed the rows of the bag. A learner of ours that reads codes works on all rows,
 coded once, with the counts of the bag as weights: rows outside weigh nothing. That is much faster,
-but the bins are then one for all bags (see out_of_bag.py for what this asks of the rows
+but the bins are then one for all bags (see bags.py for what this asks of the rows
 that are counted). With some of the features only, it is handed rows and makes bins of its own.
 """
 

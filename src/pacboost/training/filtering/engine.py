@@ -24,17 +24,15 @@ from pacboost.parallel.cores import usable_cores
 from pacboost.parallel.tasks import tasks_on
 from pacboost.samples.sample import Sample
 from pacboost.sources.oracles.remote import RemoteOracle
-from pacboost.training.filtering.block_rows import BlockRows
-from pacboost.training.filtering.candidates import Candidates, key_of, numbers, row_numbers
-from pacboost.training.filtering.looking import AcceptedRows
-from pacboost.training.filtering.mean_test import share_of
+from pacboost.training.filtering.candidates import Candidates, key_of, numbers
+from pacboost.training.filtering.plan import FilteringPlan, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote import RemoteRefilling
-from pacboost.training.filtering.row_encoder import RowEncoder
-from pacboost.training.filtering.vote_so_far import FilteringPlan, VoteSoFar
+from pacboost.training.filtering.rows import RowEncoder, ScoredRows, VoteSoFar
+from pacboost.training.filtering.stream import BlockRows
 from pacboost.training.run import resume
 from pacboost.training.run.loop import NO_EDGE, Run
-from pacboost.training.run.record import FinishedRound
+from pacboost.training.run.rounds import FinishedRound
 
 LEAST_ROWS = 10
 """A sample of fewer rows is not boosted on, unless it is the first: there are no more then."""
@@ -74,12 +72,12 @@ class Filtering:
         self.stopped = ""
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
-        self._carried: AcceptedRows | None = None
+        self._carried: ScoredRows | None = None
         self.tasks = tasks_on(min(threads(), usable_cores(), MOST_LOOKING))
         """How candidates are looked at; the model does not depend on it."""
-        self.before_refill: Callable[[], None] = _nothing
+        self.before_refill: Callable[[], object] = bool
         """Called when all that was drawn is used up: the moment to write a checkpoint."""
-        self.over: Callable[[], bool] = _never
+        self.over: Callable[[], bool] = bool
         """Asked between groups of candidates whether the time is up."""
 
     def __iter__(self) -> Iterator[Event]:
@@ -94,7 +92,7 @@ class Filtering:
 
     # -- drawing
 
-    def fill(self, *, all_of_it: bool = False) -> AcceptedRows | None:
+    def fill(self, *, all_of_it: bool = False) -> ScoredRows | None:
         """Draw a sample, and test by the way whether the vote is good enough.
 
         ``all_of_it``: look at every row there is, and do not wait for more.
@@ -191,14 +189,14 @@ class Filtering:
                 f"{last.error_upper:.3g})"
             )
 
-    def _thinned(self, kept: AcceptedRows, wanted: int) -> AcceptedRows:
+    def _thinned(self, kept: ScoredRows, wanted: int) -> ScoredRows:
         """Hold a sample to its size: keep each row with the same part of its chance."""
         self.mass = kept.mass / self._candidates_seen()
         excess = kept.n_rows / wanted
         if excess <= 1.25:
             return kept
         key = key_of(self.plan.seed, 3, len(self.refills))
-        chosen = np.flatnonzero(numbers(row_numbers(kept.n_rows), key) < 1 / excess)
+        chosen = np.flatnonzero(numbers(_counted(kept), key) < 1 / excess)
         thin = kept.take(chosen)
         return dataclasses.replace(thin, odds=thin.odds / excess)
 
@@ -208,19 +206,12 @@ class Filtering:
 
     # -- boosting
 
-    def _run(self, kept: AcceptedRows) -> Run:
+    def _run(self, kept: ScoredRows) -> Run:
         """Set up the boosting loop on a sample, from where its rows stand with the vote."""
         base = 1 / kept.odds
         base /= mean(base)
-        examples = kept.examples
-        sample = Sample(
-            examples.table,
-            examples.signs,
-            base,
-            self.encoder.bins,
-            self._answers,
-            examples.labels,
-        )
+        bins = self.encoder.bins
+        sample = Sample(kept.table, kept.signs, base, bins, self._answers, kept.labels)
         booster = self._booster
         if len(self.vote_so_far) and booster.prior:
             booster = dataclasses.replace(booster, prior=False)  # type: ignore[type-var]
@@ -233,11 +224,11 @@ class Filtering:
         resume.continue_on_other_rows(run, kept.margins, self.vote_so_far.votes, kept.path)
         return run
 
-    def rounds_on(self, kept: AcceptedRows) -> Iterator[Event]:
+    def rounds_on(self, kept: ScoredRows) -> Iterator[Event]:
         """Learn from a sample."""
         return self.boost(kept)
 
-    def _rounds(self, kept: AcceptedRows | None) -> Iterator[Event]:
+    def _rounds(self, kept: ScoredRows | None) -> Iterator[Event]:
         """Go on, unless there was a reason to stop."""
         if not self.stopped:
             yield from self.rounds_without() if kept is None else self.rounds_on(kept)
@@ -246,7 +237,7 @@ class Filtering:
         """Go on although next to nothing was kept; only coins can."""
         return iter(())
 
-    def boost(self, kept: AcceptedRows) -> Iterator[Round]:
+    def boost(self, kept: ScoredRows) -> Iterator[Round]:
         """Boost on a sample as long as enough of it would still be kept."""
         run = self._run(kept)
         first = 0.0
@@ -266,23 +257,29 @@ class Filtering:
         if run.stopped == NO_EDGE and not run.done:
             self.stopped = NO_EDGE
 
-    def carry_over(self, kept: AcceptedRows) -> AcceptedRows:
+    def carry_over(self, kept: ScoredRows) -> ScoredRows:
         """Add what of the last such sample would still be kept, up to the size of a sample."""
         if self._carried is not None:
             key = key_of(self.plan.seed, 7, len(self.refills))
             room = max(0, self.plan.rows - kept.n_rows)
-            part = self._carried.still_kept(self.vote_so_far, key, room)
-            kept = AcceptedRows.join([part, kept]) if part.n_rows else kept
+            rows = self.vote_so_far.score(self._carried)
+            share = np.minimum(1.0, rows.chances / self._carried.chances)
+            stay = np.flatnonzero(numbers(_counted(rows), key) < share)
+            stay = stay[-room:] if room else stay[:0]
+            odds = (self._carried.odds * share)[stay]
+            if stay.size:
+                part = dataclasses.replace(rows.take(stay), odds=odds)
+                kept = ScoredRows.join([part, kept])
         self._carried = kept
         return kept
 
-    def _still_kept(self, run: Run, kept: AcceptedRows) -> tuple[Floats, Floats]:
+    def _still_kept(self, run: Run, kept: ScoredRows) -> tuple[Floats, Floats]:
         """Return each row's part of all rows' weight, and the chance that it would stay."""
         path, margins = getattr(run.state, "log_weights", None), run.margins
         weights, stay = np.empty(kept.n_rows), np.empty(kept.n_rows)
 
         def task(start: int, stop: int) -> None:
-            own, signs = slice(start, stop), kept.examples.signs[start:stop]
+            own, signs = slice(start, stop), kept.signs[start:stop]
             if path is None:
                 chances = self._booster.chances(margins[own], len(self.vote_so_far), signs)
             else:
@@ -319,9 +316,6 @@ class Filtering:
         )
 
 
-def _nothing() -> None:
-    pass
-
-
-def _never() -> bool:
-    return False
+def _counted(rows: ScoredRows) -> NDArray[np.uint64]:
+    """Number rows, for a choice among them that does not ask which they are."""
+    return np.arange(rows.n_rows, dtype=np.uint64)

@@ -23,12 +23,11 @@ from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.filtering.candidates import key_of
 from pacboost.training.filtering.engine import ENDED, TIME_IS_UP, Event, Filtering
-from pacboost.training.filtering.looking import AcceptedRows
-from pacboost.training.filtering.mean_test import EdgeTest, share_of
+from pacboost.training.filtering.plan import EdgeTest, draws_for, share_of
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.vote_so_far import draws_for
+from pacboost.training.filtering.rows import ScoredRows
 from pacboost.training.run.loop import Run
-from pacboost.training.run.record import FinishedRound
+from pacboost.training.run.rounds import FinishedRound
 
 TRIES = 3
 """How often a learner without an edge is asked again, each time on a sample of its own."""
@@ -67,11 +66,11 @@ class Faithful(Filtering):
         test = refilling.test if factor else refilling.error_test
         return test.lower >= self.plan.share * epsilon / (factor or 1) or len(self.vote_so_far) == 0
 
-    def _thinned(self, kept: AcceptedRows, wanted: int) -> AcceptedRows:
+    def _thinned(self, kept: ScoredRows, wanted: int) -> ScoredRows:
         """Take the first of them: all came with the same right."""
         return kept.take(np.arange(min(wanted, kept.n_rows)))
 
-    def rounds_on(self, kept: AcceptedRows) -> Iterator[Event]:
+    def rounds_on(self, kept: ScoredRows) -> Iterator[Event]:
         """Learn one rule, and give it the vote that its tested edge deserves."""
         edges = []
         for attempt in range(TRIES):
@@ -167,9 +166,8 @@ class Faithful(Filtering):
             kept = refilling.kept()
             if kept is None:
                 continue
-            examples = kept.examples
-            sample = Sample(examples.table, examples.signs, bins=self.encoder.bins)
-            right = np.sign(rule.values)[rule.cells(sample)] * examples.signs > 0
+            sample = Sample(kept.table, kept.signs, bins=self.encoder.bins)
+            right = np.sign(rule.values)[rule.cells(sample)] * kept.signs > 0
             test.add(int(np.count_nonzero(right)), right.size)
             if test.found is not None or test.hopeless:
                 self.stopped = ""

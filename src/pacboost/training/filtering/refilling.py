@@ -1,39 +1,132 @@
-"""Fill a sample: look at candidates, keep each with the chance that its weight is."""
+"""Fill a sample: look at candidates, keep each with the chance that its weight is.
+
+Rows are looked at in pieces: read, coded, scored by the vote so far, and their coins tossed. What
+is found of a piece is a pure function of the piece, the vote and the key of the refill, so pieces
+can be looked at on any thread, or elsewhere, and in any order.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels import hashing
 from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.same_bits import total
 from pacboost.parallel.tasks import Serial, Tasks
 from pacboost.samples.content_sample import joined
+from pacboost.samples.gathering import Gathering
+from pacboost.samples.row_hashes import Hashes
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.oracle import AbstractOracle, Drawn, Unread
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import Candidates, Offer
-from pacboost.training.filtering.looking import (
-    AGAIN,
-    FRESH,
-    NEW,
-    AcceptedRows,
-    Look,
-    Looked,
-    Noted,
-    losses_of,
-    measure,
-    pieces,
-    worth_compiling,
-)
-from pacboost.training.filtering.mean_test import MeanTest
-from pacboost.training.filtering.row_encoder import RowEncoder
-from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
+from pacboost.training.filtering.candidates import AGAIN, FRESH, NEW, Candidates, Offer
+from pacboost.training.filtering.plan import MeanTest
+from pacboost.training.filtering.rows import RowEncoder, ScoredRows, VoteSoFar
 
 Floats = NDArray[np.float64]
+
+CELLS_PER_PIECE = 2**17
+"""A piece of so many values takes about a megabyte and some milliseconds."""
+LEAST_PER_PIECE = 512
+NO_BOUNDS: Floats = np.empty(0)
+
+
+class Noted(NamedTuple):
+    """What scored rows tell."""
+
+    kinds: NDArray[np.int8]
+    chances: Floats
+    wrong: Floats
+    losses: Floats
+
+    @classmethod
+    def of(cls, rows: ScoredRows, kinds: NDArray[np.int8]) -> Noted:
+        """Measure what the vote makes of rows."""
+        return cls(kinds, rows.chances, rows.wrong.astype(np.float64), rows.losses)
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """What was found of a piece of an offer."""
+
+    rows: NDArray[np.uint64]
+    chances: Floats
+    noted: Noted | None
+    kept: ScoredRows
+    table: Table | None
+    """The rows that are kept, as they were read, if they are still to be hashed."""
+    learned: Hashes | None
+    """Else what ``Gathering`` notes of them."""
+    last: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """The task: look at a piece with the vote, the key and the scale of a refill."""
+
+    encoder: RowEncoder
+    vote_so_far: VoteSoFar
+    key: np.uint64
+    scale: float
+    learned: Gathering
+    compiled: bool
+    """Whether there are so many rows that it pays to compile how they are hashed."""
+
+    def rows_per_piece(self, batch: Drawn) -> int:
+        """How many rows make a piece; rules that do not go by codes get all rows at once.
+
+        What a black box answers may depend on which rows it is shown together. Of rows that are
+        coded where they lie, only those that are kept are copied, so there may be more of them.
+        """
+        if not self.vote_so_far.by_codes:
+            return 2**62
+        cells = CELLS_PER_PIECE * (2 if self._in_place(batch) else 1)
+        return max(LEAST_PER_PIECE, cells // max(1, self.encoder.oracle.n_columns))
+
+    def _in_place(self, batch: Drawn) -> TypeGuard[Unread]:
+        return self.compiled and self.encoder.codes_in_place(batch)
+
+    def __call__(self, piece: Offer) -> Looked:
+        """Read, code and score the rows of a piece, and keep each with the chance it has."""
+        batch = piece.batch
+        if self._in_place(batch):
+            coded = self.encoder.read_in_place(batch)
+        else:
+            batch = batch.read()
+            coded = self.encoder.read(batch)
+        rows = self.vote_so_far.score(coded)
+        odds, chosen = np.empty(rows.n_rows), np.empty(rows.n_rows, dtype=np.int64)
+        bounds = NO_BOUNDS if piece.bounds is None else piece.bounds
+        count = hashing.keep(
+            piece.tickets, self.key, rows.chances, bounds, self.scale, odds, chosen
+        )
+        chosen = chosen[:count]
+        kept = replace(rows.take(chosen), odds=odds[:count])
+        noted = Noted.of(rows, piece.kinds) if piece.tells else None
+        hashed = self._hashed(batch.take(chosen).read().table, kept.rows)
+        return Looked(rows.rows, rows.chances, noted, kept, *hashed, piece.last)
+
+    def _hashed(self, table: Table, rows: NDArray[np.uint64]) -> tuple[Table | None, Hashes | None]:
+        """Hash rows that are kept; the first ones are left as they are: they say how."""
+        compiled = self.compiled and not table.levels
+        if table.entries is None:  # NumPy hashes column by column
+            values = table.rows() if compiled else np.asfortranarray(table.rows())
+            table = ArrayTable(values, table.names, table.levels)
+        if not self.learned.started:
+            return table, None
+        return None, self.learned.read(table, rows, compiled=compiled)
+
+
+def worth_compiling(oracle: AbstractOracle) -> bool:
+    """Check whether there are so many rows that it pays to compile how they are hashed."""
+    return (oracle.about_rows or 0) * oracle.n_columns > hashing.CELLS_WORTH_COMPILING
 
 
 class Tally:
@@ -92,7 +185,7 @@ class Refilling:
         self._factor = vote_so_far.booster.error_factor
         self.draws = self.accepted = 0
         self._notes: list[Noted] = []
-        self._parts: list[AcceptedRows] = []
+        self._parts: list[ScoredRows] = []
         self._started = time.perf_counter()
 
     @property
@@ -104,11 +197,8 @@ class Refilling:
         """Score the rows that test every vote of the run, where the source has such."""
         examples = self._candidates.testing
         if examples is not None:
-            row_margins = self._vote_so_far.score(examples.table, examples.signs)
-            measured = measure(
-                row_margins, examples, np.full(examples.n_rows, FRESH, dtype=np.int8)
-            )
-            self._notes.append(measured)
+            kinds = np.full(examples.n_rows, FRESH, dtype=np.int8)
+            self._notes.append(Noted.of(self._vote_so_far.score(examples), kinds))
             self._sum_up()
 
     def groups(self) -> Iterator[None]:
@@ -137,17 +227,15 @@ class Refilling:
             candidates.learned,
             worth_compiling(candidates.oracle),
         )
-        cut = (
+        pieces = (
             piece
             for offer in offers
-            for piece in pieces(
-                offer,
-                candidates.set_apart(self._encoder, offer),
-                look.rows_per_piece(offer.batch),
+            for piece in offer.pieces(
+                candidates.set_apart(self._encoder, offer), look.rows_per_piece(offer.batch)
             )
         )
         found: list[Looked] = []
-        for looked in self._tasks.map(look, cut):
+        for looked in self._tasks.map(look, pieces):
             found.append(looked)
             if looked.last:
                 self._take_note(found)
@@ -155,28 +243,35 @@ class Refilling:
 
     def _take_note(self, found: list[Looked]) -> None:
         """Note what was found of all rows of an offer."""
-        rows = np.concatenate([own.rows for own in found])
-        chances = np.concatenate([own.chances for own in found])
+        rows = np.concatenate([looked.rows for looked in found])
+        chances = np.concatenate([looked.chances for looked in found])
         self._candidates.seen(rows, chances)
-        self._notes += [own.measured for own in found if own.measured is not None]
-        kept = AcceptedRows.join([own.kept for own in found])
-        self._learn(found, kept)
-        self.draws += rows.size
+        self._note(
+            rows.size,
+            ScoredRows.join([looked.kept for looked in found]),
+            [looked.noted for looked in found if looked.noted is not None],
+            [looked.table for looked in found if looked.table is not None],
+            [looked.learned for looked in found if looked.learned is not None],
+        )
+
+    def _note(
+        self,
+        draws: int,
+        kept: ScoredRows,
+        noted: Sequence[Noted],
+        tables: Sequence[Table],
+        learned: Sequence[Hashes],
+    ) -> None:
+        """Add up what was found; the first rows that are kept come as tables, to be hashed."""
+        self._notes += noted
+        tables = [table for table in tables if table.n_rows]
+        if tables:
+            self._candidates.learned.add(_one_table(tables), kept.rows)
+        elif learned:
+            self._candidates.learned.note(learned)
+        self.draws += draws
         self.accepted += kept.n_rows
         self._parts.append(kept)
-
-    def _learn(self, found: list[Looked], kept: AcceptedRows) -> None:
-        tables = [own.table for own in found if own.table is not None and own.table.n_rows]
-        if tables:
-            self._learn_tables(tables, kept)
-            return
-        learned = [own.learned for own in found if own.learned is not None]
-        if learned:
-            self._candidates.learned.note(learned)
-
-    def _learn_tables(self, tables: list[Table], kept: AcceptedRows) -> None:
-        """Take note of the first rows that are kept."""
-        self._candidates.learn(_one_table(tables), kept.examples.rows)
 
     def _count_again(self) -> int:
         """How many of the rows may have been learned from before."""
@@ -192,28 +287,25 @@ class Refilling:
         """Add a whole group up at once: sums must not depend on how the oracle cut it."""
         if not self._notes:
             return
-        every = [(own.kinds, own.chances, own.wrong, own.losses) for own in self._notes]
-        kinds, *noted = (np.concatenate(parts) for parts in zip(*every, strict=True))
+        kinds, *noted = (np.concatenate(parts) for parts in zip(*self._notes, strict=True))
         self._notes = []
         for kind, tally in enumerate(self._tallies):
             own = kinds == kind
             if own.any():
                 tally.add(*(values[own] for values in noted))
 
-    def kept(self) -> AcceptedRows | None:
+    def kept(self) -> ScoredRows | None:
         """Return what was kept since the last time; None if nothing was."""
         parts = [part for part in self._parts if part.n_rows]
         self._parts = []
-        return AcceptedRows.join(parts) if parts else None
+        return ScoredRows.join(parts) if parts else None
 
     def _guessed(self) -> tuple[float, float, float]:
         """Estimate mean weight, error and loss from what was kept, where nothing else tells."""
         rows = self._candidates.oracle.n_rows
         sums = np.zeros(3)
         for kept in self._parts:
-            signs = kept.examples.signs
-            row_margins = RowMargins(kept.margins, kept.chances)
-            told = kept.chances, row_margins.wrong(signs), losses_of(kept.margins, signs)
+            told = kept.chances, kept.wrong, kept.losses
             sums += [total(numbers / kept.odds) for numbers in told]
         mean, wrong, loss = sums / (rows or 1)
         return min(1.0, mean), min(1.0, wrong), loss

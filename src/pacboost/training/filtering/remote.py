@@ -27,18 +27,10 @@ from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.remote import BlockPlace, RemoteOracle
 from pacboost.sources.table import Table
-from pacboost.training.filtering.block_rows import BlockRows
-from pacboost.training.filtering.candidates import Offer, numbers
-from pacboost.training.filtering.looking import (
-    AcceptedRows,
-    Look,
-    Looked,
-    Noted,
-    pieces,
-    worth_compiling,
-)
-from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.candidates import Offer, kinds_of, numbers
+from pacboost.training.filtering.refilling import Look, Looked, Noted, Refilling, worth_compiling
+from pacboost.training.filtering.rows import RowEncoder, ScoredRows
+from pacboost.training.filtering.stream import BlockRows
 
 Floats = NDArray[np.float64]
 
@@ -70,12 +62,12 @@ class RemoteLook:
         if self.content is not None:
             ids = self.content.ids(unread.read().table, ids)
         left = ~(numbers(ids, self.apart_key) < self.apart_share)
-        new = np.full(unread.n_rows, span.lap == 0)
+        kinds = kinds_of(np.full(unread.n_rows, span.lap == 0))
         tickets = np.arange(ticket, ticket + unread.n_rows, dtype=np.uint64)
-        offer = Offer(unread, unread.rows, new, np.zeros_like(new), tickets, tells=self.measures)
+        offer = Offer(unread, unread.rows, kinds, tickets, tells=self.measures)
         look = replace(self.look, encoder=replace(self.look.encoder, oracle=place))
         started = time.thread_time()
-        found = [look(piece) for piece in pieces(offer, left, look.rows_per_piece(unread))]
+        found = [look(piece) for piece in offer.pieces(left, look.rows_per_piece(unread))]
         return FoundRows.of(found, span, time.thread_time() - started)
 
 
@@ -102,25 +94,23 @@ class FoundRows:
     @classmethod
     def of(cls, found: list[Looked], span: Span, seconds: float) -> FoundRows:
         """Pack what was found of the pieces of a span."""
-        kept = AcceptedRows.join([own.kept for own in found])
-        examples = kept.examples
-        if not isinstance(examples.table, CodedTable):
+        kept = ScoredRows.join([looked.kept for looked in found])
+        if not isinstance(kept.table, CodedTable):
             raise TypeError("rows of a cluster are looked at by their codes")
-        signs, labels = examples.signs, examples.labels
-        classes = signs[:, 0] > 0 if labels is None else labels
+        classes = kept.signs[:, 0] > 0 if kept.labels is None else kept.labels
         return cls(
-            draws=sum(own.rows.size for own in found),
+            draws=sum(looked.rows.size for looked in found),
             seconds=seconds,
             again=span.lap > 0,
-            codes=examples.table.codes,
+            codes=kept.table.codes,
             classes=classes.astype(np.uint16),
-            places=(examples.rows & np.uint64(0xFFFFFFFF)).astype(np.uint32),
+            places=(kept.rows & np.uint64(0xFFFFFFFF)).astype(np.uint32),
             margins=kept.margins,
             chances=kept.chances,
             path=kept.path,
-            noted=tuple(own.measured for own in found if own.measured is not None),
-            tables=tuple(own.table for own in found if own.table is not None),
-            learned=tuple(own.learned for own in found if own.learned is not None),
+            noted=tuple(looked.noted for looked in found if looked.noted is not None),
+            tables=tuple(looked.table for looked in found if looked.table is not None),
+            learned=tuple(looked.learned for looked in found if looked.learned is not None),
         )
 
     @property
@@ -129,12 +119,11 @@ class FoundRows:
         arrays: list[NDArray[Any]] = [self.codes, self.classes, self.places, self.margins]
         arrays += [self.chances, *self.learned]
         arrays += [] if self.path is None else [self.path]
-        for own in self.noted:
-            arrays += [own.kinds, own.chances, own.wrong, own.losses]
+        arrays += [array for noted in self.noted for array in noted]
         tables = (table.rows().nbytes for table in self.tables)
         return sum(array.nbytes for array in arrays) + sum(tables)
 
-    def accepted(self, encoder: RowEncoder, block: int, scale: float) -> AcceptedRows:
+    def accepted(self, encoder: RowEncoder, block: int, scale: float) -> ScoredRows:
         """Unpack the rows that are kept."""
         if encoder.bins is None:
             raise TypeError("codes mean nothing without bins")
@@ -142,9 +131,9 @@ class FoundRows:
         rows = self.places.astype(np.uint64) | np.uint64(block << 32)
         names = getattr(encoder.oracle, "names", None)
         table = CodedTable(self.codes, encoder.bins, names)
-        examples = EncodedRows(table, signs, labels, rows)
         odds = np.minimum(1.0, self.chances / scale)
-        return AcceptedRows(examples, self.margins, self.chances, odds, self.path)
+        scores = self.margins, self.chances, odds, self.path
+        return ScoredRows(table, signs, labels, rows, *scores)
 
 
 def look_at(
@@ -238,7 +227,10 @@ class RemoteRefilling(Refilling):
         if (ticket, span.last - span.first) != (int(offer.tickets[0]), offer.ids.size):
             raise RuntimeError("rows were looked at in another order than they are drawn")
         kept = found.accepted(self._encoder, span.block, self._scale)
-        self._note(found, kept)
+        self._note(found.draws, kept, found.noted, found.tables, found.learned)
+        if found.draws:
+            self._oracle.row_seconds = found.seconds / found.draws
+        self._again_drawn += found.draws * found.again
         self._look_ahead()
 
     def _count_block(self, visit: Visit) -> None:
@@ -247,19 +239,6 @@ class RemoteRefilling(Refilling):
         if (span.lap, span.block) != self._oracle.last_counted:
             self._oracle.last_counted = span.lap, span.block
             self._cluster.blocks[visit.job.makers[0]] += 1
-
-    def _note(self, found: FoundRows, kept: AcceptedRows) -> None:
-        self._notes += found.noted
-        if found.tables:
-            self._learn_tables(list(found.tables), kept)
-        elif found.learned:
-            self._candidates.learned.note(found.learned)
-        if found.draws:
-            self._oracle.row_seconds = found.seconds / found.draws
-        self.draws += found.draws
-        self._again_drawn += found.draws * found.again
-        self.accepted += kept.n_rows
-        self._parts.append(kept)
 
     def _count_again(self) -> int:
         return super()._count_again() + (0 if self._measures else self._again_drawn)

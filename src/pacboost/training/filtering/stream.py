@@ -3,231 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.samples.content_sample import ContentKeys
-from pacboost.samples.row_hashes import Hashes, among, mixed
-from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch, Drawn
+from pacboost.samples.content_sample import ContentKeys, ContentSample
+from pacboost.sources.oracles.held import BadCell, Held
+from pacboost.sources.oracles.oracle import (
+    REPLACED,
+    STREAM,
+    AbstractOracle,
+    Batch,
+    Drawn,
+    SettlingChooser,
+)
 from pacboost.sources.table import Table
+from pacboost.training.filtering.arrivals import ROUNDED, Arrivals
 from pacboost.training.filtering.candidates import (
+    AGAIN,
     Candidates,
     Offer,
     check_rows,
     key_of,
+    kinds_of,
     numbers,
-    of_kind,
 )
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
-
-# Recognise rows of a stream that come again, by their content.
-#
-# A stream has no row numbers that could be trusted: a second call of ``partial_fit`` with the same
-# rows, or a generator that starts over, gives them new positions. So each row is hashed. Equal rows
-# have equal hashes, and whatever is decided by the hash is decided alike for all copies of a row.
-#
-# Rows that come again with fewer digits have other hashes. Rounding them and what came before to
-# the same digits makes them equal again. Among independent draws, rows of the second half are equal
-# to rows of the first about as often as the latter among themselves; if they are far more often,
-# rows have come again.
-
-Flags = NDArray[np.bool_]
-
-REMEMBERED = 2**18
-"""The hashes of so many rows are remembered; two million bytes."""
-ROUNDED_ROWS, THIN = 2**16, 16
-"""So many distinct rows are rounded, and later ones are compared with them: one row in 16."""
-FIRST_ROWS = 32
-DECIMALS, DIGITS = (3, 2, 1, 0), (3, 2)
-"""Rows are rounded to so many decimals, and to so many significant digits."""
-WAYS = len(DECIMALS) + len(DIGITS)
-POWERS = np.array([float(f"1e{k}") for k in range(-40, 41)])
-MOST_COLUMNS = 64
-FEWEST, TIMES = 16, 2
-"""More rows than these, and so many times as many as expected, have to come again."""
-ROUNDED = (
-    "rows of the stream come again with fewer digits: more rows equal earlier ones after rounding "
-    "than independent draws would. What certifies may have been learned from. Give every row once, "
-    "or with the same digits every time."
-)
-
-
-class Arrivals:
-    """The rows of a stream that came so far, and whether one of them came again.
-
-    >>> arrivals = Arrivals()
-    >>> arrivals.first_time(np.array([3, 5], dtype=np.uint64)).tolist()
-    [True, True]
-    >>> arrivals.first_time(np.array([8, 5, 9], dtype=np.uint64)).tolist()
-    [True, False, False]
-    """
-
-    def __init__(self) -> None:
-        self.repeated = False
-        """Whether a row came again. From then on nothing counts as a first arrival."""
-        self.known: Hashes = np.empty(0, dtype=np.uint64)
-        """The hashes that are remembered, sorted."""
-        self.rounded = RoundedRows()
-        """Rows as they are with fewer digits."""
-
-    @property
-    def full(self) -> bool:
-        """Whether later rows were not remembered, so that copies of theirs are not recognised."""
-        return self.known.size >= REMEMBERED
-
-    def first_time(self, hashes: Hashes, others: Hashes | None = None) -> Flags:
-        """Return which rows came before any row came again; ``others`` are known besides."""
-        if self.repeated:
-            return np.zeros(hashes.size, dtype=np.bool_)
-        again = among(hashes, self.known)
-        if others is not None:
-            again |= among(hashes, np.sort(others))
-        again[_later_copies(hashes)] = True
-        first = int(again.argmax()) if again.any() else hashes.size
-        self.repeated = first < hashes.size
-        self._remember(hashes[:first])
-        return np.asarray(np.arange(hashes.size) < first)
-
-    def _remember(self, hashes: Hashes) -> None:
-        more = np.sort(hashes[: max(0, REMEMBERED - self.known.size)])
-        self.known = np.insert(self.known, np.searchsorted(self.known, more), more)
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Return what a checkpoint needs."""
-        own = {"arrivals": self.known, "repeated": np.array([self.repeated])}
-        return own | self.rounded.state()
-
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what ``state`` gave."""
-        self.known = of_kind(state, "arrivals", np.uint64, -1)
-        self.repeated = bool(of_kind(state, "repeated", np.bool_, 1)[0])
-        self.rounded.restore(state)
-
-
-class RoundedRows:
-    """Whether distinct rows of a stream are equal to earlier ones after rounding.
-
-    Rows up to each power of two are compared with as many that follow, the last ones with a part of
-    all that follow. What is found does not depend on how many rows come at once.
-    """
-
-    def __init__(self) -> None:
-        self._seen = 0
-        self._exact: Hashes = np.empty(0, dtype=np.uint64)
-        """The hashes of the rows that are remembered, sorted."""
-        self._codes: Hashes = np.empty((WAYS, 0), dtype=np.uint64)
-        """The hashes of their rounded values, in each way, as they came."""
-        self._alarm = False
-        self._start(FIRST_ROWS)
-
-    def _start(self, number: int) -> None:
-        """Compare the rows that follow with so many first ones."""
-        self._number, self._compared = number, 0
-        self._equal = np.zeros(WAYS, dtype=np.int64)
-        self._first = np.sort(self._codes[:, :number], axis=1)
-        alike = self._first[:, 1:] == self._first[:, :-1]
-        no = np.zeros((WAYS, 1), dtype=np.bool_)
-        self._own = np.count_nonzero(np.hstack([no, alike]) | np.hstack([alike, no]), axis=1)
-
-    def look(self, table: Table, hashes: Hashes) -> None:
-        """Note rows; ``hashes`` identifies them as they are."""
-        new = ~among(hashes, self._exact)
-        new[_later_copies(hashes)] = False
-        rows = np.flatnonzero(new)[: ROUNDED_ROWS - self._exact.size]
-        if rows.size:
-            more = np.sort(hashes[rows])
-            self._exact = np.insert(self._exact, np.searchsorted(self._exact, more), more)
-            self._remember(rounded(table, rows))
-        if self._exact.size == ROUNDED_ROWS:
-            later = np.arange(rows[-1] + 1 if rows.size else 0, hashes.size)
-            later = later[(self._seen + later) % THIN == 0]
-            self._compare(rounded(table, later[~among(hashes[later], self._exact)]))
-        self._seen += hashes.size
-
-    def _remember(self, codes: Hashes) -> None:
-        while codes.shape[1]:
-            before = self._codes.shape[1]
-            part, codes = np.split(codes, [2 * self._number - before], axis=1)
-            self._codes = np.hstack([self._codes, part])
-            size = self._codes.shape[1]
-            if before < self._number <= size:
-                self._start(self._number)
-            self._compare(self._codes[:, max(before, self._number) :])
-            if size == 2 * self._number:
-                self._alarm = self.come_again
-                self._start(size)
-
-    def _compare(self, codes: Hashes) -> None:
-        self._compared += codes.shape[1]
-        both = zip(codes, self._first, strict=True)
-        self._equal += [np.count_nonzero(among(own, first)) for own, first in both]
-
-    @property
-    def come_again(self) -> bool:
-        """Whether more rows came again, rounded, than independent draws would."""
-        expected = self._compared * self._own / self._number
-        return self._alarm or bool((self._equal > TIMES * expected + FEWEST).any())
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Return what a checkpoint needs."""
-        counts = [self._seen, self._number, self._compared, self._alarm, *self._equal]
-        return {
-            "rounded": self._codes.reshape(-1),
-            "rounded_exact": self._exact,
-            "rounded_counts": np.array(counts, dtype=np.int64),
-        }
-
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what ``state`` gave."""
-        counts = of_kind(state, "rounded_counts", np.int64, 4 + WAYS)
-        self._exact = of_kind(state, "rounded_exact", np.uint64, -1)
-        size = self._exact.size
-        self._codes = of_kind(state, "rounded", np.uint64, WAYS * size).reshape(WAYS, size)
-        self._seen, number, compared, alarm = counts[:4].tolist()
-        self._start(number)
-        self._compared, self._alarm, self._equal = compared, bool(alarm), counts[4:].copy()
-
-
-def rounded(table: Table, rows: NDArray[np.intp]) -> Hashes:
-    """Hash rows rounded to decimals and to significant digits, one line for each way.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> found = rounded(ArrayTable(np.array([[1.23412], [1.234], [1.2]])), np.arange(3))
-    >>> (found[:, 1:] == found[:, :1]).T.tolist()
-    [[True, True, True, True, True, True], [False, False, True, True, False, True]]
-    """
-    columns = np.unique(np.linspace(0, table.n_columns - 1, MOST_COLUMNS).astype(np.intp))
-    total = np.zeros((WAYS, rows.size), dtype=np.uint64)
-    for j in columns.tolist():
-        values = table.block(j, j + 1)[rows, 0].astype(np.float64)
-        size = np.where(np.isfinite(values) & (values != 0), np.abs(values), 1.0)
-        steps = [np.full(rows.size, 10.0**-own) for own in DECIMALS]
-        power = np.searchsorted(POWERS, size, side="right")
-        steps += [POWERS[np.maximum(power - own, 0)] for own in DIGITS]
-        for way, step in enumerate(steps):
-            with np.errstate(over="ignore", invalid="ignore"):
-                cells = np.clip(np.rint(values / step), -(2.0**60), 2.0**60) * step
-            total[way] += mixed(_bits(cells) + np.uint64(2 * j + 1 << 32))
-    return total
-
-
-def _bits(values: NDArray[np.float64]) -> Hashes:
-    """Return the bits of values as 32-bit floats; all missing ones are equal."""
-    with np.errstate(over="ignore"):
-        plain = np.where(np.isnan(values), np.inf, values).astype(np.float32) + np.float32(0)
-    return plain.view(np.uint32).astype(np.uint64)
-
-
-def _later_copies(hashes: Hashes) -> NDArray[np.intp]:
-    """Return the places of rows that have an equal one before them."""
-    order = np.argsort(hashes, kind="stable")
-    equal = hashes[order[1:]] == hashes[order[:-1]]
-    return np.asarray(order[1:][equal], dtype=np.intp)
-
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 
 SHARE_APART = 0.1
 MORE_DRAWS = 20
@@ -352,7 +157,7 @@ class Stream(Candidates):
         if self._wanted == 0:
             return None
         back = np.flatnonzero(self._kept_back(offer.ids))
-        chosen = back[offer.new[back]][: self._wanted - self._held_ids.size]
+        chosen = back[offer.kinds[back] != AGAIN][: self._wanted - self._held_ids.size]
         if chosen.size:
             self._hold(encoder.read(offer.batch.take(chosen)), offer.ids[chosen])
         left = np.ones(offer.ids.size, dtype=np.bool_)
@@ -433,4 +238,171 @@ class Stream(Candidates):
         ids = self._ids(batch)
         new = self._first_time(batch, ids)
         fresh = new & self._kept_back(ids) if ahead else new
-        return Offer(batch, ids, new, fresh, tickets)
+        return Offer(batch, ids, kinds_of(new, fresh), tickets)
+
+
+# Files and tables in blocks: which rows certify, which test and which teach is settled first.
+#
+# Blocks are read in random order, but the rows of one block may have much in common: a file may be
+# sorted. Rows that come first are a cluster sample then, and no count of mistakes on them says
+# anything about new examples. So a keyed coin is tossed for every row of the source by its number,
+# and one pass over all blocks reads the rows that certify and those that test. They are a simple
+# random sample of the source, and never learned from.
+
+MOST_TESTING = 10_000
+SHARE_TESTING = 0.1
+TESTS_FOR_ONE_MISTAKE = 40
+"""A test at epsilon gets up to so many rows divided by epsilon."""
+
+
+def rows_for_tests(rows: int, epsilon: float | None) -> int:
+    """How many rows test the votes of a run: more where a small error has to be shown.
+
+    >>> rows_for_tests(1000, None), rows_for_tests(10**7, None), rows_for_tests(10**7, 0.001)
+    (100, 10000, 40000)
+    """
+    most = MOST_TESTING
+    if epsilon is not None:
+        most = max(most, math.ceil(TESTS_FOR_ONE_MISTAKE / epsilon))
+    return min(most, int(SHARE_TESTING * rows))
+
+
+@dataclass(frozen=True, eq=False)
+class ReadFirst(SettlingChooser):
+    """Chooses the rows that are read in a pass of their own: by their coins, and by content."""
+
+    key: np.uint64
+    share: float
+    content: ContentKeys | None
+    """What coins go by, where it is not the place of a row."""
+    samples: Sequence[ContentSample]
+
+    def __call__(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
+        """Return which rows of a block are read."""
+        if self.content is not None:
+            try:
+                ids = self.content.ids(held.table(np.arange(held.n_rows)), ids)
+            except BadCell:  # reading all rows names it
+                return np.ones(held.n_rows, dtype=np.bool_)
+        chosen = np.asarray(numbers(ids, self.key) < self.share)
+        for sample in self.samples:
+            chosen |= sample.choose(held)
+        return chosen
+
+    def settle(self, first: SettlingChooser) -> None:
+        """Choose from all blocks by what was settled on the first one."""
+        if isinstance(first, ReadFirst):
+            for own, settled in zip(self.samples, first.samples, strict=True):
+                own.go_by(settled)
+
+
+class BlockRows(Stream):
+    """The rows of a source in blocks, less those that certify and those that test.
+
+    Rows whose coin is below ``_certify`` certify; those whose coin is below ``_share`` test. Where
+    equal rows are copies, coins go by content, and one copy of a row certifies or tests.
+    """
+
+    def __init__(
+        self,
+        oracle: AbstractOracle,
+        seed: int,
+        apart: int,
+        testing: int,
+        copies: str = "auto",
+    ) -> None:
+        super().__init__(oracle, seed, apart)
+        rows = max(1, oracle.about_rows or 1)
+        most = 1.0 if oracle.n_rows is not None else 0.5  # of rows that were not counted
+        self._certify = min(most, apart / rows)
+        self._share = self._certify + min(testing / rows, (1 - self._certify) / 2)
+        self._certifying: EncodedRows | None = None
+        self._roles: list[list[Batch]] = [[], []]
+        self._about = rows, 1 if oracle.sparse else oracle.n_columns
+        self._copies = copies
+
+    def divide(self) -> None:
+        """Read the rows that certify and those that test, in one pass over the source.
+
+        The same pass reads rows that are chosen by their content. Where they tell that equal rows
+        are copies, or may be, the source is read again: to judge columns by all rows of their
+        values, and with coins that go by content.
+        """
+        if not self._share:
+            return
+        sample = ContentSample(*self._about)
+        self._roles = self._read([sample])
+        verdict = sample.judge(self._copies)
+        if verdict.distinct and not verdict.judged:
+            samples = [ContentSample(*self._about, by=columns) for columns in verdict.fine]
+            for batch in self.oracle.select(ReadFirst(self._key, 0.0, None, samples)):
+                for sample in samples:
+                    sample.keep(batch.table)
+            verdict = verdict.by_values(samples)
+        if verdict.distinct:
+            tables = [batch.table for role in self._roles for batch in role if batch.n_rows]
+            self.content = ContentKeys.of(key_of(self.seed, 8), verdict.fine, tables)
+            verdict = replace(verdict, drawn=bool(self.content.popular))
+            self._roles = self._read([])
+        self.equal_rows = verdict
+
+    def _read(self, samples: Sequence[ContentSample]) -> list[list[Batch]]:
+        """Read rows of both roles, one copy where coins go by content, and fill samples."""
+        roles: list[list[Batch]] = [[], []]
+        first = ReadFirst(self._key, self._share, self.content, samples)
+        for batch in self.oracle.select(first):
+            for sample in samples:
+                sample.keep(batch.table)
+            coins = numbers(self._ids(batch), self._key)
+            certify, test = coins < self._certify, (coins >= self._certify) & (coins < self._share)
+            for role, chosen in zip(roles, (certify, test), strict=True):
+                role.append(self._once(batch.take(np.flatnonzero(chosen))))
+        return roles
+
+    def _once(self, batch: Batch) -> Batch:
+        """Leave one copy of every row, by coins of their own, where coins go by content."""
+        if self.content is None:
+            return batch
+        return batch.take(_one_each(self._ids(batch), numbers(batch.rows, self._key)))
+
+    def encode(self, encoder: RowEncoder) -> None:
+        """Code the rows that were read."""
+        certify, test = (self._coded(role, encoder) for role in self._roles)
+        self._certifying, self.testing, self._roles = certify, test, [[], []]
+
+    def _coded(self, role: list[Batch], encoder: RowEncoder) -> EncodedRows | None:
+        role = [batch for batch in role if batch.n_rows]
+        if not role:
+            return None
+        examples = EncodedRows.join([encoder.read(batch) for batch in role])
+        if self.content is None:
+            return examples
+        ids = np.concatenate([self._ids(batch) for batch in role])
+        return examples.take(_one_each(ids, numbers(examples.rows, self._key)))
+
+    def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        return np.asarray(numbers(ids, self._key) < self._share)
+
+    @property
+    def coin_of_rows_apart(self) -> tuple[np.uint64, float, ContentKeys | None]:
+        """The key of the rows' coins, below what they certify or test, and what they go by."""
+        return self._key, self._share, self.content
+
+    def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
+        """Leave out what certifies or tests, on every pass."""
+        return ~self._kept_back(self._ids(offer.batch))
+
+    def apart(self, encoder: RowEncoder) -> EncodedRows | None:
+        """Return the rows that certify."""
+        return self._certifying
+
+    def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
+        """Offer rows that teach; none of them tests, since rows of one block are no fair draw."""
+        kinds = kinds_of(self._first_time(batch, batch.rows))
+        return Offer(batch, batch.rows, kinds, tickets)
+
+
+def _one_each(ids: NDArray[np.uint64], coins: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the places of one row of every identity, that with the lowest coin, in order."""
+    order = np.argsort(coins, kind="stable")
+    return np.sort(order[np.unique(ids[order], return_index=True)[1]])

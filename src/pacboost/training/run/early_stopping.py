@@ -17,7 +17,7 @@ from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.cuda.predict import GpuScores
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
 from pacboost.samples.bins import Bins, Codes
-from pacboost.samples.gpu_codes import gpu_codes
+from pacboost.samples.blocks import gpu_codes
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, log_loss
 

@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.kernels.runtime.threads import span_size
+from pacboost.ledgers.ledger import KEPT, HardRow
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.samples.sample import Sample
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 NAMING = ("m1", "samme")
 """The values of ``multiclass`` for which a rule names one class, and votes for no other."""
@@ -71,3 +74,73 @@ def lead(scores: Scores, labels: NDArray[np.int64]) -> Floats:
     own, others = scores[rows, labels], scores.copy()
     others[rows, labels] = -np.inf
     return np.asarray(own - others.max(axis=1))
+
+
+# The rows that a finished vote finds hardest.
+#
+# Boosting moves its weight to rows on which the rules are often wrong. The rows with the smallest
+# margins in the end are outliers, or have wrong labels (Freund and Schapire 1999, A short
+# introduction to boosting).
+
+
+def hardest(
+    sample: Sample, margins: Floats, total: float, class_scores: Floats | None = None
+) -> list[HardRow]:
+    """Return rows of the smallest margins, the hardest first; of equal ones, earlier rows first.
+
+    ``margins`` are y·F(x) of rows and outputs, and ``total`` is the most that all rounds can add.
+    Where rules name one of many classes, ``class_scores`` are F(x) of every class.
+    """
+    decided = _decided(sample, margins, class_scores)
+    rows = lowest(decided, KEPT)
+    outputs = _outputs(sample, margins, rows)
+    own = margins[rows, outputs if margins.shape[1] > 1 else 0]
+    numbers = rows if sample.numbers is None else sample.numbers[rows]
+    words = [_words(sample, row, output) for row, output in zip(rows, outputs, strict=True)]
+    decided, against = (normalised(m, total) for m in (decided[rows], own))
+    return [
+        HardRow(int(number), label, float(margin), float(1 - right) / 2)
+        for number, label, margin, right in zip(numbers, words, decided, against, strict=True)
+    ]
+
+
+def _decided(sample: Sample, margins: Floats, class_scores: Floats | None) -> Floats:
+    """Return the margin of each row, not yet normalised; of several labels, the least."""
+    if sample.labels is None:
+        return margins[:, 0] if margins.shape[1] == 1 else margins.min(axis=1)
+    decided, size = np.empty(sample.n_rows), span_size(margins.shape[1])
+    for first in range(0, sample.n_rows, size):  # copies of all scores would be large
+        own = slice(first, first + size)
+        scores = margins[own] * sample.signs[own] if class_scores is None else class_scores[own]
+        decided[own] = lead(scores, sample.labels[own])
+    return decided / 2 if class_scores is None else decided
+
+
+def lowest(values: Floats, count: int) -> Rows:
+    """Return the places of the smallest values in order; of equal ones, the first.
+
+    >>> lowest(np.array([0.5, -1.0, 0.5, 0.0]), 3).tolist()
+    [1, 3, 0]
+    """
+    if values.size <= count:
+        return np.argsort(values, kind="stable")
+    # Sorting them all would cost more than the rest together.
+    candidates = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1])
+    return candidates[np.argsort(values[candidates], kind="stable")][:count]
+
+
+def _outputs(sample: Sample, margins: Floats, rows: Rows) -> Rows:
+    """Return the output of each row's label; of several labels, the one with the least margin."""
+    if sample.labels is not None:
+        return sample.labels[rows].astype(np.intp)
+    worst: Rows = margins[rows].argmin(axis=1)
+    return worst
+
+
+def _words(sample: Sample, row: int, output: int) -> str:
+    if sample.labels is not None:
+        return sample.answers[output]
+    positive = bool(sample.signs[row, output] > 0)
+    if sample.signs.shape[1] == 1:
+        return sample.answers[-1 if positive else 0]
+    return f"{'' if positive else 'not '}{sample.answers[output]}"

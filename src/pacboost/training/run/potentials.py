@@ -14,11 +14,10 @@ from pacboost.boosters.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
 from pacboost.kernels import measure
 from pacboost.kernels.cuda.device import to_host
-from pacboost.ledgers.ledger import Round
+from pacboost.ledgers.ledger import LOSSES, Round
 from pacboost.numerics.same_bits import log, log_sum_exp
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
-from pacboost.training import losses
-from pacboost.training.metrics import mean_cost
+from pacboost.training import metrics
 from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.scores import Margins, SoftmaxRows
 
@@ -39,7 +38,6 @@ ROUNDING = 1e-9
 class Potential(ABC):
     """The potential of a run on one sample; ``now`` is its mean after the rounds so far."""
 
-    name: ClassVar[str] = ""
     convex: ClassVar[bool] = False
     """Whether two wrong pairs of row and class cost at least as much as two margins of 0."""
 
@@ -121,7 +119,6 @@ def log_product(entries: Sequence[Round]) -> float:
 class Exponential(Potential):
     """exp(-margin): Z_t = Σ D_t exp(-what round t added) follows from sums over cells."""
 
-    name = "exponential"
     convex = True
 
     def of_cells(self, sums: Sums, values: CellValues) -> float:
@@ -149,7 +146,6 @@ class Projected(Exponential):
     The product of the factors bounds the error as long as that is above the booster's ``floor``.
     """
 
-    name = "projected"
     convex = False
 
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
@@ -169,8 +165,6 @@ class Projected(Exponential):
 class MeanWeight(MeasuredPotential):
     """The weight of a row, in units of its weight before the first round."""
 
-    name = "weight"
-
     def mean(self, state: Any, rounds: int) -> float:
         """Divide the sum of all weights by the first one."""
         return exact_sums.exact_total(self._booster.request(state)) / self._first_total
@@ -185,20 +179,20 @@ class MarginCost(MeasuredPotential):
 
     def mean(self, state: Any, rounds: int) -> float:
         """Measure the mean cost of pairs of row and output."""
-        mean = mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
+        mean = metrics.mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
         return max(mean, exact_sums.LEAST_COST)
 
 
 class Logistic(MarginCost):
     """log₂(1 + exp(-2·margin))."""
 
-    name, kernel, unit = "logistic", measure.LOGISTIC, math.log(2)
+    kernel, unit = measure.LOGISTIC, math.log(2)
 
 
 class Clipped(MarginCost):
     """exp(-margin), or 1 - margin where the margin is negative."""
 
-    name, kernel = "clipped", measure.CLIPPED
+    kernel = measure.CLIPPED
 
 
 class Softmax(MeasuredPotential):
@@ -220,10 +214,14 @@ class Softmax(MeasuredPotential):
         return self._rows.mean_cost()
 
 
+KERNELS = {
+    "square": measure.SQUARE, "absolute": measure.ABSOLUTE, "custom_loss": measure.SQUARE,
+}  # fmt: skip
+"""Losses that have a kernel; of a custom loss, which gives slopes alone, squares are measured."""
+
+
 class Loss(MeasuredPotential):
     """The loss of a regression, a function of the residual; scores stand in for margins."""
-
-    kernel: ClassVar[int]
 
     def __init__(self, booster: Booster[Any], sample: Sample, first_total: int) -> None:
         super().__init__(booster, sample, first_total)
@@ -233,82 +231,26 @@ class Loss(MeasuredPotential):
         """Measure the mean loss."""
         return self._mean_loss(state.margins)
 
-    @property
-    def _targets(self) -> Floats:
-        assert self._sample.targets is not None
-        return self._sample.targets
-
-    @property
-    def _base(self) -> Floats | None:
-        """The base weights, None if all rows weigh the same."""
-        return self._sample.base if self._sample.base.size > 1 else None
-
     def _mean_loss(self, scores: Floats) -> float:
-        residuals = self._targets[:, None] - scores
-        return mean_cost(self.kernel, residuals, self._sample.base)
+        booster: Any = self._booster
+        sample, name, targets = self._sample, booster.potential, self._sample.targets
+        assert targets is not None
+        if name in KERNELS:
+            return metrics.mean_cost(KERNELS[name], targets[:, None] - scores, sample.base)
+        weighted = sample.base.size > 1
+        if name == "huber":
+            weights = exact_sums.base_weights(sample) if weighted else None
+            return metrics.huber(targets, scores[:, 0], weights, booster.alpha)
+        base = sample.base if weighted else None
+        if name == "quantile":
+            return metrics.quantile(targets, scores[:, 0], base, booster.quantile)
+        return metrics.DEVIANCES[name](targets, scores[:, 0], base)
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
         """Compare the mean loss with the recorded one."""
         self.now = self.mean(state, len(entries))
         recorded = entries[-1].training_error
         return abs(self.now - recorded) <= ROUNDING * recorded
-
-
-class SquareLoss(Loss):
-    """The square of the residual."""
-
-    name, kernel = "square", measure.SQUARE
-
-
-class AbsoluteLoss(Loss):
-    """The absolute residual."""
-
-    name, kernel = "absolute", measure.ABSOLUTE
-
-
-class UnknownLoss(SquareLoss):
-    """A loss of which only the slopes are known: the squared residual is measured instead."""
-
-    name = "custom_loss"
-
-
-class HuberLoss(Loss):
-    """Huber's loss, with a cut that follows the residuals."""
-
-    name = "huber"
-
-    def _mean_loss(self, scores: Floats) -> float:
-        weights = exact_sums.base_weights(self._sample) if self._sample.base.size > 1 else None
-        alpha: float = self._booster.alpha  # type: ignore[attr-defined]
-        return losses.huber(self._targets, scores[:, 0], weights, alpha)
-
-
-class QuantileLoss(Loss):
-    """The pinball loss of a quantile."""
-
-    name = "quantile"
-
-    def _mean_loss(self, scores: Floats) -> float:
-        share: float = self._booster.quantile  # type: ignore[attr-defined]
-        return losses.quantile(self._targets, scores[:, 0], self._base, share)
-
-
-class PoissonLoss(Loss):
-    """The deviance of counts."""
-
-    name = "poisson"
-
-    def _mean_loss(self, scores: Floats) -> float:
-        return losses.poisson(self._targets, scores[:, 0], self._base)
-
-
-class GammaLoss(Loss):
-    """The deviance of positive numbers."""
-
-    name = "gamma"
-
-    def _mean_loss(self, scores: Floats) -> float:
-        return losses.gamma(self._targets, scores[:, 0], self._base)
 
 
 class BoosterCost(MeasuredPotential):
@@ -327,17 +269,17 @@ class BoosterCost(MeasuredPotential):
 class Hinge(BoosterCost):
     """max(0, 1 - factor·margin), with a factor that the booster chooses."""
 
-    name = "hinge"
     convex = True
 
 
 POTENTIALS: dict[str, type[Potential]] = {
-    kind.name: kind
-    for kind in (
-        Exponential, Projected, MeanWeight, Logistic, Clipped, SquareLoss, AbsoluteLoss,
-        HuberLoss, QuantileLoss, PoissonLoss, GammaLoss, UnknownLoss, Hinge,
-    )
-}  # fmt: skip
+    "exponential": Exponential,
+    "projected": Projected,
+    "weight": MeanWeight,
+    "logistic": Logistic,
+    "clipped": Clipped,
+    "hinge": Hinge,
+} | dict.fromkeys(LOSSES, Loss)
 
 
 def potential_of(

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Measured
-from pacboost.boosters.logit import MOST_STEP, Logit, LogitState
+from pacboost.boosters.logit import MOST_STEP, Logit
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, measure, quick_rounds, update
+from pacboost.kernels import grow_team, measure, update
 from pacboost.kernels import quick_rounds as quick
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.numpy_draw import divide_rows
@@ -25,17 +26,20 @@ from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, span_count
 from pacboost.kernels.split import MISSING_LEFT
-from pacboost.learners.dense_growing import DenseTreeSearch, ManyTrees
 from pacboost.learners.growing import MOST_SUM
+from pacboost.learners.tree import DenseTreeSearch, ManyTrees
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
 from pacboost.numerics.same_bits import total
+from pacboost.samples.bins import Bins
 from pacboost.training.run import scores as exact_sums
-from pacboost.training.run.early_stopping import EarlyStopping, QuickWatch
+from pacboost.training.run.early_stopping import QuickWatch
 from pacboost.training.run.potentials import LEAST_NORMALISER, Logistic
-from pacboost.training.run.record import FinishedRound, Recorder
-from pacboost.training.run.rounds import LEAST_EDGE, CellRounds, Rounds
+from pacboost.training.run.rounds import LEAST_EDGE, CellRounds, FinishedRound
 from pacboost.training.run.scores import Margins
+
+if TYPE_CHECKING:
+    from pacboost.training.run.loop import Run
 
 AT_ONCE = 64
 """So many rounds at most in one call, between which Ctrl-C is heard."""
@@ -47,92 +51,76 @@ ROUNDS_THAT_PAY = 4_000
 """What is saved in so many rounds takes as long as to compile what saves it: some 2 s."""
 
 
-@dataclass(frozen=True, eq=False)
 class QuickRounds:
-    """The rounds of a run, and what they are measured by."""
+    """The rounds of a run that kernels do."""
 
-    rounds: Rounds
-    booster: Logit
-    recorder: Recorder
-    trees: ManyTrees
-    watch: EarlyStopping | None
-    most: int
-    """How many rounds are done at once."""
+    def __init__(self, run: Run, booster: Logit, trees: ManyTrees) -> None:
+        self.run, self.booster, self.trees = run, booster, trees
+        room = min(trees.team, 4) * ROWS_AT_ONCE // run.sample.n_rows
+        self.at_once = max(1, min(AT_ONCE, room))
 
     @classmethod
-    def of(
-        cls,
-        rounds: Rounds,
-        recorder: Recorder,
-        watch: EarlyStopping | None,
-        state: Any,
-        wanted: int,
-    ) -> QuickRounds | None:
+    def of(cls, run: Run, wanted: int) -> QuickRounds | None:
         """Return them if kernels can do such rounds, and are compiled or worth it; None if not."""
-        sample, search, shown = rounds.sample, rounds.search, rounds.shown
-        kinds = type(rounds), type(rounds.booster), type(search), type(rounds.scores)
+        rounds, sample, watch = run.rounds, run.sample, run.watch
+        search, booster, shown = rounds.search, run.booster, rounds.shown
+        kinds = type(rounds), type(booster), type(search), type(rounds.scores)
         if kinds != (CellRounds, Logit, DenseTreeSearch, Margins) or gpu_in_use():
             return None
         plain = sample.signs.shape[1] == 1 and sample.base.size == 1 and not shown.resample
         measured = type(rounds.potential) is Logistic
         assert isinstance(search, DenseTreeSearch)
-        assert isinstance(rounds.booster, Logit)
-        if not (plain and measured) or not _watchable(watch, sample.bins):
+        assert isinstance(booster, Logit)
+        assert sample.bins is not None
+        if not (plain and measured) or (watch is not None and watch.quick(sample.bins) is None):
             return None
-        trees = search.many_trees(rounds.booster.request(state), shown.chosen(0))
+        trees = search.many_trees(booster.request(run.state), shown.chosen(0))
         if trees is None or trees.takes_long:
             return None
-        most = max(1, min(AT_ONCE, min(trees.team, 4) * ROWS_AT_ONCE // sample.n_rows))
-        found = cls(rounds, rounds.booster, recorder, trees, watch, most)
-        return found if found._is_ready(state) or _pays(wanted) else None
+        quick_rounds = cls(run, booster, trees)
+        return quick_rounds if quick_rounds._is_ready() or _pays(wanted) else None
 
-    def _is_ready(self, state: LogitState) -> bool:
+    def _is_ready(self) -> bool:
         """Check whether the kernels are compiled, by the last one."""
-        records, sums = self._room(1, state)
-        course, settings = self._course(state, 1, None)
+        records, sums = self._room(1)
+        course, settings = self._course(1, None)
         return is_compiled(quick.finish, (course, course, settings, sums, 0, records))
 
-    def advance(
-        self, state: LogitState, done: int, rounds: int
-    ) -> tuple[LogitState, list[FinishedRound]]:
+    def advance(self, rounds: int) -> list[FinishedRound]:
         """Do some rounds, so that there are no more than so many; perhaps none has an edge."""
-        started = time.perf_counter()
-        wanted = min(self.most, rounds - done)
+        run, started = self.run, time.perf_counter()
+        done, bins = len(run.done), run.sample.bins
+        assert bins is not None
+        wanted = min(self.at_once, rounds - done)
         drawn = self._drawn(done + 1, wanted)
-        records, sums = self._room(wanted, state)
-        watched = None
-        if self.watch is not None and self.rounds.sample.bins is not None:
-            watched = self.watch.quick(self.rounds.sample.bins)
-        course, settings = self._course(state, wanted, watched)
-        in_turn(
-            self._steps(state, course, settings, drawn, records, sums, watched),
-            self.trees.team,
-            course,
-        )
-        count = int(course[quick_rounds.ROUND])
-        state.cast.extend([1.0] * count)
+        records, sums = self._room(wanted)
+        watched = None if run.watch is None else run.watch.quick(bins)
+        course, settings = self._course(wanted, watched)
+        steps = self._steps(course, settings, drawn, records, sums, watched)
+        in_turn(steps, self.trees.team, course)
+        count = int(course[quick.ROUND])
+        run.state.cast.extend([1.0] * count)
         weight, pull = sums.now.tolist()
         seconds = (time.perf_counter() - started) / max(1, count)
-        found = self._read(records, done, count, seconds)
-        return replace(state, weight=weight, pull=pull), found
+        finished = self._read(records, done, count, seconds, bins)
+        run.state = replace(run.state, weight=weight, pull=pull)
+        return finished
 
-    def _drawn(self, first: int, wanted: int) -> quick_rounds.DrawnRows:
+    def _drawn(self, first: int, wanted: int) -> quick.DrawnRows:
         """Draw the rows and the features of some rounds."""
-        shown = self.rounds.shown
+        shown = self.run.rounds.shown
         size = 0 if shown.all_rows else self.trees.work.rows.size
         others = 0 if shown.all_rows else shown.rows - size
         keys = np.empty(wanted, dtype=np.int64)
         chosen, aside = (np.empty((wanted, own), dtype=np.uint32) for own in (size, others))
         divide_rows(shown.entropy(first), keys, chosen, aside)
-        return quick_rounds.DrawnRows(keys, chosen, aside)
+        return quick.DrawnRows(keys, chosen, aside)
 
-    def _room(
-        self, wanted: int, state: LogitState
-    ) -> tuple[quick_rounds.Records, quick_rounds.RoundSums]:
+    def _room(self, wanted: int) -> tuple[quick.Records, quick.RoundSums]:
         """Reserve what kernels write to."""
-        leaves, team = self.trees.leaves, self.trees.team
-        spans = span_count(self.rounds.sample.n_rows)
-        records = quick_rounds.Records(
+        leaves, team, state = self.trees.leaves, self.trees.team, self.run.state
+        spans = span_count(self.run.sample.n_rows)
+        records = quick.Records(
             np.zeros((wanted, 5, leaves), dtype=np.int32), np.zeros((wanted, leaves)),
             np.zeros((wanted, leaves)), np.zeros((wanted, 2 * leaves)),
             np.zeros((wanted, 4), dtype=np.int64), np.zeros((wanted, 2)),
@@ -141,27 +129,28 @@ class QuickRounds:
         now = np.array([state.weight, state.pull], dtype=np.int64)
         parts = np.zeros((team, 2, leaves), dtype=np.int64)
         totals, wrong = (np.zeros((team, size), dtype=np.int64) for size in (2, 1))
-        return records, quick_rounds.RoundSums(
+        return records, quick.RoundSums(
             now, parts, np.zeros(spans), totals, wrong, np.zeros(spans), np.zeros(1)
         )
 
     def _course(
-        self, state: LogitState, wanted: int, watched: QuickWatch | None
-    ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]:
+        self, wanted: int, watched: QuickWatch | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return how many rounds to do, when to stop before, and by which numbers."""
         booster = self.booster
         counts = (0, 0, -1, 0) if watched is None else watched.counts
         limits = (math.inf, 0.0) if watched is None else watched.limits
         course = np.array([1, 0, wanted, *counts, 0], dtype=np.int64)
-        penalty, rate = booster.request(state).penalty, 0.5 * booster.learning_rate
+        penalty, rate = booster.request(self.run.state).penalty, 0.5 * booster.learning_rate
         fixed = MOST_SUM, penalty, rate, MOST_STEP, VOTE_UNIT, LEAST_EDGE
         return course, np.array([*fixed, *limits], dtype=np.float64)
 
     def _steps(
-        self, state: LogitState, course: Any, settings: Any, drawn: quick_rounds.DrawnRows,
-        records: quick_rounds.Records, sums: quick_rounds.RoundSums, watched: QuickWatch | None,
+        self, course: Any, settings: Any, drawn: quick.DrawnRows, records: quick.Records,
+        sums: quick.RoundSums, watched: QuickWatch | None,
     ) -> Steps:  # fmt: skip
         """Return the kernels of a round in their order, with their arguments."""
+        state = self.run.state
         columns = state.signs, state.margins, state.weights, state.pulls
         signs, margins, weights, pulls = (column.reshape(-1) for column in columns)
         cells, values = self.trees.cells, np.zeros(self.trees.leaves)
@@ -192,15 +181,13 @@ class QuickRounds:
         return [*steps, (quick.finish, (course, settings, sums_, held, records_))]
 
     def _read(
-        self, records: quick_rounds.Records, done: int, count: int, seconds: float
+        self, records: quick.Records, done: int, count: int, seconds: float, bins: Bins
     ) -> list[FinishedRound]:
         """Turn records into rules and entries of the ledger; measure what follows from them."""
-        rounds, names, potential = self.rounds, self.recorder.names, self.rounds.potential
-        rows, none = rounds.sample.n_rows, np.empty((0, 256), dtype=np.uint8)
+        run, potential = self.run, self.run.rounds.potential
+        rows, none = run.sample.n_rows, np.empty((0, 256), dtype=np.uint8)
         no_member = np.full(self.trees.leaves, -1, dtype=np.int32)
         missing_sides = records.made[:, MISSING_LEFT].astype(np.bool_)
-        bins = rounds.sample.bins
-        assert bins is not None
         largest = np.abs(records.values).max(axis=1, initial=0.0).tolist()
         found = []
         lines = zip(records.wholes[:count].tolist(), records.floats.tolist(), strict=False)
@@ -230,9 +217,9 @@ class QuickRounds:
                 effective_size=pull**2 / squares if squares > 0 else 0.0,
                 weight=pull,
                 memory=[],
-                rule=tree.words(names),
+                rule=tree.words(run.names),
                 seconds=seconds,
-                validation=None if self.watch is None else self.watch.note(held_cost),
+                validation=None if run.watch is None else run.watch.note(held_cost),
             )
             found.append(FinishedRound(tree, entry))
         return found
@@ -252,7 +239,3 @@ def _pays(rounds: int) -> bool:
         return False
     _waited += rounds
     return _waited > ROUNDS_THAT_PAY
-
-
-def _watchable(watch: EarlyStopping | None, bins: Any) -> bool:
-    return watch is None or watch.quick(bins) is not None

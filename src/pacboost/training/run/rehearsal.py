@@ -26,7 +26,7 @@ from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.board import board_for, take_turns
 from pacboost.kernels.runtime.entry import address_of, entry_of
 from pacboost.kernels.runtime.team import Steps, Team
-from pacboost.learners import dense_growing, growing
+from pacboost.learners import growing, tree
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
@@ -87,9 +87,9 @@ def grow() -> None:
         if body is grow_team.grow_tree:
             raise Compiled
 
-    for module in (growing, dense_growing):
+    for module in (growing, tree):
         vars(module)["together"] = compile_only
-    vars(dense_growing)["_scan"] = lambda _: 0
+    vars(tree)["_scan"] = lambda _: 0
     with suppress(Compiled):
         Tree().on(sample).partition(Request(ones, ones * sample.signs, ROWS, ROWS), 0, None)
 
@@ -111,11 +111,10 @@ def many_rounds() -> None:
     vars(quick)["in_turn"] = compile_only
     sample = tiny_sample()
     watch = EarlyStopping(sample, metric("log_loss"), None, 0.0)
-    run = Run(sample, Tree(), Logit(), subsample=0.5)
-    wanted = quick.ROUNDS_THAT_PAY + 1
-    found = quick.QuickRounds.of(run.rounds, run.recorder, watch, run.state, wanted)
-    assert found is not None
-    found.advance(run.state, 1, 2)
+    run = Run(sample, Tree(), Logit(), subsample=0.5, watch=watch)
+    quick_rounds = quick.QuickRounds.of(run, quick.ROUNDS_THAT_PAY + 1)
+    assert quick_rounds is not None
+    quick_rounds.advance(1)
 
 
 def find_stump() -> None:

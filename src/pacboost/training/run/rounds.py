@@ -136,6 +136,14 @@ class MeasuredCells(MeasuredRule):
     rows: NDArray[np.intp] | None
 
 
+@dataclass(frozen=True)
+class FinishedRound:
+    """One finished round: the rule and its record."""
+
+    hypothesis: Hypothesis
+    entry: Round
+
+
 @dataclass(frozen=True, eq=False)
 class Step:
     """What a step of the booster led to."""

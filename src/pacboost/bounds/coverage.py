@@ -1,0 +1,331 @@
+"""Prediction sets and intervals: their scores, and the share of new examples that they cover.
+
+A score s(x, y) says how badly y fits the prediction for x; it is fixed before the calibration rows
+are looked at. The set of x holds every y with s(x, y) ≤ s₍ₖ₎, the k-th smallest score of n rows.
+Its coverage is at least p, except with probability P[Bin(n, p) ≥ k] (docs/proofs/sets.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.deciding import rank_for
+from pacboost.bounds.family import Family
+from pacboost.bounds.holdout import clopper_pearson_lower
+from pacboost.bounds.measures import measure_bound
+from pacboost.bounds.passing import rows_from_tooth_on
+from pacboost.bounds.wording import sentence
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.kl import kl
+
+
+@plain_numbers
+def covering_rank(n: int, coverage: float, delta: float) -> int:
+    """Return the smallest rank of n scores that covers with confidence; n + 1 if none does.
+
+    P[Bin(n, coverage) ≥ k] ≤ delta.
+
+    >>> [covering_rank(n, 0.9, 0.05) for n in (28, 29, 100, 500, 1000)]
+    [29, 29, 96, 462, 916]
+    """
+    return n + 1 - rank_for(n, 1 - probability("coverage", coverage), delta)
+
+
+@plain_numbers
+def rows_to_cover(coverage: float, delta: float, excess: float) -> int:
+    """Count the rows from which on sets cover at most ``excess`` more than asked, on average.
+
+    k/(n + 1) ≤ coverage + excess for k = covering_rank(n) and every n from the answer on
+    (docs/proofs/sets.md).
+
+    >>> rows_to_cover(0.9, 0.05, 0.02)
+    638
+    """
+    most, missed = probability("excess", excess) + coverage, 1 - probability("coverage", coverage)
+    below = kl(max(0.0, missed - 0.9 * excess), missed)
+    enough = max(-math.log(probability("delta", delta)) / below, 10 * (1 - most) / excess)
+    return rows_from_tooth_on(
+        lambda c, n: n - c <= most * (n + 1), math.ceil(enough * (1 + 1e-12)), missed, delta
+    )
+
+
+@plain_numbers
+def average_rank(n: int, coverage: float) -> int:
+    """Return the rank of n scores that covers on average only; n + 1 if none does.
+
+    >>> [average_rank(n, 0.9) for n in (100, 500, 1000)]
+    [91, 451, 901]
+    """
+    positive_whole("n", n)
+    return math.ceil((n + 1) * probability("coverage", coverage) * (1 - 1e-12))
+
+
+@measure_bound(
+    "covering.covered_lower",
+    "P[score ≤ s₍ₖ₎] ≥ p where P[Bin(n, p) ≥ k] = delta/claims",
+    "Vovk 2012; Park, Bastani, Matni and Lee 2020; docs/proofs/sets.md",
+)
+def covered_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound from below the share of new scores that are no larger than the one at a rank of n.
+
+    >>> round(covered_lower(96, 100, 0.05), 6), round(covered_lower(462, 500, 0.05), 6)
+    (0.910804, 0.901572)
+    """
+    return clopper_pearson_lower(positive_whole("rank", rank), n, delta, claims)
+
+
+# Scores of labels: ``lac`` is 1 - p(y); ``aps`` the probability of all labels before y, the most
+# probable first, and a share u of p(y), made from the values of the row; ``raps`` adds a penalty
+# for every label beyond the first few. The most probable label has the score 0, so no set is empty.
+
+Doubles = NDArray[np.float64]
+SET_METHODS = ("lac", "aps", "raps")
+
+
+@dataclass(frozen=True)
+class LabelScore:
+    """A score of labels; all of it is fixed before calibration rows are looked at."""
+
+    method: str = "lac"
+    penalty: float = 0.05
+    free_labels: int = 2
+
+    def __post_init__(self) -> None:
+        if self.method not in SET_METHODS:
+            allowed = ", ".join(map(repr, SET_METHODS))
+            raise ParameterError(f"method is {self.method!r}; it may be {allowed}")
+        if not isinstance(self.penalty, int | float) or not 0 <= self.penalty < np.inf:
+            raise ParameterError(f"penalty is {self.penalty!r}; it is a finite number, 0 or more")
+        if isinstance(self.free_labels, bool) or not isinstance(self.free_labels, int | np.integer):
+            raise ParameterError(f"free_labels is {self.free_labels!r}; it is a whole number")
+
+    @property
+    def by_row(self) -> bool:
+        """Whether a number made from every row is needed."""
+        return self.method != "lac"
+
+    def __call__(self, chances: Doubles, u: Doubles | None) -> Doubles:
+        """Score all labels of all rows: (rows, classes), the lower the better.
+
+        >>> some = LabelScore("aps")(np.array([[0.7, 0.2, 0.1]]), np.array([0.5]))
+        >>> some.round(3).tolist()
+        [[0.0, 0.8, 0.95]]
+        """
+        found = 1 - chances if u is None else self._cumulated(chances, u)
+        if len(found):
+            found[np.arange(len(found)), chances.argmax(axis=1)] = 0.0
+        return found
+
+    def _cumulated(self, chances: Doubles, u: Doubles) -> Doubles:
+        order = np.argsort(-chances, axis=1, kind="stable")
+        falling = np.take_along_axis(chances, order, axis=1)
+        scores = np.cumsum(falling, axis=1) - (1 - u[:, None]) * falling
+        if self.method == "raps":
+            places = np.arange(1, chances.shape[1] + 1)
+            scores += self.penalty * np.maximum(0, places - self.free_labels)
+        found = np.empty_like(scores)
+        np.put_along_axis(found, order, scores, axis=1)
+        return found
+
+
+@dataclass(frozen=True)
+class SetRule:
+    """Which labels a set holds: those whose score is at most the cutoff; and what is certified."""
+
+    score: LabelScore
+    coverage: float
+    cutoffs: tuple[float, ...]
+    """One for all labels, or one for each class."""
+    certificate: Certificate | Family
+    mean_size: float = float("nan")
+    """How many labels the sets of the calibration rows hold on average: an estimate."""
+    groups: tuple[str, ...] = ()
+    """Where every group has a cutoff of its own: their names, in the order of the cutoffs."""
+    by: str = ""
+    """The column that holds the groups, if one was named."""
+    model_digest: str = field(default="", compare=False)
+    """A digest of the model and of this rule, set when both are written to a file."""
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """What is certified, one by one."""
+        found = self.certificate
+        return (found,) if isinstance(found, Certificate) else found.certificates
+
+    def holds(
+        self, chances: Any, u: Doubles | None, place: NDArray[np.intp] | None = None
+    ) -> NDArray[np.bool_]:
+        """Return which labels are in the set of each row; the most probable one always is.
+
+        With groups, ``place`` says for every row which of them it is in.
+
+        >>> from pacboost.bounds.family import Family
+        >>> rule = SetRule(LabelScore(), 0.9, (0.75,), Family((), 0.05))
+        >>> rule.holds([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]], None).tolist()
+        [[True, True, False], [False, False, True]]
+        """
+        known = np.asarray(chances, dtype=np.float64)
+        most = np.asarray(self.cutoffs)
+        return np.asarray(self.score(known, u) <= (most if place is None else most[place, None]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for a file."""
+        found = self.certificate
+        content = {
+            "kind": "sets",
+            "score": [self.score.method, float(self.score.penalty), int(self.score.free_labels)],
+            "coverage": self.coverage,
+            "cutoffs": list(self.cutoffs),
+            "certificates": [own.stored() for own in self.certificates],
+            "delta": None if isinstance(found, Certificate) else found.delta,
+            "mean_size": self.mean_size,
+            "groups": list(self.groups),
+            "by": self.by,
+        }
+        return {**content, "model_digest": self.model_digest} if self.model_digest else content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> SetRule:
+        """Read what ``to_dict`` gave, and refuse what no calibration could have written."""
+        method, penalty, free = content["score"]
+        made = tuple(map(Certificate.from_dict, content["certificates"]))
+        delta, groups = content["delta"], tuple(content["groups"])
+        cutoffs = tuple(float(own) for own in content["cutoffs"])
+        words = [*groups, content["by"], content.get("model_digest", "")]
+        if not all(type(own) is str for own in words) or len(made) != len(cutoffs) or not made:
+            raise ValueError("the sets do not have one claim for each cutoff")
+        if groups and len(groups) != len(cutoffs):
+            raise ValueError(f"the sets have {len(groups)} groups and {len(cutoffs)} cutoffs")
+        if (delta is None) != (len(made) == 1 and not groups):
+            raise ValueError("the claims of the sets do not share a delta")
+        found = made[0] if delta is None else Family(made, probability("delta", delta))
+        return cls(
+            LabelScore(method, penalty, free), probability("coverage", content["coverage"]),
+            cutoffs, found, float(content["mean_size"]), groups, content["by"],
+            content.get("model_digest", ""),
+        )  # fmt: skip
+
+
+def coverage_words(found: Certificate | Family) -> str:
+    """State what is certified; several claims one after the other."""
+    if isinstance(found, Certificate):
+        return str(sentence(found))
+    return " ".join([*found.claims, found.note])
+
+
+# Scores of numbers: ``residual`` is |y - f(x)|; ``scaled`` divides it by a model of how large
+# errors are; ``quantiles`` is max(l(x) - y, y - h(x)) for two models of quantiles.
+
+INTERVAL_METHODS = ("residual", "scaled", "quantiles")
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What models say of rows: the ends of an interval before calibration, and its scale."""
+
+    low: Doubles
+    high: Doubles
+    scale: Doubles
+
+    @classmethod
+    def of(cls, low: Doubles, high: Doubles, scale: Doubles | None = None) -> Forecast:
+        """Put quantiles that cross in their order; without a scale all rows have 1."""
+        unit = np.ones(low.size) if scale is None else scale
+        return cls(np.minimum(low, high), np.maximum(low, high), unit)
+
+    def score(self, y: Doubles) -> Doubles:
+        """Return how far numbers lie outside, in units of the scale; negative if inside.
+
+        >>> one = Forecast.of(np.array([1.0]), np.array([3.0]))
+        >>> one.score(np.array([2.0])).tolist(), one.score(np.array([5.0])).tolist()
+        ([-1.0], [2.0])
+        """
+        return np.maximum(self.low - y, y - self.high) / self.scale
+
+    def interval(self, cutoff: float) -> Doubles:
+        """Return all numbers whose score is at most the cutoff: (rows, 2).
+
+        Ends are rounded outward. Where nothing is left between two quantiles, the interval is the
+        point in their middle.
+
+        >>> Forecast.of(np.array([1.0]), np.array([3.0])).interval(0.5).round(6).tolist()
+        [[0.5, 3.5]]
+        """
+        more = cutoff * self.scale
+        low = np.nextafter(self.low - more, -np.inf)
+        high = np.nextafter(self.high + more, np.inf)
+        middle = (self.low + self.high) / 2
+        crossed = low > high
+        return np.column_stack([np.where(crossed, middle, low), np.where(crossed, middle, high)])
+
+
+@dataclass(frozen=True)
+class IntervalRule:
+    """How wide intervals are, and what is certified."""
+
+    method: str
+    coverage: float
+    cutoff: float
+    floor: float
+    certificate: Certificate
+    mean_width: float
+    """How wide the intervals of the calibration rows are on average: an estimate."""
+    model_digest: str = field(default="", compare=False)
+    """A digest of the model and of this rule, set when both are written to a file."""
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """What is certified."""
+        return (self.certificate,)
+
+    @property
+    def cutoffs(self) -> tuple[float, ...]:
+        """How far intervals reach beyond the prediction."""
+        return (self.cutoff,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for a file."""
+        content = {
+            "kind": "intervals",
+            "method": self.method,
+            "coverage": self.coverage,
+            "cutoff": self.cutoff,
+            "floor": self.floor,
+            "certificates": [self.certificate.stored()],
+            "mean_width": self.mean_width,
+        }
+        return {**content, "model_digest": self.model_digest} if self.model_digest else content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> IntervalRule:
+        """Read what ``to_dict`` gave, and refuse what no calibration could have written."""
+        (made,) = content["certificates"]
+        floor, cutoff = float(content["floor"]), float(content["cutoff"])
+        if content["method"] not in ("residual", "scaled") or not floor > 0:
+            raise ValueError(f"the method {content['method']!r:.40} or its floor is not known")
+        if type(content.get("model_digest", "")) is not str:
+            raise ValueError("the digest of the model is no text")
+        return cls(
+            content["method"], probability("coverage", content["coverage"]), cutoff, floor,
+            Certificate.from_dict(made), float(content["mean_width"]),
+            content.get("model_digest", ""),
+        )  # fmt: skip
+
+
+def coverage_rule(content: Mapping[str, Any]) -> SetRule | IntervalRule:
+    """Read the sets or the intervals of a file."""
+    kinds: dict[Any, Any] = {"sets": SetRule, "intervals": IntervalRule}
+    if content["kind"] not in kinds:
+        raise ValueError(f"{content['kind']!r:.40} are neither sets nor intervals")
+    found: SetRule | IntervalRule = kinds[content["kind"]].from_dict(content)
+    for own in found.certificates:
+        str(own)  # what cannot be said of it is noticed here
+    return found

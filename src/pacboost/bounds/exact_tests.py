@@ -1,0 +1,214 @@
+"""Exact tests: which of two classifiers is better, and whether rows are in an order by chance.
+
+Of n rows b are wrong for the first classifier only and c for the second only. If both were equally
+good, each of these b + c rows would be a fair coin (McNemar 1947); the difference of their risks
+has Buehler's limits (docs/proofs/rates.md). Of rows in an order by chance, those that meet a
+condition have places of which all choices are equally likely (docs/proofs/order.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr, gammaln
+
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.rounding import SLACK, confidence
+from pacboost.errors import ParameterError
+from pacboost.numerics.binomial import log_hypergeometric_tail
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.same_bits import exp, total
+from pacboost.numerics.two_chances import difference_upper
+
+MOST_ROWS_OF_PAIRS = 20_000
+"""With more rows the two chances have Clopper and Pearson's ends, at half the level each."""
+
+
+@plain_numbers
+def sign_test_p(b: int, c: int) -> float:
+    """Return the chance that b + c fair coins divide at least so unevenly.
+
+    >>> round(sign_test_p(1, 9), 6)
+    0.021484
+    """
+    fewer, more = sorted((b, c))
+    return min(1.0, 2 * float(bdtr(fewer, fewer + more, 0.5)))
+
+
+@plain_numbers
+def difference_interval(
+    b: int, c: int, n: int, delta: float, pairs: int = 1
+) -> tuple[float, float]:
+    """Enclose the risk of the first less that of the second; ``pairs`` intervals share delta.
+
+    >>> low, high = difference_interval(40, 10, 1000, delta=0.05)
+    >>> round(low, 4), round(high, 4)
+    (0.0133, 0.0462)
+    """
+    counts(b + c, n)
+    level = probability("delta", delta) / (2 * positive_whole("pairs", pairs))
+    return -_upper(c, b, n, level) - SLACK, _upper(b, c, n, level) + SLACK
+
+
+@lru_cache(1024)
+def _upper(b: int, c: int, n: int, level: float) -> float:
+    """Bound P[only the first errs] - P[only the second errs] from above."""
+    if n > MOST_ROWS_OF_PAIRS:
+        return clopper_pearson(b, n, level, 2) - clopper_pearson_lower(c, n, level, 2)
+    most = clopper_pearson(b + c, n, level / 10)
+    return difference_upper(b, c, n, most, 0.9 * level)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two classifiers on the same rows; all differences of a comparison hold together."""
+
+    one: str
+    other: str
+    only_one_wrong: int
+    only_other_wrong: int
+    rows: int
+    delta: float
+    pairs: int = 1
+    """How many differences share delta."""
+    assumptions: tuple[str, ...] = ()
+    """What is assumed of rows that are equal, if some are."""
+
+    @property
+    def p_value(self) -> float:
+        """How likely the rows on which they differ would divide so unevenly if both were equal."""
+        return sign_test_p(self.only_one_wrong, self.only_other_wrong)
+
+    @property
+    def significant(self) -> bool:
+        """Whether one is surely better, with all pairs paid for."""
+        return self.p_value < self.delta / self.pairs
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Between what the risk of the first less that of the second lies."""
+        return difference_interval(
+            self.only_one_wrong, self.only_other_wrong, self.rows, self.delta, self.pairs
+        )
+
+    @property
+    def sentence(self) -> str:
+        """Return which is better, and by how much.
+
+        >>> print(Difference("a", "b", 40, 10, 1000, 0.05).sentence[:74])
+        The error of 'a' is larger than that of 'b' by 1.32 to 4.62 percentage poi
+        """
+        low, high = self.interval
+        if low > 0 or high < 0:
+            first, second = (self.one, self.other) if low > 0 else (self.other, self.one)
+            ends = _percentage_points(low, high) if low > 0 else _percentage_points(-high, -low)
+            said = f"The error of '{first}' is larger than that of '{second}' by {ends}"
+        else:
+            ends = _percentage_points(low, high)
+            said = f"The error of '{self.one}' less that of '{self.other}' lies within {ends}"
+        assumed = "".join(f"; {words}" for words in self.assumptions)
+        counted = f"{self.only_one_wrong:,} and {self.only_other_wrong:,} are wrong for one of them"
+        return (
+            f"{said} ({confidence(self.delta)} confidence; {self.rows:,} held-out rows, of which "
+            f"{counted} only; exact sign test p = {self.p_value:.2g}{assumed})."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything as plain objects that JSON knows."""
+        low, high = self.interval
+        return {
+            "one": self.one,
+            "other": self.other,
+            "only_one_wrong": self.only_one_wrong,
+            "only_other_wrong": self.only_other_wrong,
+            "rows": self.rows,
+            "delta": self.delta,
+            "pairs": self.pairs,
+            "p_value": self.p_value,
+            "lower": low,
+            "upper": high,
+            "assumptions": list(self.assumptions),
+        }
+
+
+def _percentage_points(low: float, high: float) -> str:
+    ends = math.floor(1e4 * low) / 100, math.ceil(1e4 * high) / 100
+    return f"{ends[0]:.2f} to {ends[1]:.2f} percentage points"
+
+
+SUMS_SLACK = 1e-7
+"""Rounding errors of sums of logarithms, for up to MOST_ROWS rows, with room to spare."""
+MOST_ROWS = 200_000
+
+
+@plain_numbers
+def halves_p(first: int, ones: int, rows: int) -> float:
+    """Return the p-value of so many ones in the first half of the rows (the smaller half if odd).
+
+    >>> round(halves_p(10, 10, 20), 8), halves_p(5, 10, 20)
+    (1.083e-05, 1.0)
+    """
+    counts(ones, positive_whole("rows", rows))
+    half = rows // 2
+    if not max(0, half - (rows - ones)) <= first <= min(half, ones):
+        raise ParameterError(
+            f"first is {first}; of {rows} rows with {ones} ones the first half cannot hold that"
+        )
+    if half == 0:
+        return 1.0
+    low = log_hypergeometric_tail(first, half, ones, rows)
+    high = log_hypergeometric_tail(ones - first, rows - half, ones, rows)
+    return min(1.0, 2 * math.exp(min(low, high)) * (1 + SUMS_SLACK))
+
+
+@plain_numbers
+def runs_p(runs: int, ones: int, rows: int) -> float:
+    """Return the p-value of so many runs.
+
+    >>> round(runs_p(2, 10, 20), 8), runs_p(11, 10, 20)
+    (2.165e-05, 1.0)
+    """
+    counts(ones, positive_whole("rows", rows))
+    if rows > MOST_ROWS:
+        raise ParameterError(f"there are {rows} rows; the test is for {MOST_ROWS} at most")
+    few = min(ones, rows - ones)
+    if few == 0:
+        return 1.0
+    law = _law(few, rows - few)  # of 2, 3, 4, … runs
+    if not 2 <= runs < 2 + law.size:
+        raise ParameterError(f"runs is {runs}; with {ones} ones in {rows} rows that cannot be")
+    low, high = total(law[: runs - 1]), total(law[runs - 2 :])
+    return min(1.0, 2 * min(low, high) * (1 + SUMS_SLACK))
+
+
+def _law(few: int, many: int) -> NDArray[np.float64]:
+    """Return the probabilities of 2, 3, … runs."""
+    pairs = np.arange(1, few + 1, dtype=np.float64)
+    ways = _log_choose(few + many, np.array([float(few)]))[0]
+    even = math.log(2) + _log_choose(few - 1, pairs - 1) + _log_choose(many - 1, pairs - 1) - ways
+    one = _log_choose(few - 1, pairs) + _log_choose(many - 1, pairs - 1) - ways
+    other = _log_choose(few - 1, pairs - 1) + _log_choose(many - 1, pairs) - ways
+    law = np.empty(2 * few)
+    law[0::2], law[1::2] = exp(even), exp(one) + exp(other)
+    return law[: 2 * few - (few == many)]
+
+
+def _log_choose(n: float, k: NDArray[np.float64]) -> NDArray[np.float64]:
+    inside = (k >= 0) & (k <= n)
+    known = np.where(inside, k, 0.0)
+    found = gammaln(n + 1) - gammaln(known + 1) - gammaln(n - known + 1)
+    return np.asarray(np.where(inside, found, -np.inf))
+
+
+def runs_of(sequence: ArrayLike) -> int:
+    """Count the stretches of equal neighbours.
+
+    >>> runs_of([0, 0, 1, 1, 0])
+    3
+    """
+    values = np.asarray(sequence)
+    return int(np.count_nonzero(values[1:] != values[:-1])) + 1

@@ -1,0 +1,297 @@
+"""D_t, the distribution over training rows under which AdaBoost asked for the rule of round t.
+
+For boosters whose potential is exp(-margin), D_t(i) is proportional to base(i)·exp(-margin_i) with
+the margins after round t - 1 (step 1 of the proof of AdaBoost: unwrap the recursion). So the rules,
+their votes and the training rows are enough to compute every D_t again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.fitted import mistakes
+from pacboost.estimators.fitted.mistakes import vote_of
+from pacboost.estimators.inputs.examples import training_weights
+from pacboost.kernels.runtime.threads import using
+from pacboost.models import answers
+from pacboost.models.model import Model
+from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.same_bits import exp, log, log_of, row_totals, total
+from pacboost.samples.sample import Sample
+from pacboost.training.run.margins import NAMING
+from pacboost.training.run.scores import agreement
+
+Doubles = NDArray[np.float64]
+TOLERANCE = 1e-6
+"""How far ln ∏ Z_t may be from the recorded one: weights are rounded to whole numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowWeights:
+    """The weights D_t of all training rows; they sum to 1. NumPy reads them as an array.
+
+    With more than two classes or several labels there may be one weight for each pair of row and
+    class, (rows, classes); ``by_row`` adds them up.
+
+    >>> found = RowWeights(2, np.array([0.5, 0.25, 0.25]))
+    >>> found.heaviest(1), round(found.effective_rows, 3), np.asarray(found).sum().item()
+    ([(0, 0.5)], 2.667, 1.0)
+    """
+
+    round: int
+    values: Doubles
+
+    @property
+    def by_row(self) -> Doubles:
+        """One weight for each row."""
+        return self.values if self.values.ndim == 1 else row_totals(self.values)
+
+    @property
+    def effective_rows(self) -> float:
+        """1 / Σ D_t(i)²: how many rows of equal weight the distribution is worth."""
+        return 1 / total(self.values**2)
+
+    def heaviest(self, k: int = 10) -> list[tuple[int, float]]:
+        """Return the k rows of the largest weight, as pairs of row number and weight."""
+        order = np.argsort(-self.by_row, kind="stable")[: positive_whole("k", k)]
+        return [(int(row), float(self.by_row[row])) for row in order]
+
+    def sizes(self, mean: float = 60.0) -> Doubles:
+        """Return areas of points for ``scatter``: in proportion to the weights, with this mean."""
+        return mean * self.by_row * self.by_row.size
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return a copy of the weights."""
+        return np.array(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self.values.tolist())
+
+    def __str__(self) -> str:
+        rows = ", ".join(f"row {row}: {weight:.4g}" for row, weight in self.heaviest(5))
+        return (
+            f"D_{self.round} over {len(self)} rows, worth {self.effective_rows:.1f} rows of equal "
+            f"weight; the heaviest: {rows}"
+        )
+
+
+def weights(model: Any, t: int, X: Any, y: Any, sample_weight: Any = None) -> RowWeights:
+    """Return D_t, the weights of the training rows in round t, as AdaBoost's proof has them.
+
+    Give the rows that the fit learned from, once more and in the same order. ``t`` is 1 for the
+    first round; the number of rounds plus 1 gives the weights after the last. They are there for
+    boosters by exp(-margin): "adaboost", "adaboost_v" and "arc_gv".
+    """
+    costs, _ = _unwrapped(model, X, y, sample_weight)
+    if not positive_whole("t", t) <= len(costs):
+        last = len(costs)
+        raise ParameterError(f"t is {t}; the vote has {last - 1} rounds, so give 1 to {last}")
+    return RowWeights(t, _distribution(costs[t - 1]))
+
+
+def _unwrapped(
+    model: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[list[Doubles], list[Doubles]]:
+    """Return ln(D_1(i) exp(-margin_i)) before every round and after the last, and what each added.
+
+    Both are (rows,), or (rows, outputs).
+    """
+    check_is_fitted(model)
+    fitted = model.model_
+    _refuse_others(fitted)
+    sample = model._labelled(X, y)
+    balance = getattr(model, "class_weight", None)
+    base = training_weights(y, sample.n_rows, sample_weight, balance)
+    sample = sample if base is None else replace(sample, base=base)
+    with using(model.n_jobs):
+        gains = list(_gains(fitted, sample))
+    shape = gains[0].shape if gains else (sample.n_rows,)
+    base = np.broadcast_to(sample.base, (sample.n_rows,)).reshape(-1, *[1] * (len(shape) - 1))
+    costs = [log(base) + np.zeros(shape)]  # a row without weight has none in any round
+    costs[0] -= _log_total(costs[0])
+    for gained in gains:
+        costs.append(costs[-1] - gained)
+    _refuse_other_rows(fitted, sample, costs[-1])
+    return costs, gains
+
+
+def _gains(model: Model, sample: Sample) -> Iterator[Doubles]:
+    """Return what each round added to the margins, (rows,) or (rows, outputs)."""
+    naming = sample.labels is not None and model.ledger.multiclass in NAMING
+    for rule, vote in zip(model.vote.hypotheses, model.vote.votes, strict=True):
+        if naming:
+            yield vote * agreement(rule, sample).astype(np.float64)
+        else:
+            gained = vote * rule.values[rule.cells(sample)] * sample.signs
+            yield gained[:, 0] if gained.shape[1] == 1 else gained
+
+
+def _distribution(costs: Doubles) -> Doubles:
+    """Divide costs, given as logarithms, by their sum."""
+    return np.asarray(exp(costs - _log_total(costs)))
+
+
+def _log_total(costs: Doubles) -> float:
+    top = float(costs.max())
+    return top + log_of(total(exp(costs - top)))
+
+
+def _refuse_others(model: Model) -> None:
+    ledger = model.ledger
+    if ledger.potential != "exponential" or ledger.revised:
+        raise ParameterError(
+            f"the weights of {ledger.booster} do not follow from the final votes alone; weights "
+            "are there for 'adaboost', 'adaboost_v' and 'arc_gv'"
+        )
+    if len(model.vote.votes) != len(ledger.rounds):
+        raise ParameterError(
+            "the votes were changed after the fit (by certify='train' or compress), so they no "
+            "longer give the weights of the rounds; fit without that"
+        )
+
+
+def _refuse_other_rows(model: Model, sample: Sample, last: Doubles) -> None:
+    """Raise unless the mean of exp(-margin) is ∏ Z_t, which the record holds."""
+    recorded = math.fsum(math.log(entry.normaliser) for entry in model.ledger.rounds)
+    close = abs(_log_total(last) - recorded) <= TOLERANCE * (1 + abs(recorded))
+    counted = sample.n_rows - int((sample.base == 0).sum())
+    if counted != model.ledger.rows or not close:
+        raise DataError(
+            f"these {sample.n_rows} rows are not the {model.ledger.rows} rows, labels and weights "
+            "that the rounds were trained on. Give the same X, y and sample_weight as to fit; rows "
+            "held back for validation, calibration or certificates are no training rows"
+        )
+
+
+# The proof of AdaBoost's theorem on one run: every quantity of every round, computed from D_t.
+#
+# 1. D_{t+1}(i) = D_t(i) exp(-α_t y_i h_t(x_i))/Z_t, so exp(-y_i F(x_i))/m = D_{T+1}(i) ∏ Z_t.
+# 2. A mistake has exp(-y F(x)) ≥ 1, so the training error is at most ∏ Z_t.
+# 3. With α_t = ½ ln((1 - ε_t)/ε_t), Z_t = 2√(ε_t(1 - ε_t)), and h_t has error ½ under D_{t+1}.
+
+ROWS_SHOWN = 12
+
+
+@dataclass(frozen=True, eq=False)
+class ProofStep:
+    """One round of the proof."""
+
+    number: int
+    rule: str
+    weights: NDArray[np.float64]
+    """D_t."""
+    wrong: NDArray[np.bool_]
+    """The rows on which the rule is wrong."""
+    error: float
+    """ε_t, the weight of those rows."""
+    vote: float
+    """α_t; the largest, where cells have votes of their own."""
+    normaliser: float
+    """Z_t = Σ D_t(i) exp(-α_t y_i h_t(x_i))."""
+    product: float
+    """Z_1 · … · Z_t."""
+    training_error: float
+    """The share of the rows, under D_1, that the vote of rounds 1 to t gets wrong; ties are."""
+    error_after: float
+    """The error of the same rule under D_{t+1}: ½ where the vote is ½ ln((1 - ε)/ε)."""
+
+    @property
+    def by_formula(self) -> float:
+        """2√(ε_t(1 - ε_t)), the normaliser at the best vote."""
+        return 2 * math.sqrt(self.error * (1 - self.error))
+
+    def __str__(self) -> str:
+        shown = self.weights[:ROWS_SHOWN]
+        marks = [f"{d:.4f}{'*' if w else ' '}" for d, w in zip(shown, self.wrong, strict=False)]
+        more = f" … ({self.weights.size} rows)" if self.weights.size > ROWS_SHOWN else ""
+        return "\n".join(
+            [
+                f"round {self.number}: {self.rule}",
+                f"  D_{self.number} = {' '.join(marks).rstrip()}{more}   (* the rule is wrong)",
+                f"  ε = {self.error:.4f}   α = {self.vote:.4f}",
+                f"  Z = {self.normaliser:.4f}   2√(ε(1 − ε)) = {self.by_formula:.4f}",
+                f"  training error {self.training_error:.4f} ≤ ∏Z = {self.product:.4f}",
+                f"  error of this rule under D_{self.number + 1} = {self.error_after:.4f}",
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Proof:
+    """All rounds; ``print`` shows them one after the other."""
+
+    steps: tuple[ProofStep, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, place: int) -> ProofStep:
+        return self.steps[place]
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.steps))
+
+
+def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
+    """Return every quantity of AdaBoost's proof, round by round; ``print`` shows them.
+
+    They are D_t, the rule's error, its vote α, the normaliser Z, the product of all Z so far,
+    which bounds the training error, and the error of the rule under D_{t+1}, which is ½. Give the
+    rows that the fit learned from. Two classes only.
+    """
+    check_is_fitted(model)
+    if model.model_.vote.outputs > 1:
+        raise ParameterError("the proof is shown for two classes; fit y == k, one against the rest")
+    costs, gains = _unwrapped(model, X, y, sample_weight)
+    product, steps = 1.0, []
+    for entry, gained, cost, later in zip(
+        model.model_.ledger.rounds, gains, costs, costs[1:], strict=False
+    ):
+        before, after = _distribution(cost), _distribution(later)
+        normaliser = total(before * exp(-gained))
+        product *= normaliser
+        wrong = gained <= 0
+        steps.append(
+            ProofStep(
+                len(steps) + 1, entry.rule, before, wrong, total(before[wrong]), entry.vote,
+                normaliser, product, entry.training_error, total(after[wrong]),
+            )
+        )  # fmt: skip
+    return Proof(tuple(steps))
+
+
+# How clearly a vote decides, and how well it ranks labels.
+
+
+def staged_margins(model: Any, X: Any, y: Any) -> Iterator[Doubles]:
+    """Return the margins of rows after each round, by the votes of the rounds until then."""
+    model, X = vote_of(model, X)
+    yield from mistakes.staged_margins(model.model_, model._labelled(X, y))
+
+
+def ranking(model: Any, X: Any, y: Any) -> answers.Ranking:
+    """Measure by the labels of rows how well they are ranked: Hamming loss, one-error and more.
+
+    With one label a row the one-error is the error, ties counted as wrong.
+    """
+    model, X = vote_of(model, X)
+    sample, classes = model._labelled(X, y), model.classes_
+    with using(model.n_jobs):
+        scores = model.model_.vote.scores(sample.table)
+    decided, right = model._decide(scores), sample.signs > 0
+    scores = scores.reshape(len(right), -1)
+    if classes.size == 2 and decided.ndim == 1:  # one score speaks for the second class
+        scores, right = np.hstack([-scores, scores]), np.hstack([~right, right])
+    said = decided > 0 if decided.ndim == 2 else decided[:, None] == classes
+    return answers.ranking(scores, right, said)

@@ -1,0 +1,212 @@
+"""Finite classes of hypotheses, and a prior over them: what counting alone can certify.
+
+The class H, or the prior P over it, is fixed before the examples are seen. ``log_size`` is ln|H|,
+so that even all Boolean functions of n variables can be written down. With probability 1 - delta
+
+    consistent   R ≤ 1 - (delta/|H|)^(1/n) ≤ (ln|H| + ln(1/delta))/n     for every h without mistake
+    agnostic     R ≤ BinInv(k, n, delta/|H|)                             for every h
+    Occam        R ≤ BinInv(k, n, delta·P(h))                            for every h
+
+all h at once, so h may be chosen by any search on the same examples (docs/proofs/finite.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
+from pacboost.bounds.rounding import outward
+from pacboost.bounds.search import examples_at_rate
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.binomial import binomial_upper
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+
+
+@plain_numbers
+def consistent(n: int, delta: float, log_size: float) -> float:
+    """Bound the risk of every hypothesis of H that fits all n examples.
+
+    R ≤ 1 - (delta/|H|)^(1/n) (Blumer, Ehrenfeucht, Haussler and Warmuth 1987).
+
+    >>> round(consistent(1000, delta=0.05, log_size=math.log(1000)), 7)
+    0.0098546
+    """
+    positive_whole("n", n)
+    return outward(-math.expm1(-_nats(delta, log_size) / n))
+
+
+@plain_numbers
+def agnostic(k: int, n: int, delta: float, log_size: float) -> float:
+    """Bound the risk of every hypothesis of H by its k mistakes on the n examples.
+
+    R ≤ BinInv(k, n, delta/|H|) (Langford 2005 with a uniform prior).
+
+    >>> round(agnostic(100, 1000, delta=0.05, log_size=math.log(1000)), 6)
+    0.141605
+    """
+    counts(k, n)
+    return binomial_upper(k, n, _nats(delta, log_size))
+
+
+@bound(
+    "finite.occam",
+    theorem="R ≤ BinInv(k, n, delta·P(h)) for all h at once",
+    reference="Langford 2005",
+    subject="the hypothesis",
+)
+def occam(k: int, n: int, delta: float, log_inverse_prior: float) -> float:
+    """Bound the risk of every hypothesis by its mistakes and its prior, ln(1/P(h)).
+
+    R ≤ BinInv(k, n, delta·P(h)), where P sums to at most 1 (Langford 2005).
+
+    >>> round(occam(0, 1000, delta=0.05, log_inverse_prior=math.log(1000)), 7)
+    0.0098546
+    """
+    counts(k, n)
+    return binomial_upper(k, n, _nats(delta, log_inverse_prior, "log_inverse_prior"))
+
+
+@plain_numbers
+def agnostic_hoeffding(k: int, n: int, delta: float, log_size: float) -> float:
+    """Bound the risk of every hypothesis of H as the textbooks do; never below ``agnostic``.
+
+    R ≤ k/n + √((ln|H| + ln(1/delta))/(2n)) (Hoeffding 1963, union over H).
+
+    >>> round(agnostic_hoeffding(100, 1000, delta=0.05, log_size=math.log(1000)), 6)
+    0.170369
+    """
+    counts(k, n)
+    return outward(k / n + math.sqrt(_nats(delta, log_size) / (2 * n)))
+
+
+@plain_numbers
+def agnostic_deviation(n: int, delta: float, log_size: float) -> float:
+    """Bound |R - k/n| for every hypothesis of H at once, both ways.
+
+    |R - k/n| ≤ √((ln|H| + ln(2/delta))/(2n)) (Hoeffding 1963, union over H and both sides).
+
+    >>> round(agnostic_deviation(530, delta=0.05, log_size=math.log(1000)), 4)
+    0.1
+    """
+    positive_whole("n", n)
+    return outward(math.sqrt((_nats(delta, log_size) + math.log(2)) / (2 * n)))
+
+
+@plain_numbers
+def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> int:
+    """Count the examples after which every consistent hypothesis has risk at most epsilon.
+
+    The smallest n with |H|(1 - epsilon)^n ≤ delta; the lectures' form is ``lecture_consistent``.
+
+    >>> examples_for_consistent(epsilon=0.1, delta=0.05, log_size=math.log(1000))
+    94
+    """
+    exact = _nats(delta, log_size) / -math.log1p(-probability("epsilon", epsilon))
+    few, many = (max(1, math.ceil(exact * factor)) for factor in (1 - 1e-12, 1 + 1e-12))
+    if few == many or few > 10**6 or log_size > 30:
+        return many
+    size = round(math.exp(log_size))  # too close for logarithms: in whole numbers
+    enough = math.log(size) == log_size and size * (1 - Fraction(epsilon)) ** few <= delta
+    return few if enough else many
+
+
+@plain_numbers
+def lecture_consistent(epsilon: float, delta: float, log_size: float) -> float:
+    """Return the sufficient number of examples of the lectures, before it is rounded up.
+
+    (ln|H| + ln(1/delta))/epsilon, from (1 - epsilon)^n ≤ exp(-epsilon·n).
+
+    >>> round(lecture_consistent(epsilon=0.1, delta=0.05, log_size=math.log(1000)), 2)
+    99.03
+    """
+    return _nats(delta, log_size) / probability("epsilon", epsilon)
+
+
+@plain_numbers
+def examples_for_deviation(epsilon: float, delta: float, log_size: float) -> int:
+    """Count the examples after which every empirical error is within epsilon of the risk.
+
+    n ≥ (ln|H| + ln(2/delta))/(2·epsilon²), rounded up.
+
+    >>> examples_for_deviation(epsilon=0.1, delta=0.05, log_size=math.log(1000))
+    530
+    """
+    exact = (_nats(delta, log_size) + math.log(2)) / (2 * probability("epsilon", epsilon) ** 2)
+    return math.ceil(exact * (1 + 1e-12))
+
+
+@plain_numbers
+def examples_for_agnostic(epsilon: float, delta: float, log_size: float, rate: float = 0.0) -> int:
+    """Count the examples at which ⌈rate·n⌉ mistakes give a bound of at most epsilon.
+
+    >>> examples_for_agnostic(epsilon=0.2, delta=0.05, log_size=math.log(1000), rate=0.1)
+    234
+    """
+    return examples_at_rate(lambda k, n: agnostic(k, n, delta, log_size), epsilon, rate)
+
+
+@plain_numbers
+def certificate(k: int, n: int, delta: float, log_inverse_prior: float) -> Certificate:
+    """Certify a hypothesis chosen on the same examples, from a class or prior fixed before.
+
+    For a finite class without a prior, ``log_inverse_prior`` is ln|H|.
+
+    >>> certificate(0, 1000, delta=0.05, log_inverse_prior=math.log(1000)).bound
+    'finite.occam'
+    """
+    return Certificate.by(
+        "finite.occam",
+        {"k": k, "n": n, "delta": delta, "log_inverse_prior": log_inverse_prior},
+        sample="the training rows",
+        size=n,
+        independent_of="nothing but the class and its prior, which were fixed before",
+        assumptions=(
+            "rows are drawn independently from the distribution of new examples",
+            "the class and the prior were fixed before the rows were seen",
+        ),
+        valid_after_looking=True,
+    )
+
+
+def _nats(delta: float, log_size: float, name: str = "log_size") -> float:
+    """ln(|H|/delta), rounded up."""
+    if isinstance(log_size, bool) or not 0 <= log_size < math.inf:
+        raise ParameterError(f"{name} is {log_size!r}; a logarithm of a count is finite, 0 or more")
+    return (log_size - math.log(probability("delta", delta))) * (1 + 1e-15)
+
+
+# Bounds that fail with probability δ/m each may be compared after looking, and the smallest kept.
+
+Maker = Callable[[float], Certificate]
+
+
+def best_of(makers: Sequence[Maker], delta: float) -> Certificate:
+    """Return the smallest of several certificates, each made at its share of delta.
+
+    Those that refuse are passed over, but have had their share: which ones refuse may depend on the
+    data.
+
+    >>> from pacboost.bounds import holdout
+    >>> both = [lambda d: holdout.certificate(5, 200, d), lambda d: holdout.certificate(9, 300, d)]
+    >>> round(best_of(both, 0.05).value, 4), best_of(both, 0.05).delta
+    (0.0562, 0.05)
+    """
+    probability("delta", delta)
+    if not makers:
+        raise ParameterError("no bounds were given; at least one is needed")
+    made: list[Certificate] = []
+    refusals: list[str] = []
+    for make in makers:
+        try:
+            made.append(make(delta / len(makers)))
+        except NotCertified as refusal:
+            refusals.append(str(refusal))
+    if not made:
+        raise NotCertified("every bound refuses: " + "; ".join(refusals))
+    best = min(made, key=lambda certificate: certificate.value)
+    shared = f"this and {len(makers) - 1} other bounds share the chance of failure"
+    return replace(best, delta=delta, assumptions=(*best.assumptions, shared))

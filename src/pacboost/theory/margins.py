@@ -1,0 +1,218 @@
+"""Margin bounds: why a vote with large margins should do well. Explanations, not certificates.
+
+All hold at once for every vote f in the convex hull of a finite class H fixed before the data, and
+use the training rows only. ``log_size`` is ln|H|, signs included. A row's margin is y·f in [-1, 1].
+Only the bound of Schapire et al. 1998 is proved here with all its constants, so only it can be made
+into a certificate (docs/proofs/margins.md, theorem 8.1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
+from pacboost.bounds.rounding import outward
+from pacboost.bounds.search import check_rate, smallest
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics import checks
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.same_bits import exp, log
+
+_MOST_VOTERS = 1_000_000
+
+
+@bound(
+    "margins.schapire_bound",
+    theorem="margin bound: R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n))",
+    reference="Schapire, Freund, Bartlett and Lee 1998, theorem 1",
+    subject="the vote",
+)
+def schapire_bound(below: int, n: int, theta: float, log_size: float, delta: float) -> float:
+    """R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n)), with the best N.
+
+    ``below`` of the n rows have margin at most θ; θ and N may be chosen after looking
+    (Schapire, Freund, Bartlett and Lee 1998, theorem 1, explicit).
+
+    >>> round(schapire_bound(5000, 100_000, 0.3, math.log(1000), 0.05), 5)
+    0.18775
+    """
+    counts(below, n)
+    _numbers(n, theta, log_size, delta)
+    return outward(_schapire(below / n, n, theta, log_size, delta)[0])
+
+
+@plain_numbers
+def schapire_voters(below: int, n: int, theta: float, log_size: float, delta: float) -> int:
+    """The N that makes the bound of Schapire et al. smallest.
+
+    >>> schapire_voters(5000, 100_000, 0.3, math.log(1000), 0.05)
+    453
+    """
+    counts(below, n)
+    _numbers(n, theta, log_size, delta)
+    return _schapire(below / n, n, theta, log_size, delta)[1]
+
+
+@plain_numbers
+def examples_for_schapire(
+    epsilon: float, share: float, theta: float, log_size: float, delta: float
+) -> int:
+    """Find the smallest n at which the bound is at most ε if a ``share`` has margin at most θ.
+
+    >>> examples_for_schapire(0.2, 0.05, 0.3, math.log(1000), 0.05)
+    82929
+    """
+    _numbers(1, theta, log_size, delta)
+    check_rate(share, epsilon)
+
+    def enough(n: int) -> bool:
+        return outward(_schapire(share, n, theta, log_size, delta)[0]) <= epsilon
+
+    return smallest(enough, 1, f"a bound of {epsilon:g}")
+
+
+@plain_numbers
+def breiman_bound(least: float, n: int, log_size: float, delta: float) -> float:
+    """Breiman 1999, from the least margin θ₁ alone: R ≤ B(ln 2n + ln(1/B) + 1) + ln(|H|/δ)/n.
+
+    B = 32 ln(2|H|)/(nθ₁²) must be at most 2n, and θ₁ above 4√(2/|H|).
+
+    >>> round(breiman_bound(0.3, 100_000, math.log(1000), 0.05), 5)
+    0.45459
+    """
+    _numbers(n, least, log_size, delta)
+    _wide_enough(least, 4 * math.sqrt(2) * math.exp(-log_size / 2), "Breiman's")
+    rate = 32 * (math.log(2) + log_size) / (n * least**2)
+    if rate > 2 * n:
+        raise NotCertified(
+            f"Breiman's bound needs 32 ln(2|H|)/(nθ²) ≤ 2n; here it is {rate:.4g} with n = {n}"
+        )
+    growing = rate * (math.log(2 * n) - math.log(rate) + 1)
+    return outward(growing + (log_size - math.log(delta)) / n)
+
+
+@plain_numbers
+def kth_margin_bound(rank: int, theta: float, n: int, log_size: float, delta: float) -> float:
+    """Gao and Zhou 2013, from the k-th smallest margin θ: R ≤ ln|H|/n + kl⁺((k-1)/n, q/n).
+
+    q = (8 ln(2|H|)/θ²) ln(2n²/ln|H|) + ln|H| + ln(n/δ); θ must be above √(8/|H|). The smallest
+    over k holds too.
+
+    >>> round(kth_margin_bound(5001, 0.3, 100_000, math.log(1000), 0.05), 5)
+    0.25316
+    """
+    if positive_whole("rank", rank) > positive_whole("n", n):
+        raise ParameterError(f"rank is {rank}; there are only {n} margins")
+    _numbers(n, theta, log_size, delta)
+    _wide_enough(theta, math.sqrt(8) * math.exp(-log_size / 2), "the k-th margin")
+    slope = 8 * (math.log(2) + log_size) / theta**2
+    return outward(_kl_form((rank - 1) / n, slope, n, log_size, delta))
+
+
+@plain_numbers
+def emargin_bound(share: float, theta: float, n: int, log_size: float, delta: float) -> float:
+    """Wang et al. 2011, from the margin θ below which a share q of rows lies.
+
+    R ≤ ln|H|/n + kl⁺(q, u), nu = (8 ln|H|/θ²) ln(2n²/ln|H|) + ln|H| + ln(n/δ); the smallest over
+    q holds too. |H| must be above 8 and θ above √(8/|H|).
+
+    >>> round(emargin_bound(0.05, 0.3, 100_000, math.log(1000), 0.05), 5)
+    0.24048
+    """
+    _numbers(n, theta, log_size, delta)
+    checks.share("share", share)
+    if log_size <= math.log(8):
+        raise NotCertified("the Emargin bound needs a class of more than 8 rules")
+    _wide_enough(theta, math.sqrt(8) * math.exp(-log_size / 2), "the Emargin")
+    return outward(_kl_form(share, 8 * log_size / theta**2, n, log_size, delta))
+
+
+@plain_numbers
+def rademacher_bound(
+    ramp: float, theta: float, n: int, log_growth: float, delta: float, thetas: int = 1
+) -> float:
+    """R ≤ mean of clip(1 - yf/θ, 0, 1) + (2/θ)√(2 ln Π(n)/n) + √(ln(1/δ)/(2n)).
+
+    Koltchinskii and Panchenko 2002. ``ramp`` is that mean (or the share of margins at most θ),
+    ``log_growth`` is ln Π(n) or ln|H|, and ``thetas`` the number of θ that were tried.
+
+    >>> round(rademacher_bound(0.05, 0.3, 100_000, math.log(1000), 0.05), 5)
+    0.13223
+    """
+    _numbers(n, theta, log_growth, delta)
+    checks.share("ramp", ramp)
+    log_tries = math.log(positive_whole("thetas", thetas))
+    complexity = 2 / theta * math.sqrt(2 * log_growth / n)
+    return outward(ramp + complexity + math.sqrt((log_tries - math.log(delta)) / (2 * n)))
+
+
+EXPLANATIONS: dict[str, Callable[..., float]] = {
+    own.__name__: own for own in (breiman_bound, kth_margin_bound, emargin_bound, rademacher_bound)
+}
+"""Bounds whose constants are quoted, not derived: numbers to explain with, never certificates."""
+
+
+@plain_numbers
+def certificate(
+    below: int, n: int, theta: float, log_size: float, delta: float, bound: str = "schapire_bound"
+) -> Certificate:
+    """Certify a vote by the bound of Schapire et al. 1998; all others are refused.
+
+    >>> round(certificate(5000, 100_000, 0.3, math.log(1000), 0.05).value, 5)
+    0.18775
+    """
+    if bound in EXPLANATIONS:
+        raise NotCertified(
+            f"{bound} explains but does not certify: its constant has not been re-derived here; "
+            f"use schapire_bound, the N-vote bound, or rows that were held out"
+        )
+    if bound != "schapire_bound":
+        raise ParameterError(f"bound is {bound!r}; only schapire_bound can be certified")
+    return Certificate.by(
+        "margins.schapire_bound",
+        {"below": below, "n": n, "theta": theta, "log_size": log_size, "delta": delta},
+        sample="the training rows, ties counted as errors",
+        size=n,
+        independent_of="the class of rules, fixed before these rows; the vote may depend on them",
+        assumptions=("rows are drawn independently", "every rule belongs to the finite class"),
+        valid_after_looking=True,
+    )
+
+
+def _schapire(
+    share: float, n: int, theta: float, log_size: float, delta: float
+) -> tuple[float, int]:
+    # Beyond this N the second term is below 1/n and only the third still changes.
+    most = min(math.ceil(8 * math.log(2 * n + 1) / theta**2), _MOST_VOTERS)
+    voters = np.arange(1.0, most + 1)
+    logs = log(voters) + 2 * log(1 + voters) + voters * log_size - math.log(delta)
+    values = share + 2 * exp(-voters * theta**2 / 8) + np.sqrt(logs / (2 * n))
+    best = int(np.argmin(values))
+    return float(values[best]), best + 1
+
+
+def _kl_form(share: float, slope: float, n: int, log_size: float, delta: float) -> float:
+    cost = slope * math.log(2 * n * n / log_size) + log_size + math.log(n / delta)
+    return log_size / n + kl_upper(share, max(cost, 0.0) / n * (1 + 1e-12))
+
+
+def _numbers(n: int, theta: float, log_size: float, delta: float) -> None:
+    positive_whole("n", n)
+    probability("delta", delta)
+    if not 0 < theta <= 1:
+        raise ParameterError(f"theta is {theta!r}; a margin to rely on lies above 0, at most at 1")
+    if not 0 < log_size < math.inf:
+        raise ParameterError(f"log_size is {log_size!r}; it must be above 0, and finite")
+
+
+def _wide_enough(theta: float, least: float, whose: str) -> None:
+    if theta <= least:
+        raise NotCertified(
+            f"{whose} bound needs a margin above {least:.4g} for a class of this size; "
+            f"here it is {theta:.4g}"
+        )

@@ -1,0 +1,286 @@
+"""The N-vote PAC-Bayes margin bound: ask N voters drawn from the votes whether k₀ of them err.
+
+Where the vote errs, ties included, at least k₀ of N drawn voters err with probability at least
+p = P[Bin(N, ½) ≥ k₀]. So with probability 1-δ and for all votes ρ at once
+
+    R ≤ kl⁺( L̂, (N·KL(ρ‖π) + ln(2√n/δ))/n ) / p
+
+(docs/proofs/pac_bayes.md). (1,1) is the first-order bound and (2,2) the tandem bound. To choose
+(N, k₀) after looking, fix a grid of pairs before and use δ divided by their number. The rules and
+the prior must be fixed before the n rows are seen; the votes need not be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.out_of_bag import first_order_bound, tandem_bound
+from pacboost.bounds.registry import bound
+from pacboost.bounds.rounding import outward
+from pacboost.bounds.search import check_rate, smallest
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.same_bits import log, product
+
+SIZES = (
+    *(1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 17, 21, 25),
+    *(31, 37, 45, 51, 61, 75, 91, 101, 121, 151, 175, 201),
+)
+"""The values of N on the grid of ``best_pair``; with each of them, k₀ runs from 1 to N."""
+
+_CELLS = 4096
+
+
+class NVote(NamedTuple):
+    """A pair of the grid with its loss and its bound."""
+
+    voters: int
+    wrong: int
+    loss: float
+    bound: float
+
+
+def wrong_share(margins: ArrayLike) -> NDArray[np.float64]:
+    """Turn normalised margins y·f in [-1, 1] into shares of votes that err, (1 - y·f)/2.
+
+    >>> wrong_share([1.0, 0.6, -0.2]).tolist()
+    [0.0, 0.2, 0.6]
+    """
+    values = np.asarray(margins, dtype=np.float64).ravel()
+    if values.size == 0 or not (np.abs(values) <= 1 + 1e-9).all():
+        raise ParameterError("normalised margins lie between -1 and 1, and there must be some")
+    return np.clip((1 - values) / 2, 0.0, 1.0)
+
+
+@plain_numbers
+def vote_loss(shares: ArrayLike, voters: int, wrong: int) -> float:
+    """Average P[Bin(N, w_i) ≥ k₀] over rows, rounded up; N is ``voters`` and k₀ ``wrong``.
+
+    >>> round(vote_loss([0.2] * 95 + [0.6] * 5, 11, 5), 6)
+    0.092921
+    """
+    _pair(voters, wrong)
+    cells, weights = _cells(shares)
+    return _losses(cells, weights, voters, np.array([wrong]))[0]
+
+
+@bound(
+    "nvote.nvote_bound",
+    theorem="N-vote PAC-Bayes: R ≤ kl⁺(loss of N drawn voters)/P[Bin(N, ½) ≥ k₀]",
+    reference="after Langford and Seeger 2001; proof in the documentation of this bound",
+    subject="the weighted vote",
+    loose=True,
+)
+def nvote_bound(
+    loss: float, voters: int, wrong: int, n: int, divergence: float, delta: float, pairs: int = 1
+) -> float:
+    """Bound the error of a vote from the loss of N voters drawn from it.
+
+    ``pairs`` is the number of pairs (N, k₀) that were tried: 1 if it was fixed before.
+
+    >>> loss = vote_loss([0.2] * 95 + [0.6] * 5, 51, 22)
+    >>> round(nvote_bound(loss, 51, 22, 10_000, 5.0, 0.05), 6)
+    0.133339
+    """
+    _pair(voters, wrong)
+    positive_whole("n", n)
+    positive_whole("pairs", pairs)
+    probability("delta", delta)
+    if not 0 <= divergence < math.inf or not 0 <= loss <= 1:
+        raise ParameterError(
+            f"loss is {loss!r} and divergence {divergence!r}; the first lies between 0 and 1, "
+            f"the second is 0 or more, and finite"
+        )
+    budget = voters * divergence + math.log(2 * math.sqrt(n) * pairs / delta)
+    upper = kl_upper(loss, budget / n * (1 + 1e-12))
+    return outward(upper / _least(voters, wrong))
+
+
+@plain_numbers
+def best_pair(
+    shares: ArrayLike, divergence: float, delta: float, sizes: Sequence[int] = SIZES
+) -> tuple[NVote, int]:
+    """Search the grid of all k₀ for every N in ``sizes``; return the best, and the grid's size.
+
+    >>> best, pairs = best_pair([0.2] * 9500 + [0.6] * 500, 5.0, 0.05)
+    >>> best.voters, best.wrong, round(best.bound, 4), pairs
+    (37, 15, 0.1212, 1273)
+    """
+    if len(sizes) == 0:
+        raise ParameterError("sizes is empty; give at least one number of voters")
+    pairs = sum(positive_whole("voters", size) for size in sizes)
+    cells, weights = _cells(shares)
+    n = np.asarray(shares).size
+    found = []
+    for size in sizes:
+        wrongs = np.arange(1, size + 1)
+        losses = _losses(cells, weights, size, wrongs)
+        found += [(loss / _least(size, k), size, k, loss) for k, loss in enumerate(losses, 1)]
+    best = NVote(1, 1, 1.0, math.inf)
+    for floor, size, wrong, loss in sorted(found):
+        if floor >= best.bound:  # the bound is never below loss/p, so nothing better follows
+            break
+        value = nvote_bound(loss, size, wrong, n, divergence, delta, pairs)
+        if value < best.bound:
+            best = NVote(size, wrong, loss, value)
+    return best, pairs
+
+
+@plain_numbers
+def examples_for_nvote(
+    epsilon: float,
+    loss: float,
+    voters: int,
+    wrong: int,
+    divergence: float,
+    delta: float,
+    pairs: int = 1,
+) -> int:
+    """Find the smallest n at which the bound is at most ε if the loss stays as it is.
+
+    >>> examples_for_nvote(0.2, 0.05, 51, 22, 5.0, 0.05, pairs=1273)
+    3840
+    """
+    _pair(voters, wrong)
+    check_rate(loss / _least(voters, wrong), epsilon)
+    return smallest(
+        lambda n: nvote_bound(loss, voters, wrong, n, divergence, delta, pairs) <= epsilon,
+        1,
+        f"a bound of {epsilon:g}",
+    )
+
+
+@plain_numbers
+def certificate(
+    loss: float, voters: int, wrong: int, n: int, divergence: float, delta: float, pairs: int = 1
+) -> Certificate:
+    """Certify a vote by the N-vote bound.
+
+    >>> round(certificate(0.05, 51, 22, 10_000, 5.0, 0.05).value, 6)
+    0.133526
+    """
+    return Certificate.by(
+        "nvote.nvote_bound",
+        {
+            "loss": loss,
+            "voters": voters,
+            "wrong": wrong,
+            "n": n,
+            "divergence": divergence,
+            "delta": delta,
+            "pairs": pairs,
+        },
+        sample="the counted rows, which may be the training rows",
+        size=n,
+        independent_of="the rules and the prior, fixed before these rows; the votes may depend",
+        assumptions=("rows are drawn independently", "the grid of pairs was fixed before"),
+        valid_after_looking=True,
+    )
+
+
+def _pair(voters: int, wrong: int) -> None:
+    positive_whole("voters", voters)
+    if positive_whole("wrong", wrong) > voters:
+        raise ParameterError(f"wrong is {wrong}; of {voters} voters at most {voters} can err")
+
+
+def _least(voters: int, wrong: int) -> float:
+    """P[Bin(N, ½) ≥ k₀], rounded down."""
+    return float(betainc(wrong, voters - wrong + 1, 0.5)) * (1 - 1e-12)
+
+
+def _cells(shares: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Distinct shares with their weights; where there are many they are rounded up first."""
+    values = np.asarray(shares, dtype=np.float64).ravel()
+    if values.size == 0 or not (np.abs(values - 0.5) <= 0.5 + 1e-9).all():
+        raise ParameterError("shares of votes lie between 0 and 1, and there must be some")
+    values = np.clip(values, 0.0, 1.0)  # a sum of votes may be off by its last digits
+    cells, numbers = np.unique(values, return_counts=True)
+    if cells.size > _CELLS:
+        # The loss grows with w, so rounding up can only make the bound larger.
+        cells, numbers = np.unique(np.ceil(values * _CELLS) / _CELLS, return_counts=True)
+    return cells, numbers / values.size
+
+
+def _losses(
+    cells: NDArray[np.float64], weights: NDArray[np.float64], voters: int, wrong: NDArray[np.int_]
+) -> list[float]:
+    tails = betainc(wrong[:, None], voters - wrong[:, None] + 1, cells[None, :])
+    return [min(1.0, float(loss) * (1 + 1e-12)) for loss in product(tails, weights)]
+
+
+# What the bounds of bounds/out_of_bag.py need for votes that are no plain majorities.
+
+
+def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:
+    """KL(ρ‖π) of votes, which are normalised first; the prior is uniform unless given.
+
+    >>> round(divergence([3.0, 1.0, 0.0, 0.0]), 4)
+    0.824
+    """
+    rho = _distribution("posterior", posterior)
+    pi = np.full(rho.size, 1 / rho.size) if prior is None else _distribution("prior", prior)
+    if pi.size != rho.size:
+        raise ParameterError(f"there are {rho.size} votes but {pi.size} prior weights")
+    used = rho > 0
+    if (pi[used] == 0).any():
+        raise ParameterError("the prior is 0 for a voter that has a vote; give it some weight")
+    total = math.fsum(rho[used] * log(rho[used] / pi[used]))
+    return max(0.0, total) * (1 + 1e-12) + 1e-15 * rho.size
+
+
+def out_of_bag_sizes(in_bag: ArrayLike) -> tuple[int, int]:
+    """Fewest rows outside the bag of a voter, and outside both bags of a pair of voters.
+
+    ``in_bag`` has a line per voter and a column per row.
+
+    >>> out_of_bag_sizes([[True, False, False, True], [False, False, True, True]])
+    (2, 1)
+    """
+    bags = np.asarray(in_bag)
+    if bags.ndim != 2 or bags.shape[0] < 1 or bags.dtype != np.bool_:
+        raise ParameterError("in_bag must be a table of True and False, a line for each voter")
+    outside = (~bags).astype(np.float64)
+    overlaps = outside @ outside.T
+    return int(overlaps.diagonal().min()), int(overlaps.min())
+
+
+@plain_numbers
+def examples_for_first_order(epsilon: float, gibbs: float, divergence: float, delta: float) -> int:
+    """Find the smallest n at which the first-order bound is at most ε.
+
+    >>> examples_for_first_order(0.5, 0.2, 0.0, 0.05)
+    1022
+    """
+    check_rate(2 * gibbs, epsilon)
+    return smallest(
+        lambda n: first_order_bound(gibbs, n, divergence, delta) <= epsilon, 1, "the first order"
+    )
+
+
+@plain_numbers
+def examples_for_tandem(epsilon: float, tandem: float, divergence: float, delta: float) -> int:
+    """Find the smallest n (rows of a pair) at which the tandem bound is at most ε.
+
+    >>> examples_for_tandem(0.45, 0.08, 0.0, 0.05)
+    1248
+    """
+    check_rate(4 * tandem, epsilon)
+    return smallest(
+        lambda n: tandem_bound(tandem, n, divergence, delta) <= epsilon, 1, "the tandem bound"
+    )
+
+
+def _distribution(name: str, weights: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    values = np.asarray(weights, dtype=np.float64).ravel()
+    if values.size == 0 or not np.isfinite(values).all() or (values < 0).any() or not values.any():
+        raise ParameterError(f"{name} must be finite weights, none below 0, not all of them 0")
+    return values / math.fsum(values)

@@ -1,0 +1,142 @@
+"""Anytime bounds: a mean watched for as long as one likes, with a certificate at every moment.
+
+Numbers X_1, X_2, … in [0, 1] (mistakes of one fixed classifier on fresh rows) have mean μ. With
+probability 1-δ, for all t at once, the bounds here hold, so one may stop whenever one likes
+(docs/proofs/sequences.md). The bound of a fixed n, watched at every step at δ = 0.05, failed in
+about one run in eight. If round T's vote is watched as T grows, give each T its own δ/(T(T+1)).
+"""
+
+from __future__ import annotations
+
+import math
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
+from pacboost.bounds.search import check_rate, smallest
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.sequences import Betting, EmpiricalBernstein, kt_kl_upper, kt_upper
+
+FUNCTIONS = ("mixture_bound", "anytime_kl_bound", "bernstein_bound", "betting_bound")
+STOPPED = ", whenever watching stopped"
+MOST_STEPS = 10_000_000
+"""The longest sequence of answers that is gone through one by one."""
+
+
+@bound(
+    "sequence.mixture_bound",
+    theorem="confidence sequence of the Beta(½, ½) mixture",
+    reference="Ville 1939; Robbins 1970; Krichevsky and Trofimov 1981",
+    end=STOPPED,
+)
+def mixture_bound(total: float, t: int, delta: float) -> float:
+    """Upper end of the Beta(½, ½) mixture sequence after t numbers that sum to ``total``.
+
+    >>> round(mixture_bound(100, 1000, 0.05), 5)
+    0.13818
+    """
+    return kt_upper(total, t, delta)
+
+
+@bound(
+    "sequence.anytime_kl_bound",
+    theorem="kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once",
+    reference="Ville 1939; Krichevsky and Trofimov 1981",
+    end=STOPPED,
+)
+def anytime_kl_bound(total: float, t: int, delta: float) -> float:
+    """Upper end in closed form: kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once.
+
+    >>> round(anytime_kl_bound(100, 1000, 0.05), 6)
+    0.139619
+    """
+    return kt_kl_upper(total, t, delta)
+
+
+@bound(
+    "sequence.bernstein_bound",
+    theorem="empirical Bernstein confidence sequence",
+    reference="Waudby-Smith and Ramdas 2024",
+    end=STOPPED,
+)
+def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
+    """Upper end of the empirical Bernstein sequence for t answers, wrong at the listed places.
+
+    Places count from 1 and stand in a text, so that a certificate can hold them.
+
+    >>> round(bernstein_bound(" ".join(str(10 * i + 1) for i in range(100)), 1000, 0.05), 6)
+    0.136791
+    """
+    sequence = EmpiricalBernstein(delta)
+    for x in _outcomes(mistakes_at, t):
+        sequence.add(x)
+    return min(1.0, max(0.0, sequence.interval()[1]))
+
+
+@bound(
+    "sequence.betting_bound",
+    theorem="confidence sequence by betting",
+    reference="Waudby-Smith and Ramdas 2024",
+    end=STOPPED,
+)
+def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
+    """Upper end from betting against each mean, for t answers, wrong at the listed places.
+
+    >>> round(betting_bound(" ".join(str(10 * i + 1) for i in range(100)), 1000, 0.05), 2)
+    0.13
+    """
+    sequence = Betting(delta)
+    for x in _outcomes(mistakes_at, t):
+        sequence.add(x)
+    return sequence.upper()
+
+
+@plain_numbers
+def examples_for_anytime(epsilon: float, delta: float, rate: float = 0.0) -> int:
+    """Find the smallest t from which on the closed form is at most ε if the mean stays at ``rate``.
+
+    >>> examples_for_anytime(0.05, 0.05)
+    119
+    """
+    probability("delta", delta)
+    check_rate(rate, epsilon)
+    return smallest(
+        lambda t: kl_upper(rate, math.log(2 * math.sqrt(t) / delta) / t) <= epsilon,
+        1,
+        f"a bound of {epsilon:g}",
+    )
+
+
+@plain_numbers
+def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certificate:
+    """Certify a classifier watched on fresh rows by one of the four bounds, named as its function.
+
+    >>> print(certificate(total=0, t=1000, delta=0.05).claim)
+    The classifier is wrong on at most 0.70 % of new examples, whenever watching stopped.
+    """
+    if bound not in FUNCTIONS:
+        raise ParameterError(f"bound is {bound!r}; there are {', '.join(FUNCTIONS)}")
+    return Certificate.by(
+        f"sequence.{bound}",
+        inputs,
+        sample="fresh rows in the order they came",
+        size=int(inputs["t"]),
+        independent_of="the classifier, which stayed the same all the time",
+        assumptions=("each row is drawn afresh", "numbers lie between 0 and 1"),
+        valid_after_looking=True,
+    )
+
+
+def _outcomes(mistakes_at: str, t: int) -> list[float]:
+    if positive_whole("t", t) > MOST_STEPS:
+        raise ParameterError(
+            f"t is {t}; this bound goes through the answers one by one, at most {MOST_STEPS:,} of "
+            "them. Use mixture_bound, which needs only their number and the mistakes"
+        )
+    outcomes = [0.0] * t
+    for word in mistakes_at.split():
+        if not word.isdecimal() or not 1 <= int(word) <= t:
+            raise ParameterError(f"mistakes_at names {word!r}; places are whole numbers, 1 to {t}")
+        outcomes[int(word) - 1] = 1.0
+    return outcomes

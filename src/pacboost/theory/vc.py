@@ -1,0 +1,246 @@
+"""Infinite classes: what the number of labelings Π(m) of m points certifies.
+
+All hold for every hypothesis of the class at once, with probability at least 1 - delta, so the
+hypothesis may be chosen on the same n examples (docs/proofs/growth.md). With k mistakes and r =
+k/n:
+
+    relative deviation   R ≤ r + 2e(1 + √(1 + r/e)),   e = (ln Π(2n) + ln(4/delta))/n
+    pessimistic          R ≤ (k + 1)/n + √e
+    realizable           R ≤ (2/n)(log₂ Π(2n) + log₂(2/delta))                     for k = 0
+    hypergeometric       R ≤ max(1, HypInv(k, n, delta/(4Π(n + g)), n + g) - 1 - k)/g
+
+The last is the tightest. It imagines g further examples; g must be fixed before the mistakes are
+counted. ``log_growth`` is a function m ↦ ln Π(m), or the number at 2n (at n + g for the last).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import bound
+from pacboost.bounds.rounding import outward
+from pacboost.bounds.search import examples_at_rate, smallest
+from pacboost.errors import ParameterError
+from pacboost.numerics.binomial import hypergeometric_inverse
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.growth import (
+    log_binomial,
+    log_cover,
+    log_sauer,
+    log_stump_growth,
+    vc_of_stumps,
+)
+
+Growth = Callable[[int], float]
+
+
+@plain_numbers
+def relative_deviation(k: int, n: int, delta: float, log_growth: Growth | float) -> float:
+    """Bound the risk by Vapnik's inequality for relative deviations.
+
+    R ≤ r + 2e(1 + √(1 + r/e)), e = (ln Π(2n) + ln(4/delta))/n (Vapnik 1998).
+
+    >>> round(relative_deviation(1000, 10_000, 0.05, growth_of_dimension(10)), 4)
+    0.1797
+    """
+    counts(k, n)
+    r, e = k / n, _nats(delta, 4, log_growth, 2 * n) / n
+    return outward(r + 2 * e * (1 + math.sqrt(1 + r / e)))
+
+
+@plain_numbers
+def pessimistic(k: int, n: int, delta: float, log_growth: Growth | float) -> float:
+    """Bound the risk by Vapnik's inequality for absolute deviations.
+
+    R ≤ (k + 1)/n + √((ln Π(2n) + ln(4/delta))/n) (Vapnik 1998).
+
+    >>> round(pessimistic(1000, 10_000, 0.05, growth_of_dimension(10)), 4)
+    0.1941
+    """
+    counts(k, n)
+    return outward((k + 1) / n + math.sqrt(_nats(delta, 4, log_growth, 2 * n) / n))
+
+
+@plain_numbers
+def realizable(n: int, delta: float, log_growth: Growth | float) -> float:
+    """Bound the risk of every hypothesis that fits all n examples.
+
+    R ≤ (2/n)(log₂ Π(2n) + log₂(2/delta)) (Blumer et al. 1989).
+
+    >>> round(realizable(1000, 0.05, growth_of_dimension(10)), 4)
+    0.1863
+    """
+    positive_whole("n", n)
+    return outward(2 / n * _nats(delta, 2, log_growth, 2 * n) / math.log(2))
+
+
+@bound(
+    "vc.hypergeometric",
+    theorem="hypergeometric tail inversion over all labelings of n + ghost points",
+    reference="Leboeuf, LeBlanc and Marchand 2021",
+    subject="the hypothesis",
+)
+def hypergeometric(
+    k: int, n: int, delta: float, log_growth: Growth | float, ghost: int | None = None
+) -> float:
+    """Bound the risk by inverting the hypergeometric tail, the tightest bound of this file.
+
+    R ≤ max(1, HypInv(k, n, delta/(4Π(n + g)), n + g) - 1 - k)/g for a g fixed in advance
+    (Leboeuf, LeBlanc and Marchand 2021).
+
+    >>> round(hypergeometric(1000, 10_000, 0.05, growth_of_dimension(10)), 6)
+    0.151575
+    """
+    counts(k, n)
+    g = 4 * n if ghost is None else positive_whole("ghost", ghost)
+    pool = hypergeometric_inverse(k, n, _nats(delta, 4, log_growth, n + g), n + g)
+    return outward(max(1, pool - 1 - k) / g)
+
+
+@plain_numbers
+def examples_for(
+    bound: Callable[[int, int, float, Growth], float],
+    epsilon: float,
+    delta: float,
+    log_growth: Growth,
+    rate: float = 0.0,
+) -> int:
+    """Count the examples at which ⌈rate·n⌉ mistakes give a bound of at most epsilon.
+
+    ``bound`` is ``relative_deviation``, ``pessimistic`` or ``hypergeometric``.
+
+    >>> examples_for(hypergeometric, 0.1, 0.05, growth_of_dimension(4), rate=0.05)
+    2638
+    """
+    return examples_at_rate(lambda k, n: bound(k, n, delta, log_growth), epsilon, rate)
+
+
+@plain_numbers
+def examples_for_realizable(epsilon: float, delta: float, log_growth: Growth) -> int:
+    """Count the examples after which every consistent hypothesis has risk at most epsilon.
+
+    >>> examples_for_realizable(0.1, 0.05, growth_of_dimension(4))
+    877
+    """
+    probability("epsilon", epsilon)
+    return smallest(
+        lambda n: realizable(n, delta, log_growth) <= epsilon, 1, f"a bound of {epsilon:g}"
+    )
+
+
+@plain_numbers
+def dimension_of_intervals(count: int = 1) -> int:
+    """Return the VC dimension of unions of at most ``count`` intervals on the line."""
+    return 2 * positive_whole("count", count)
+
+
+@plain_numbers
+def dimension_of_boxes(features: int) -> int:
+    """Return the VC dimension of boxes with sides along the axes."""
+    return 2 * positive_whole("features", features)
+
+
+@plain_numbers
+def dimension_of_halfspaces(features: int, through_origin: bool = False) -> int:
+    """Return the VC dimension of halfspaces, all open or all closed.
+
+    Of open and closed ones together it is the same, but through the origin one more.
+    """
+    return positive_whole("features", features) + (not through_origin)
+
+
+@plain_numbers
+def dimension_of_stumps(features: int) -> int:
+    """Return the VC dimension of stumps of both signs: the largest d with C(d, ⌊d/2⌋) ≤ 2p.
+
+    >>> dimension_of_stumps(20)
+    7
+    """
+    return vc_of_stumps(features)
+
+
+@plain_numbers
+def growth_of_dimension(dimension: int) -> Growth:
+    """Count labelings from the VC dimension: ln Σ_{i ≤ d} C(m, i) (Sauer 1972).
+
+    >>> round(growth_of_dimension(10)(1000), 3)
+    53.938
+    """
+    positive_whole("dimension", dimension)
+    return lambda m: log_sauer(dimension, m)
+
+
+@plain_numbers
+def growth_of_stumps(features: int) -> Growth:
+    """Count the labelings of stumps on real features: ln(2 + Σ_{k=1}^{m-1} min(2p, C(m, k)))."""
+    positive_whole("features", features)
+    return lambda m: log_stump_growth(m, features)
+
+
+@plain_numbers
+def growth_of_stump_votes(features: int, distinct: int) -> Growth:
+    """Count the labelings of votes over stumps on real features, p(m - 1) + 1 unsigned rules.
+
+    >>> round(growth_of_stump_votes(features=20, distinct=20)(20_000))
+    371
+    """
+    positive_whole("features", features)
+    return lambda m: growth_of_vote(features * (m - 1) + 1, distinct)(m)
+
+
+@plain_numbers
+def growth_of_vote(rules: int, distinct: int) -> Growth:
+    """Count the labelings of votes over ``distinct`` of ``rules`` unsigned rules.
+
+    ln C(G, D) + ln Cov(m, D) + ln(D(D + 1)), Cov(m, D) = 2 Σ_{k<D} C(m - 1, k) (Cover 1965): choose
+    the rules, then count halfspaces through the origin in their answers. The last term pays for a D
+    that was not fixed before. A rule and its opposite are one; the sign is in the vote. Ties may
+    count as mistakes, in k and in the risk, or get the answer of one of the voters
+    (docs/proofs/growth.md, lemma 5).
+
+    >>> round(growth_of_vote(rules=20 * 63, distinct=20)(20_000))
+    256
+    """
+    positive_whole("rules", rules)
+    positive_whole("distinct", distinct)
+    used = min(rules, distinct)  # on m points no more than ``rules`` answers differ
+    price = math.log(distinct) + math.log(distinct + 1)
+    return lambda m: log_binomial(rules, used) + log_cover(m, used) + price
+
+
+@plain_numbers
+def certificate(
+    k: int, n: int, delta: float, log_growth: Growth | float, ghost: int | None = None
+) -> Certificate:
+    """Certify a hypothesis chosen on the same examples, from a class whose labelings are counted.
+
+    >>> certificate(1000, 10_000, 0.05, growth_of_dimension(10)).bound
+    'vc.hypergeometric'
+    """
+    counts(k, n)
+    g = 4 * n if ghost is None else positive_whole("ghost", ghost)
+    nats = log_growth(n + g) if callable(log_growth) else log_growth
+    return Certificate.by(
+        "vc.hypergeometric",
+        {"k": k, "n": n, "delta": delta, "log_growth": nats, "ghost": g},
+        sample="the training rows",
+        size=n,
+        independent_of="nothing but the class and the ghost size, which were fixed before",
+        assumptions=(
+            "rows are drawn independently from the distribution of new examples",
+            "the class labels n + ghost points in at most exp(log_growth) ways",
+        ),
+        valid_after_looking=True,
+    )
+
+
+def _nats(delta: float, factor: int, log_growth: Growth | float, points: int) -> float:
+    """ln(factor·Π/delta), rounded up."""
+    nats = log_growth(points) if callable(log_growth) else log_growth
+    if isinstance(nats, bool) or not 0 <= nats < math.inf:
+        raise ParameterError(
+            f"log_growth is {nats!r}; the logarithm of a number of labelings is finite, 0 or more"
+        )
+    return (nats + math.log(factor) - math.log(probability("delta", delta))) * (1 + 1e-15)

@@ -1,0 +1,183 @@
+"""What a run of boosting by filtering is to do, and tests on fresh draws of how far it has come."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import probability
+from pacboost.numerics.same_bits import total as sum_of
+from pacboost.numerics.sequences import kt_lower, kt_upper
+
+KEPT = 0.4
+"""Every rule that passes its test surely has this part of the promised edge."""
+
+
+@dataclass(frozen=True)
+class FilteringPlan:
+    """Sizes, thresholds and the failure probability.
+
+    A sample is boosted on, with weights corrected for how it was drawn, as long as at least
+    ``keep`` of it would still be kept; by the book (faithful.py), for one round.
+    """
+
+    rounds: int
+    rows: int
+    """The most rows a sample may have."""
+    first_rows: int
+    """How many the first sample has; each has half as many again as the one before."""
+    epsilon: float | None = None
+    delta: float = 0.05
+    seed: int = 0
+    edge: float | None = None
+    """The edge that is promised, if one is."""
+    keep: float = 0.7
+    offered: int = 8
+    """A refill reads at most so many times as many rows as it may keep, where reading costs."""
+    share: float = 0.75
+    """c: boosting goes on where μ is surely above c·ε, and stops where it is surely below ε."""
+
+    def __post_init__(self) -> None:
+        probability("delta", self.delta)
+        if self.epsilon is not None and not 0 < self.epsilon < 1:
+            raise ParameterError(f"epsilon is {self.epsilon}; it must lie between 0 and 1")
+        if self.edge is not None and not 0 < self.edge < 1:
+            raise ParameterError(
+                f"edge is {self.edge}; it is a correlation, 1 - 2·error, and lies between 0 and 1"
+            )
+
+    @property
+    def floor(self) -> float:
+        """The advantage 1/2 - error below which a rule is rejected: half of what is promised."""
+        return 0.01 if self.edge is None else self.edge / 4
+
+    def rows_of(self, refill: int) -> int:
+        """How many rows a sample is to have."""
+        return int(min(self.rows, self.first_rows * 1.5 ** min(refill, 60)))
+
+    def rows_for_edge(self, log_size: float | None, delta: float) -> int:
+        """How many examples a learner needs so that half of the promised edge survives.
+
+        8 ln(2G/delta)/gamma² for the best of G rules, gamma = edge/2: all G errors are then within
+        gamma/4 of the true ones, so the rule that seems best errs at most gamma/2 more often than
+        the one that is. As many as there may be where G is not known.
+        """
+        if log_size is None or self.edge is None:
+            return self.rows
+        need = 8 * (math.log(2 / delta) + log_size) / (self.edge / 2) ** 2
+        return min(self.rows, math.ceil(need))
+
+
+def draws_for(kept: int, mean: float, delta: float) -> int:
+    """How many draws give so many kept examples, with probability 1 - delta, if μ = ``mean``.
+
+    N = (k + L + √(L² + 2kL))/μ with L = ln(1/delta), by Chernoff's bound on the lower tail.
+
+    >>> draws_for(500, 0.1, 0.01)
+    5727
+    """
+    log = math.log(1 / probability("delta", delta))
+    return math.ceil((kept + log + math.sqrt(log * log + 2 * kept * log)) / mean)
+
+
+def share_of(delta: float, number: int) -> float:
+    """Return test number 0, 1, 2, … its part of a failure probability: they sum to less than it.
+
+    >>> sum(share_of(0.05, k) for k in range(1000)) < 0.05
+    True
+    """
+    return delta / ((number + 1) * (number + 2))
+
+
+@dataclass
+class MeanTest:
+    """A confidence sequence: whatever decides when to stop drawing, the interval holds.
+
+    >>> test = MeanTest(delta=0.05)
+    >>> test.add(np.array([1.0] * 100 + [0.0] * 900))
+    >>> round(test.upper, 4), round(test.lower, 4)
+    (0.1382, 0.0689)
+    """
+
+    delta: float
+    count: int = 0
+    total: float = 0.0
+
+    def add(self, numbers: NDArray[np.float64]) -> None:
+        """See more numbers."""
+        self.count += numbers.size
+        self.total = min(float(self.count), self.total + sum_of(numbers))
+
+    @property
+    def mean(self) -> float:
+        """The mean so far; 1 before anything is known."""
+        return self.total / self.count if self.count else 1.0
+
+    @property
+    def lower(self) -> float:
+        """The lower end."""
+        return kt_lower(self.total, self.count, self.delta) if self.count else 0.0
+
+    @property
+    def upper(self) -> float:
+        """The upper end."""
+        return kt_upper(self.total, self.count, self.delta) if self.count else 1.0
+
+
+PART = 0.8
+
+
+@dataclass
+class EdgeTest:
+    """Estimate an edge from examples the filter kept (``getEdge`` of Bradley and Schapire 2007).
+
+    After n examples of which a share of 1/2 + u was answered right, |u - g| ≤ A for all n at once
+    with probability 1 - delta, A = √(ln(2n(n+1)/delta)/2n); the factor 2 pays for both sides. Once
+    |u| ≥ A(1 + 1/tau), u/(1 + tau) lies between g/(1 + 2 tau) and g. A rule is accepted once u - A
+    is at least PART of the floor besides, and rejected once u + A is below the floor. So accepted
+    rules surely have PART of the floor, rules that have the floor are surely not rejected, and one
+    of the two happens as soon as A is below a tenth of the floor.
+
+    >>> test = EdgeTest(delta=0.01, floor=0.02)
+    >>> test.add(right=7000, count=10_000); round(test.found or 0, 3)
+    0.15
+    """
+
+    delta: float
+    floor: float
+    tau: float = 1 / 3
+    count: int = 0
+    right: int = 0
+
+    def add(self, right: int, count: int) -> None:
+        """See more examples."""
+        self.right += right
+        self.count += count
+
+    @property
+    def _advantage(self) -> float:
+        return self.right / self.count - 0.5
+
+    @property
+    def _width(self) -> float:
+        n = self.count
+        return math.sqrt(math.log(2 * n * (n + 1) / self.delta) / (2 * n))
+
+    @property
+    def found(self) -> float | None:
+        """The advantage over guessing that is surely there, if it is known."""
+        if not self.count or self.hopeless:
+            return None
+        least = max(self._width * (1 + 1 / self.tau), self._width + PART * self.floor)
+        if self._advantage < least:
+            return None
+        return max(self._advantage / (1 + self.tau), PART * self.floor)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the advantage is surely below the floor, so that the rule is rejected."""
+        return self.count > 0 and self._advantage + self._width < self.floor

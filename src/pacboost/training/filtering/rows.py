@@ -1,0 +1,261 @@
+"""Rows of an oracle as codes and signs, and where they stand with the vote so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.bounded_weights import FilteringBooster
+from pacboost.errors import DataError
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.scored_trees import Ballot
+from pacboost.hypotheses.vote import Vote
+from pacboost.numerics.exact import wrong_classes, wrong_margins
+from pacboost.numerics.same_bits import exp, log_sum_exp, softplus, total
+from pacboost.samples.bins import Bins
+from pacboost.samples.blocks import CodedTable
+from pacboost.samples.sample import Sample, Signs, signs_of
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.held import BadCell
+from pacboost.sources.oracles.oracle import Drawn, Places, Unread
+from pacboost.sources.table import Table
+from pacboost.training.run.resume import followed
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRows:
+    """Rows as codes (or raw, for black boxes), their signs, and which rows they are."""
+
+    table: Table
+    signs: Signs
+    labels: NDArray[np.int64] | None
+    rows: NDArray[np.uint64]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.rows.size
+
+    def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Self:
+        """Copy some of them."""
+        return type(self)(*(_some(getattr(self, own.name), chosen) for own in fields(self)))
+
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """Put them one below the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*(_stacked([getattr(part, own.name) for part in parts]) for own in fields(cls)))
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return everything as arrays, for a checkpoint; rows that are codes only."""
+        if not isinstance(self.table, CodedTable):
+            raise TypeError("raw rows are not kept in checkpoints")
+        arrays: dict[str, NDArray[Any]] = {
+            "apart_codes": self.table.codes,
+            "apart_signs": self.signs,
+            "apart_rows": self.rows,
+        }
+        return arrays if self.labels is None else {**arrays, "apart_labels": self.labels}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]], bins: Bins | None) -> EncodedRows:
+        """Read what ``to_arrays`` gave."""
+        if bins is None:
+            raise TypeError("codes mean nothing without bins")
+        table = CodedTable(arrays["apart_codes"], bins)
+        signs, labels = arrays["apart_signs"], arrays.get("apart_labels")
+        return EncodedRows(table, signs, labels, arrays["apart_rows"])
+
+
+def _some(column: Any, chosen: NDArray[Any]) -> Any:
+    if isinstance(column, CodedTable):
+        return column.take(chosen)
+    if isinstance(column, Table):
+        return ArrayTable(column.rows()[chosen], column.names)
+    return None if column is None else column[chosen]
+
+
+def _stacked(columns: list[Any]) -> Any:
+    if isinstance(columns[0], CodedTable):
+        return CodedTable.join(columns)
+    if isinstance(columns[0], Table):
+        return ArrayTable(np.concatenate([table.rows() for table in columns]), columns[0].names)
+    return None if columns[0] is None else np.concatenate(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows(EncodedRows):
+    """Rows, and what the vote makes of them."""
+
+    margins: Floats
+    """y·F(x), (rows, outputs)."""
+    chances: Floats
+    """The weight of each row, in [0, 1]."""
+    odds: Floats
+    """With what probability each came to be kept: weights have to be divided by it."""
+    path: Floats | None
+    """Log weights, for boosters that go by the path."""
+
+    @property
+    def mass(self) -> float:
+        """An estimate of the weight of all rows that were candidates."""
+        return total(self.chances / self.odds)
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Which rows the vote errs or ties on."""
+        if self.margins.shape[1] == 1:
+            return wrong_margins(self.margins[:, 0])
+        return wrong_classes(self.margins * self.signs, self.signs.argmax(axis=1))
+
+    @property
+    def losses(self) -> Floats:
+        """The log loss of every row."""
+        if self.margins.shape[1] == 1:
+            return np.asarray(softplus(-2 * self.margins[:, 0]))
+        scores = self.margins * self.signs
+        return np.asarray((log_sum_exp(scores)[:, None] - scores)[self.signs > 0])
+
+
+@dataclass(frozen=True, eq=False)
+class RowEncoder:
+    """How rows are read: by which classes, and into which bins."""
+
+    oracle: Places
+    classes: NDArray[Any]
+    bins: Bins | None
+
+    def _numbers(self, labels: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the number of each label's class, and which labels are of none."""
+        if _is_text(labels) != _is_text(self.classes):  # NumPy would compare 1 with "1"
+            return np.zeros(labels.size, dtype=np.intp), np.ones(labels.size, dtype=np.bool_)
+        numbers = np.searchsorted(self.classes, labels)
+        numbers = np.minimum(numbers, self.classes.size - 1)
+        return numbers, np.asarray(self.classes[numbers] != labels)
+
+    def check(self, labels: NDArray[Any], place: str = "y") -> None:
+        """Raise if a label is of no class."""
+        unknown = self._numbers(labels)[1]
+        if unknown.any():
+            raise self._stranger(place, labels[int(unknown.argmax())])
+
+    def _stranger(self, place: str, label: Any) -> DataError:
+        plain = label.item() if isinstance(label, np.generic) else label
+        return DataError(
+            f"{place}: has the label {plain!r}, which is not among the classes "
+            f"{self.classes.tolist()}. Name all of them (classes=...)."
+        )
+
+    def read(self, drawn: Drawn) -> EncodedRows:
+        """Code rows, and number their classes."""
+        batch = drawn.read()
+        if self.bins is None:
+            table: Table = ArrayTable(np.ascontiguousarray(batch.table.rows()), batch.table.names)
+        else:
+            codes = self.bins.encode(batch.table)
+            table = CodedTable(codes, self.bins, batch.table.names, batch.table.levels)
+        return self._with_signs(table, batch.labels, batch.rows)
+
+    def codes_in_place(self, drawn: Drawn) -> TypeGuard[Unread]:
+        """Check whether rows can be coded where they lie."""
+        in_bins = self.bins is not None and isinstance(drawn, Unread)
+        return in_bins and drawn.held.in_place is not None
+
+    def read_in_place(self, drawn: Unread) -> EncodedRows:
+        """Code rows without a copy of their values, where ``codes_in_place`` says so.
+
+        Rows that cannot be used are read, which names the cell.
+        """
+        values, bins = drawn.held.in_place, self.bins
+        codes = None if values is None or bins is None else bins.encode_rows(values, drawn.picked)
+        if codes is None or bins is None:
+            return self.read(drawn)
+        try:
+            labels = drawn.held.labels(drawn.picked)
+        except BadCell:
+            return self.read(drawn)
+        return self._with_signs(CodedTable(codes, bins, drawn.held.names), labels, drawn.rows)
+
+    def _with_signs(
+        self, table: Table, labels: NDArray[Any], rows: NDArray[np.uint64]
+    ) -> EncodedRows:
+        """Number the classes of rows; raise if one is of none."""
+        numbers, unknown = self._numbers(labels)
+        if unknown.any():
+            at = int(unknown.argmax())
+            raise self._stranger(self.oracle.place(int(rows[at])), labels[at])
+        return EncodedRows(table, *signs_of(numbers, self.classes.size), rows)
+
+
+def _is_text(labels: NDArray[Any]) -> bool:
+    kind = labels.dtype.kind
+    return kind in "UTS" or (kind == "O" and labels.size > 0 and isinstance(labels[0], str))
+
+
+@dataclass(eq=False)
+class VoteSoFar:
+    """The rules so far and their votes: they score every example that is drawn."""
+
+    booster: FilteringBooster[Any]
+    bins: Bins | None
+    outputs: int
+    cells: bool
+    """Whether rules hold values of their own, so that all votes are 1."""
+    rules: list[Hypothesis] = field(default_factory=list)
+    votes: list[float] = field(default_factory=list)
+    memories: list[list[float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._ballot = None if self.bins is None else Ballot(self.bins, self.outputs)
+        past = list(zip(self.rules, self.votes, self.memories, strict=True))
+        self.rules, self.votes, self.memories = [], [], []
+        for rule, vote, memory in past:
+            self.add(rule, vote, memory)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send rules and votes alone: what scores by codes is larger, and quickly made again."""
+        parts = (self.rules, self.votes, self.memories)
+        return VoteSoFar, (self.booster, self.bins, self.outputs, self.cells, *parts)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    @property
+    def by_codes(self) -> bool:
+        """Whether what the rules say of a row follows from its codes alone."""
+        return self._ballot is not None
+
+    def add(self, rule: Hypothesis, vote: float, memory: Sequence[float]) -> None:
+        """Take in a rule of a finished round."""
+        if self._ballot is not None and not self._ballot.add(rule, vote):
+            self._ballot = None
+        self.rules.append(rule)
+        self.votes.append(vote)
+        self.memories.append(list(memory))
+
+    def vote(self) -> Vote:
+        """Return the vote."""
+        return Vote(list(self.rules), np.array(self.votes), self.outputs)
+
+    def score(self, rows: EncodedRows) -> ScoredRows:
+        """Score rows, and say with what chance each is kept."""
+        table, signs, path = rows.table, rows.signs, None
+        if self._ballot is not None and isinstance(table, CodedTable):
+            scores = self._ballot.scores(table.codes)
+        else:
+            scores = self.vote().scores(table).reshape(table.n_rows, -1)
+        margins = scores * signs
+        if self.booster.by_path:
+            sample = Sample(table, signs, bins=self.bins)
+            path = followed(self.booster, sample, self.rules, self.memories, cells=self.cells)
+            chances = exp(path).max(axis=1)
+        else:
+            chances = self.booster.chances(margins, len(self), signs).reshape(-1)
+        return ScoredRows(table, signs, rows.labels, rows.rows, margins, chances, chances, path)

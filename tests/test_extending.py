@@ -1,0 +1,61 @@
+"""docs/extending.md is true: a booster, a certificate and a command are one file each."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILE = re.compile(r"<!-- not run: src/(pacboost/\S+) -->\n```python\n(.*?)```", re.DOTALL)
+PROGRAM = """
+import numpy as np, pacboost
+from pacboost.boosters.registry import BOOSTERS
+from pacboost.bounds import rule_of_three
+X = np.random.default_rng(0).normal(size=(200, 2))
+model = pacboost.BoostClassifier("halfway", "stump", n_estimators=4).fit(X, X[:, 0] > X[:, 1])
+assert "halfway" in BOOSTERS and model.ledger_.booster == "halfway"
+model.save("m.pacb")
+assert all(check.holds for check in pacboost.verify("m.pacb"))
+made = rule_of_three.certificate(100, 0.05)
+assert "at most 3.00 %" in made.claim, made.claim
+assert all(check.holds for check in pacboost.verify(made))
+forged = type(made)(**{**vars(made), "value": made.value / 2})
+assert not all(check.holds for check in pacboost.verify(forged))
+"""
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with the files of the page."""
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copytree(ROOT / "src" / "pacboost", folder / "pacboost")
+    files = FILE.findall((ROOT / "docs" / "extending.md").read_text(encoding="utf-8"))
+    assert len(files) == 3
+    for name, code in files:
+        (folder / name).write_text(code, encoding="utf-8")
+    return folder
+
+
+def run(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_booster_a_certificate_and_a_command_are_one_file_each(copied: Path) -> None:
+    run(copied, "-c", PROGRAM)
+    main = ("-c", "from pacboost.cli.main import main; main()")
+    assert "edges" in run(copied, *main, "--help")
+    lines = run(copied, *main, "edges", "m.pacb").splitlines()
+    assert len(lines) == 4
+    assert all(0 < float(line.split()[1]) < 1 for line in lines)

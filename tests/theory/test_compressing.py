@@ -1,0 +1,138 @@
+"""Sample compression of votes: what is kept defines the vote, and the bound that follows holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer
+
+import pacboost
+from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.occam import vote_bound
+from pacboost.errors import NotCertified
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.sources.arrays import ArrayTable
+from pacboost.theory.compressing import _moved
+from tests.bounds.coverage import check_coverage, check_rejected
+
+Rows = NDArray[np.float64]
+
+
+def some_rows(seed: int, n: int = 400, missing: bool = False) -> tuple[Rows, NDArray[np.int64]]:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, 5)).round(1)
+    y = (X[:, 0] + X[:, 1] + 0.3 * generator.normal(size=n) > 0).astype(np.int64)
+    if missing:
+        X[generator.random(X.shape) < 0.1] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_vote_is_built_again_from_kept_rows_and_message(missing: bool) -> None:
+    X, y = some_rows(0, missing=missing)
+    model = AdaBoostClassifier(n_estimators=30).fit(X, y)
+    small = pacboost.theory.compress(model, X, y)
+    kept = X[small.kept_rows_].astype(np.float32)
+    for rule in small.estimators_:
+        assert isinstance(rule, StumpRule)
+        if np.isfinite(rule.threshold):
+            assert np.float32(rule.threshold) in kept[:, rule.feature]
+    inputs: dict[str, Any] = dict(small.certificate_.inputs)
+    assert (small.votes_ == np.rint(small.votes_)).all()
+    assert small.votes_.max() <= 2 ** (inputs["bits"] - 1)
+    assert inputs["rules"] == len(small.votes_) >= len(small.kept_rows_) == 400 - inputs["rest"]
+    others = np.setdiff1d(np.arange(400), small.kept_rows_)
+    margins = small.decision_function(X) * np.where(y > 0, 1, -1)
+    assert inputs["mistakes"] == int((margins[others] <= 0).sum())
+    assert small.certificate_.value == vote_bound(**inputs)
+    assert not small.certificate_.vacuous
+
+
+def test_moved_thresholds_answer_the_given_rows_as_before() -> None:
+    X, y = some_rows(1)
+    model = AdaBoostClassifier(n_estimators=1).fit(X, y)
+    small = pacboost.theory.compress(model, X, y)
+    assert (small.predict(X) == model.predict(X)).all()
+    assert small.estimators_[0].threshold in X[:, small.estimators_[0].feature].astype(np.float32)
+    assert small.estimators_[0].threshold <= model.estimators_[0].threshold
+    assert small.kept_rows_.size == 1
+
+
+def test_the_model_itself_stays_as_it_is() -> None:
+    X, y = some_rows(2)
+    model = AdaBoostClassifier(n_estimators=10).fit(X, y)
+    before, claim = model.decision_function(X), model.certificate_
+    pacboost.theory.compress(model, X, y)
+    assert (model.decision_function(X) == before).all()
+    assert model.certificate_ == claim
+    assert not hasattr(model, "kept_rows_")
+
+
+def test_real_rows() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    small = pacboost.theory.compress(AdaBoostClassifier(n_estimators=20).fit(X, y), X, y)
+    assert 0 < small.certificate_.value < 0.4
+    assert (small.predict(X) == y).mean() > 0.9
+    assert small.kept_rows_.size < 20
+
+
+def test_saved_loaded_and_verified(tmp_path: Path) -> None:
+    X, y = some_rows(5, missing=True)
+    small = pacboost.theory.compress(AdaBoostClassifier(n_estimators=10).fit(X, y), X, y)
+    small.save(tmp_path / "small.pacb")
+    again = pacboost.load(tmp_path / "small.pacb")
+    assert (again.decision_function(X) == small.decision_function(X)).all()
+    assert again.certificate_ == small.certificate_
+    assert all(check.holds for check in pacboost.verify(tmp_path / "small.pacb"))
+
+
+@pytest.mark.parametrize("learner", ["tree", "words"])
+def test_what_cannot_be_compressed_is_refused_with_the_reason(learner: str) -> None:
+    X, y = some_rows(3)
+    model = BoostClassifier("logit", learner, n_estimators=5).fit(X, y)
+    with pytest.raises(NotCertified, match="stumps"):
+        pacboost.theory.compress(model, X, y)
+
+
+def test_more_than_two_classes_are_refused() -> None:
+    X, y = some_rows(4)
+    labels = y + 2 * (X[:, 2] > 0)
+    model = BoostClassifier("adaboost", "stump", n_estimators=5).fit(X, labels)
+    with pytest.raises(NotCertified, match="two classes"):
+        pacboost.theory.compress(model, X, labels)
+
+
+def noise(trial: int) -> tuple[Rows, NDArray[np.int64]]:
+    generator = np.random.default_rng(trial)
+    return generator.normal(size=(120, 20)), generator.integers(0, 2, 120)
+
+
+def test_on_noise_the_bound_holds_and_the_twin_that_pays_nothing_fails() -> None:
+    """Labels are coins, so whatever is found errs on half of the new examples."""
+    held, free = 0, 0
+    for trial in range(60):
+        X, y = noise(trial)
+        small = pacboost.theory.compress(
+            AdaBoostClassifier(n_estimators=5).fit(X, y), X, y, delta=0.1
+        )
+        inputs: dict[str, Any] = dict(small.certificate_.inputs)
+        held += small.certificate_.value < 0.5
+        free += clopper_pearson(inputs["mistakes"], inputs["rest"], 0.1) < 0.5
+    check_coverage("compression.vote_bound on noise", held, 60, 0.1)
+    check_rejected("compression.vote_bound without its prior", free, 60, 0.1)
+
+
+def test_rules_that_become_equal_are_one() -> None:
+    """Else a set of rules would be priced that is none."""
+    table = ArrayTable(np.array([[0.0], [1.0], [2.0]]))
+    rules = [StumpRule(0, threshold, cut, 1, -1) for cut, threshold in enumerate([1.25, 1.5, 0.5])]
+    moved, votes, rows = _moved(rules, np.array([0.5, 0.25, 1.0]), table)
+    assert [rule.threshold for rule in moved] == [1.0, 0.0]
+    assert votes.tolist() == [0.75, 1.0]
+    assert rows.tolist() == [1, 0]

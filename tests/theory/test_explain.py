@@ -1,0 +1,125 @@
+"""D_t and the proof of AdaBoost on the lecture's ten points, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+
+import pacboost
+from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost.errors import DataError, ParameterError
+from pacboost.sources.toy import lecture_points
+from pacboost.theory import proof, weights
+
+
+@pytest.fixture(scope="module")
+def toy() -> AdaBoostClassifier:
+    return AdaBoostClassifier(n_estimators=3).fit(*lecture_points())
+
+
+def test_lecture_points_split_x_x_y_with_the_errors_of_the_slides(toy: AdaBoostClassifier) -> None:
+    assert [rule[:2] for rule in (e.rule for e in toy.ledger_.rounds)] == ["x0", "x0", "x1"]
+    assert np.allclose(toy.estimator_errors_, [3 / 10, 3 / 14, 3 / 22], atol=1e-9)
+
+
+def test_weights_are_those_of_the_recursion(toy: AdaBoostClassifier) -> None:
+    X, y = lecture_points()
+    own = np.full(10, 0.1)
+    before = np.zeros(10)
+    for t, scores in enumerate(toy.staged_decision_function(X), start=1):
+        assert np.allclose(weights(toy, t, X, y), own, atol=1e-9)
+        own = own * np.exp(-(scores - before) * y)
+        own /= own.sum()
+        before = scores
+    assert np.allclose(weights(toy, 4, X, y), own, atol=1e-9)
+
+
+def test_weights_are_a_column_sizes_and_heaviest_rows(toy: AdaBoostClassifier) -> None:
+    found = weights(toy, 2, *lecture_points())
+    assert [row for row, _ in found.heaviest(3)] == [2, 3, 4]
+    assert found.sizes(50.0).mean() == pytest.approx(50)
+    assert found.effective_rows == pytest.approx(toy.ledger_.rounds[1].effective_size)
+    assert len(list(found)) == len(found) == 10
+    assert str(found).startswith("D_2 over 10 rows")
+
+
+def test_every_quantity_of_the_proof(toy: AdaBoostClassifier) -> None:
+    steps = proof(toy, *lecture_points())
+    assert len(steps) == 3
+    for step in steps.steps:
+        assert step.weights.sum() == pytest.approx(1)
+        assert step.error_after == pytest.approx(0.5, abs=1e-9)
+        assert step.normaliser == pytest.approx(step.by_formula, abs=1e-9)
+        assert step.training_error <= step.product
+    assert steps[2].product == pytest.approx(toy.certificate_.value, rel=1e-9)
+    assert "error of this rule under D_4 = 0.5000" in str(steps)
+
+
+def test_capped_votes_do_not_leave_the_rule_at_one_half() -> None:
+    X, y = lecture_points()
+    steps = proof(AdaBoostClassifier(n_estimators=2, max_vote=0.1).fit(X, y), X, y)
+    assert steps[0].error_after < 0.4
+    assert steps[0].normaliser > steps[0].by_formula
+
+
+def test_sample_and_class_weights_are_part_of_the_weights() -> None:
+    X, y = lecture_points()
+    own = np.arange(10.0)
+    weigh = {-1: 2, 1: 1}
+    model = BoostClassifier("adaboost", "stump", 3, class_weight=weigh).fit(X, y, own)
+    first = np.asarray(weights(model, 1, X, y, own))
+    expected = own * np.where(y < 0, 2, 1)
+    assert np.allclose(first, expected / expected.sum())
+    assert proof(model, X, y, own)[0].weights[0] == 0
+    with pytest.raises(DataError, match="not the 9 rows, labels and weights"):
+        weights(model, 1, X, y)
+
+
+@pytest.mark.parametrize("multiclass", ["mh", "m1", "samme"])
+def test_more_classes(multiclass: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = AdaBoostClassifier("tree", n_estimators=4, multiclass=multiclass).fit(X, y)
+    found = weights(model, 3, X, y)
+    assert found.by_row.shape == (150,)
+    assert found.by_row.sum() == pytest.approx(1)
+    assert found.effective_rows == pytest.approx(model.ledger_.rounds[2].effective_size, rel=1e-6)
+    with pytest.raises(ParameterError, match="two classes"):
+        proof(model, X, y)
+
+
+def test_confidence_rated_trees_have_weights() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = BoostClassifier("adaboost", n_estimators=3, min_leaf_rows=2).fit(X, y > 1)
+    assert weights(model, 4, X, y > 1).by_row.sum() == pytest.approx(1)
+
+
+def test_a_saved_model_has_weights(toy: AdaBoostClassifier, tmp_path: object) -> None:
+    path = f"{tmp_path}/toy.pacb"
+    toy.save(path)
+    again = pacboost.load(path)
+    X, y = lecture_points()
+    assert np.array_equal(weights(again, 3, X, y), weights(toy, 3, X, y))
+
+
+def test_what_is_refused(toy: AdaBoostClassifier) -> None:
+    X, y = lecture_points()
+    for t in (0, 5, 1.5):
+        with pytest.raises(ParameterError, match="t is"):
+            weights(toy, t, X, y)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="not the 10 rows"):
+        weights(toy, 1, X[:9], y[:9])
+    with pytest.raises(DataError, match="not the 10 rows"):
+        weights(toy, 1, X[:, ::-1], y)
+    with pytest.raises(ParameterError, match="weights of logit do not follow"):
+        weights(BoostClassifier("logit", "stump", n_estimators=2).fit(X, y), 1, X, y)
+    with pytest.raises(NotFittedError):
+        weights(AdaBoostClassifier(), 1, X, y)
+
+
+def test_a_broken_update_is_seen(toy: AdaBoostClassifier) -> None:
+    """The twin that weighs right rows up instead of wrong ones is not the run on these rows."""
+    X, y = lecture_points()
+    with pytest.raises(DataError, match="not the 10 rows"):
+        proof(toy, X, -y)
