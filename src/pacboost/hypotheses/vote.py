@@ -25,7 +25,8 @@ from pacboost.hypotheses.scored_trees import ScoredTrees
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
-from pacboost.kernels import lookup, words
+from pacboost.kernels import bins as lookup
+from pacboost.kernels import words
 from pacboost.kernels.cuda.device import gpu_in_use, to_gpu, zeros_on_gpu
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, SparseCodes, upper_cuts
