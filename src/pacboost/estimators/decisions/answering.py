@@ -18,7 +18,7 @@ from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
-from pacboost.questions.wrappers import snapshot
+from pacboost.questions.new_rows import snapshot
 
 
 class AnsweringClassifier(WrappedClassifier):

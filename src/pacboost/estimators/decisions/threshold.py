@@ -21,8 +21,8 @@ from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
+from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
-from pacboost.questions.wrappers import inner_models, remembers, snapshot
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 
