@@ -27,7 +27,7 @@ from .models.file.inspect import inspect as inspect
 from .monitoring.monitor import Monitor as Monitor
 from .questions.certify import certify as certify
 from .questions.certify import certify_all as certify_all
-from .questions.compare_models import compare_models as compare_models
+from .questions.compare import compare_models as compare_models
 from .questions.diagnose import diagnose as diagnose
 from .questions.verify import verify as verify
 

@@ -10,7 +10,7 @@ import pacboost
 from pacboost.bounds import measures
 from pacboost.bounds.coverage import average_rank, covered_lower, covering_rank
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.questions.calibration_rows import CalibrationRows
+from pacboost.questions.deciding import CalibrationRows
 from pacboost.questions.new_rows import NewRows
 from tests.bounds.coverage import check_coverage, check_rejected
 

@@ -201,14 +201,14 @@ def test_json_has_both_certificates() -> None:
 @pytest.fixture
 def writable_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let compiled code have a folder also where no usual one is writable."""
-    from pacboost.kernels import lookup
+    from pacboost.kernels import bins
 
     here = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
     look = doctor._cache
 
     def looking() -> doctor.Finding:
         with monkeypatch.context() as patched:
-            patched.setattr(lookup, "encode", here)
+            patched.setattr(bins, "encode", here)
             return look()
 
     monkeypatch.setattr(doctor, "_cache", looking)
@@ -254,10 +254,10 @@ def test_compiled_code_that_does_not_work_is_a_no(monkeypatch: pytest.MonkeyPatc
 def test_without_a_folder_for_compiled_code_it_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from pacboost.kernels import lookup
+    from pacboost.kernels import bins
 
     nowhere = SimpleNamespace(stats=SimpleNamespace(cache_path=None))
-    monkeypatch.setattr(lookup, "encode", nowhere)
+    monkeypatch.setattr(bins, "encode", nowhere)
     found = doctor._cache()
     assert not found.well
     assert "Set NUMBA_CACHE_DIR" in found.words

@@ -13,7 +13,7 @@ import pacboost
 from pacboost import learners
 from pacboost.errors import DataError, PacboostError, ParameterError
 from pacboost.hypotheses.function import Recorded
-from pacboost.questions.two_classes import whole_sample
+from pacboost.questions.mistakes import whole_sample
 from pacboost.samples.sample import Sample
 from pacboost.sources.toy import cycling_matrix, lecture_points
 from pacboost.theory import games as module

@@ -14,7 +14,7 @@ from pacboost.monitoring.mistakes import MistakeStream, read_mistakes
 from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.mistakes import mistakes as mistakes_of
-from pacboost.questions.wrappers import snapshot
+from pacboost.questions.new_rows import snapshot
 from pacboost.sources.optional import atomic_write, collected
 
 # The file of a monitor: JSON with a checksum, written whole or not at all.

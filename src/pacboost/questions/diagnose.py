@@ -25,7 +25,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import probability
 from pacboost.numerics.same_bits import exp, mean
-from pacboost.questions.two_classes import two_classes
+from pacboost.questions.mistakes import two_classes
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, NotCertified
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.kernels import hashing
 from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.learners.learner import Learner
+from pacboost.samples.bins import MOST_BINS, fit_bins
 from pacboost.samples.row_hashes import RowHasher
-from pacboost.sources.table import Table
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.dataframe import FrameTable, is_frame
+from pacboost.sources.optional import collected, need
+from pacboost.sources.oracles.choose import is_collection, open_source
+from pacboost.sources.oracles.held import Held, split_frame
+from pacboost.sources.oracles.oracle import SettlingChooser
+from pacboost.sources.table import Table, refuse_infinite
 
 
 def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
@@ -93,3 +104,94 @@ def share_of_row(table: Table) -> NDArray[np.float64]:
     """
     hashes = RowHasher(SALT, np.ones(table.n_columns)).exact(table)
     return np.asarray((hashes >> np.uint64(11)) * 2.0**-53)
+
+
+# Rows of two classes, as questions about a weak learner take them.
+
+
+def two_classes(X: Any, y: Any) -> tuple[Table, NDArray[np.int8]]:
+    """Read rows, and their labels as -1 and +1 in the order of the classes."""
+    table = table_of(collected(X))
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if classes.size != 2 or codes.size != table.n_rows:
+        raise DataError(
+            f"y holds {classes.size} classes in {codes.size} rows for {table.n_rows} rows of X; "
+            "two classes, and one label a row, are needed"
+        )
+    return table, np.where(codes == 1, np.int8(1), np.int8(-1))
+
+
+def whole_sample(learner: Learner, X: Any, y: Any) -> Sample:
+    """Return a sample of all rows, with a bin for every value where the learner reads bins."""
+    table, signs = two_classes(X, y)
+    bins = fit_bins(table, MOST_BINS) if learner.codes else None
+    return Sample(table, signs[:, None], bins=bins)
+
+
+def table_of(X: Any) -> Table:
+    """Read rows of numbers, or of a data frame."""
+    if isinstance(X, Table):
+        return X
+    if is_frame(X):
+        return FrameTable(X)
+    values = np.asarray(X, dtype=np.float64)
+    if values.ndim != 2 or 0 in values.shape:
+        raise DataError(f"X has shape {values.shape}; rows and columns are needed, some of each")
+    for column in range(values.shape[1]):
+        refuse_infinite(values[:, column], str(column))
+    return ArrayTable(values)
+
+
+# Rows of Dask collections for a certificate: workers read all of them, and a random choice comes.
+#
+# Every row of the collection has the same chance to be chosen, by a coin keyed to its partition and
+# its number there, so the rows that come are a simple random sample: what held for all rows (that
+# they are new, and independent draws) holds for these.
+
+MOST_ROWS = 200_000
+"""More rows hardly make a certificate smaller: its width is a quarter of a percent then."""
+KEY = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, eq=False)
+class ByCoin(SettlingChooser):
+    """Chooses every row with the same chance."""
+
+    share: float
+
+    def __call__(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
+        """Return which rows are chosen."""
+        drawn = np.empty(rows.size, dtype=np.uint64)
+        hashing.numbers(rows, KEY, drawn)
+        return np.asarray(drawn * 2.0**-hashing.BITS < self.share)
+
+    def settle(self, first: SettlingChooser) -> None:
+        """Do nothing: the share is settled."""
+
+
+def rows_and_labels(X: Any, y: Any, target: str | None) -> tuple[Any, Any]:
+    """Return rows in memory and their labels; ``target`` names the column of labels of a frame."""
+    if is_collection(X):
+        return _chosen(X if target is not None else (X, y), target)
+    if target is None:
+        if y is None:
+            raise DataError("y is None; give the labels, or name their column by target=")
+        return X, y
+    X = collected(X)
+    if not is_frame(X):
+        raise ParameterError(f"target is {target!r}, and X is no data frame; give y instead")
+    rows, labels = split_frame(X, target)
+    return rows, labels.to_numpy()
+
+
+def _chosen(source: Any, target: str | None) -> tuple[Any, NDArray[Any]]:
+    with open_source(source, target, 0) as oracle:
+        share = min(1.0, MOST_ROWS / max(1, oracle.n_rows or 1))
+        batches = list(oracle.select(ByCoin(share)))
+        if not batches:
+            raise DataError("the Dask collection holds no rows; at least one is needed")
+        rows = np.concatenate([batch.table.rows() for batch in batches])
+        labels = np.concatenate([batch.labels for batch in batches])
+        if oracle.names is None:
+            return rows, labels
+        return need("pandas", "frames").DataFrame(rows, columns=list(oracle.names)), labels

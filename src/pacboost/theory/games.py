@@ -27,7 +27,7 @@ from pacboost.learners.stump import Stump, StumpSearch
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.same_bits import exp
 from pacboost.numerics.same_bits import total as sum_of
-from pacboost.questions.two_classes import whole_sample
+from pacboost.questions.mistakes import whole_sample
 from pacboost.samples.sample import Sample
 
 # The game between rows and rules: its value, with two ends that hold whenever the search stops.
@@ -133,7 +133,7 @@ def keeps_values(sample: Sample) -> bool:
 
     Bins are of numbers of 32 bits, and there are at most 65,535 of a column.
 
-    >>> from pacboost.questions.two_classes import whole_sample
+    >>> from pacboost.questions.mistakes import whole_sample
     >>> keeps_values(whole_sample(Stump(), [[1.0], [2.0]], [0, 1]))
     True
     >>> keeps_values(whole_sample(Stump(), [[1.7e9], [1.7e9 + 10]], [0, 1]))

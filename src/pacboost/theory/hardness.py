@@ -21,7 +21,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.percent import percent_above
-from pacboost.questions.two_classes import whole_sample
+from pacboost.questions.mistakes import whole_sample
 from pacboost.theory.games import CappedGame, above, at_least, at_most, below
 
 Doubles = NDArray[np.float64]

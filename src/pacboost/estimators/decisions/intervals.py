@@ -16,8 +16,8 @@ from pacboost.estimators.decisions.sets import kept_rule, save_model, with_rule
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.numerics.same_bits import mean
-from pacboost.questions.calibration_rows import CalibrationRows
-from pacboost.questions.wrappers import snapshot
+from pacboost.questions.deciding import CalibrationRows
+from pacboost.questions.new_rows import snapshot
 from pacboost.sources.optional import collected
 
 Doubles = NDArray[np.float64]

@@ -17,11 +17,11 @@ from pacboost.bounds.family import Family
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
-from pacboost.questions.calibration_rows import CalibrationRows
-from pacboost.questions.certify_measures import by_column, groups_of_rows
+from pacboost.questions.certify import by_column, groups_of_rows
+from pacboost.questions.deciding import CalibrationRows
 from pacboost.questions.mistakes import fresh_labels, share_of_row
+from pacboost.questions.new_rows import remembers, snapshot
 from pacboost.questions.scored_rows import ScoredRows
-from pacboost.questions.wrappers import remembers, snapshot
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame

@@ -23,8 +23,8 @@ from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel, Model
+from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
-from pacboost.questions.wrappers import inner_models, remembers, snapshot
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba.types import UniTuple, float64, int64, uint8
-from numpy.typing import NDArray
 
-from pacboost.kernels.cuts import (
+from pacboost.kernels.runtime import Bytes, Floats, Wholes
+from pacboost.kernels.runtime.entry import caller
+from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
+from pacboost.kernels.split import (
     BINS,
     CATEGORY,
     CHANCE,
@@ -26,18 +28,114 @@ from pacboost.kernels.cuts import (
     NOISE,
     PENALTY,
     SMOOTH,
-    chance_of,
-    choose_members,
-    evidence_of,
+    Leaf,
     open_feature,
-    order_of,
-    pool_rare,
     scan_quickly,
     worth,
     worth_of_one,
 )
-from pacboost.kernels.runtime.entry import caller
-from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels
+
+# How the levels of a category are divided at a node: pooled, ordered, and cut.
+#
+# Why there are several orders: docs/decisions/0018-orders-of-levels.md.
+
+
+@part_of_kernels
+def pool_rare(own: Wholes, bins: int, least: float) -> None:
+    """Count levels of a category that weigh less than ``least`` in a node as missing there.
+
+    ``choose_members`` then sends them where missing values go.
+    """
+    for b in range(bins):
+        if float(own[0, b] & LOW) < least:
+            for s in range(own.shape[0]):
+                own[s, bins] += own[s, b]
+                own[s, b] = 0
+
+
+@part_of_kernels
+def chance_of(own: Wholes, bins: int, penalty: float) -> float:
+    """Return what is subtracted from the gain of a category, since its levels are ordered by it.
+
+    Each level adds to the gain of the best cut by chance alone; two levels leave no choice.
+    """
+    levels = 0
+    for b in range(bins + 1):
+        if own[0, b] != 0:
+            levels += 1
+    return float(penalty * max(levels - 2, 0))
+
+
+@part_of_kernels
+def evidence_of(own: Wholes, bins: int, total: Wholes, chance: float) -> float:
+    """Return how many times as much the levels of a category differ as they would by chance.
+
+    That is Fisher's F: what levels are worth beyond all rows together, per level, over ``chance``,
+    what a group of rows is worth whose pulls are noise. 0 if that is within two of its standard
+    deviations, √(2/levels), or if there is no choice between orders.
+    """
+    between, levels = 0.0, 0
+    for b in range(bins + 1):
+        if own[0, b] != 0:
+            levels += 1
+    if levels < 3 or chance <= 0:
+        return 0.0
+    for s in range(own.shape[0]):
+        for b in range(bins + 1):
+            if own[0, b] != 0:
+                pull = float(own[s, b] >> 32)
+                between += pull * pull / max(float(own[0, b] & LOW), 1.0)
+        pull = float(total[s] >> 32)
+        between -= pull * pull / float(total[0] & LOW)
+    found = between / (chance * float(levels - 1))
+    return found if found > 1 + 2 * np.sqrt(2 / levels) else 0.0
+
+
+@part_of_kernels
+def order_of(own: Wholes, bins: int, smooth: float, order: Wholes) -> None:
+    """Order categories by their mean pull, the missing one among them; ties by code."""
+    ratio = on_stack((256,), np.float64)
+    for b in range(bins + 1):
+        # at least 1: a level without weight has no mean, and NaN would not be ordered
+        value = float(own[0, b] >> 32) / max(float(own[0, b] & LOW) + smooth, 1.0)
+        place = b
+        while place > 0 and ratio[place - 1] > value:
+            ratio[place] = ratio[place - 1]
+            order[place] = order[place - 1]
+            place -= 1
+        ratio[place] = value
+        order[place] = b
+
+
+@part_of_kernels
+def choose_members(
+    own: Wholes,
+    bins: int,
+    order: Wholes,
+    cut: int,
+    heavier_left: bool,
+    missing: int,
+    members: Bytes,
+) -> bool:
+    """Write which levels of a category go left: the first ones up to the cut, in their order.
+
+    Missing values go with their place; where none was seen, to the heavier side. A level that is
+    not in this node goes where missing values go, which is given back.
+    """
+    for k in range(members.size):
+        members[k] = np.uint8(0)
+    missing_left = heavier_left and own[0, bins] == 0
+    for k in range(cut + 1):
+        if order[k] < bins:
+            members[order[k]] = np.uint8(1)
+        elif own[0, bins] != 0:
+            missing_left = True
+    members[missing] = np.uint8(missing_left)
+    for k in range(bins):
+        if own[0, k] == 0:
+            members[k] = np.uint8(missing_left)
+    return missing_left
+
 
 # Find the best split of a node by one feature: numbers, and levels of a category.
 #
@@ -46,16 +144,13 @@ from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels
 
 @part_of_kernels
 def scan_numbers(
-    own: NDArray[np.int64],
+    own: Wholes,
     absent: np.int64,
-    total: np.int64,
-    rules: NDArray[np.float64],
-    least: float,
-    span: NDArray[np.float64],
+    leaf: Leaf,
+    rules: Floats,
+    span: Floats,
     slope: int,
     wanted: float,
-    sums: NDArray[np.int64],
-    found_at: NDArray[np.float64],
 ) -> tuple[float, int, bool]:
     """Do what ``scan_feature`` does, for numbers and one output: the common case, so a fast one.
 
@@ -63,7 +158,8 @@ def scan_numbers(
     """
     criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
     if criterion == NEWTON and slope == 0:
-        return scan_quickly(own, absent, total, penalty, least, wanted, sums, found_at)
+        return scan_quickly(own, absent, leaf, wanted)
+    total, least = leaf.total, leaf.least
     weight = float(total & LOW)
     best, cut, missing_left = wanted, -1, False
     for way in range(2 if absent != 0 else 1):  # missing values right, then left
@@ -98,11 +194,11 @@ def scan_numbers(
 
 @part_of_kernels
 def scan_feature(
-    own: NDArray[np.int64],
-    feature: NDArray[np.int64],
-    total: NDArray[np.int64],
-    order: NDArray[np.int64],
-    rules: NDArray[np.float64],
+    own: Wholes,
+    feature: Wholes,
+    total: Wholes,
+    order: Wholes,
+    rules: Floats,
     least: float,
     wanted: float,
     chance: float,
@@ -147,9 +243,9 @@ def scan_feature(
 
 @part_of_kernels
 def know_levels(
-    histogram: NDArray[np.int64], features: NDArray[np.int64], missing: int,
-    total: NDArray[np.int64], rules: NDArray[np.float64], own: NDArray[np.int64],
-    order: NDArray[np.int64], orders: NDArray[np.uint8], evidence: NDArray[np.float64],
+    histogram: Wholes, features: Wholes, missing: int,
+    total: Wholes, rules: Floats, own: Wholes,
+    order: Wholes, orders: Bytes, evidence: Floats,
 ) -> None:  # fmt: skip
     """Write down the order of every category's levels at the root, and how much they differ."""
     for j in range(features.shape[0]):
@@ -166,17 +262,17 @@ def know_levels(
 
 @part_of_kernels
 def scan_category(
-    own: NDArray[np.int64],
-    feature: NDArray[np.int64],
-    total: NDArray[np.int64],
-    rules: NDArray[np.float64],
+    own: Wholes,
+    feature: Wholes,
+    total: Wholes,
+    rules: Floats,
     least: float,
     rare: float,
     wanted: float,
-    known: NDArray[np.uint8],
+    known: Bytes,
     evidence: float,
     missing: int,
-    members: NDArray[np.uint8],
+    members: Bytes,
 ) -> tuple[float, int, bool]:
     """Do what ``scan_feature`` does, with the levels of a category in each of three orders.
 
@@ -212,20 +308,20 @@ KINDS = (
 """The types of what ``scan`` takes."""
 
 
-@kernel
+@uncounted
 def scan(
-    histogram: NDArray[np.int64],
-    features: NDArray[np.int64],
-    allowed: NDArray[np.uint8],
+    histogram: Wholes,
+    features: Wholes,
+    allowed: Bytes,
     missing: int,
     size: int,
-    rules: NDArray[np.float64],
-    span: NDArray[np.float64],
-    best: NDArray[np.int64],
-    members: NDArray[np.uint8],
+    rules: Floats,
+    span: Floats,
+    best: Wholes,
+    members: Bytes,
     at_root: int,
-    orders: NDArray[np.uint8],
-    evidence: NDArray[np.float64],
+    orders: Bytes,
+    evidence: Floats,
 ) -> tuple[float, float]:
     """Find the best split over every feature; give what its sides and the leaf are worth.
 
@@ -253,6 +349,7 @@ def scan(
     nothing = after
     if at_root:
         know_levels(histogram, features, missing, total, rules, own, order, orders, evidence)
+    leaf = Leaf(total[0], rules[PENALTY], least, sums, found_at)
     for j in range(features.shape[0]):
         if not allowed[j]:
             continue
@@ -267,9 +364,7 @@ def scan(
             line = own[0]
             absent = line[bins]
         if plain:
-            found, cut, left = scan_numbers(
-                line[:bins], absent, total[0], rules, least, span, slope, after, sums, found_at
-            )
+            found, cut, left = scan_numbers(line[:bins], absent, leaf, rules, span, slope, after)
         elif category:
             found, cut, left = scan_category(
                 own, feature, total, rules, least, rules[LEVEL_ROWS] * weight / size, after,

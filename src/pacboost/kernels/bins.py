@@ -14,12 +14,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.runtime import Cells, Floats, Wholes
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels
 
 ROWS_PER_TILE = 256  # a tile of a C-ordered matrix stays in the second-level cache
 
 
-def pack(cuts: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def pack(cuts: Sequence[Floats]) -> tuple[Floats, Wholes]:
     """Lay features' cuts one after the other; give them and where each feature begins and ends.
 
     >>> packed, offsets = pack([np.array([1.0, 2.0]), np.arange(300.0)])
@@ -35,7 +36,7 @@ def pack(cuts: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDAr
 
 
 @part_of_kernels
-def rank(cuts: NDArray[np.float64], value: float) -> np.int64:
+def rank(cuts: Floats, value: float) -> np.int64:
     """Count the cuts below a value, whatever power of two they are."""
     low = np.int64(0)
     step = np.int64(cuts.size >> 1)
@@ -46,7 +47,7 @@ def rank(cuts: NDArray[np.float64], value: float) -> np.int64:
 
 
 @part_of_kernels
-def rank_in_256(cuts: NDArray[np.float64], value: float) -> np.uint64:
+def rank_in_256(cuts: Floats, value: float) -> np.uint64:
     """Count the cuts below a value among 256, without a branch."""
     low = np.uint64(0)
     low += np.uint64(128) * np.uint64(cuts[low + np.uint64(127)] < value)
@@ -64,11 +65,11 @@ def rank_in_256(cuts: NDArray[np.float64], value: float) -> np.uint64:
 def encode(
     values: NDArray[np.floating],
     first: int,
-    features: NDArray[np.int64],
-    cuts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
+    features: Wholes,
+    cuts: Floats,
+    offsets: Wholes,
     missing: int,
-    codes: NDArray[np.unsignedinteger],
+    codes: Cells,
     start: int,
 ) -> None:
     """Write the codes of some features, one line each, from row ``start`` on.
@@ -97,11 +98,11 @@ def encode(
 @kernel
 def encode_rows(
     values: NDArray[np.floating],
-    rows: NDArray[np.int64],
-    cuts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
+    rows: Wholes,
+    cuts: Floats,
+    offsets: Wholes,
     missing: int,
-    codes: NDArray[np.unsignedinteger],
+    codes: Cells,
 ) -> bool:
     """Write the codes of some rows of a matrix, a tile at a time; tell if all are finite."""
     finite = True
@@ -130,12 +131,12 @@ def encode_rows(
 @kernel
 def score(
     values: NDArray[np.floating],
-    columns: NDArray[np.int64],
-    cuts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    steps: NDArray[np.float64],
-    missing: NDArray[np.float64],
-    scores: NDArray[np.float64],
+    columns: Wholes,
+    cuts: Floats,
+    offsets: Wholes,
+    steps: Floats,
+    missing: Floats,
+    scores: Floats,
 ) -> None:
     """Add to each row's score the step its value stands on, for the columns named.
 

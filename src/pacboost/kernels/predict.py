@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Wholes
 from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels
 
 ROWS_PER_TILE = 512  # their codes and the nodes of a tree stay in the first cache
@@ -15,12 +15,7 @@ FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, MEMBER = range(6)
 
 @part_of_kernels
 def leaf_of(
-    codes: NDArray[np.unsignedinteger],
-    row: int,
-    nodes: NDArray[np.int32],
-    members: NDArray[np.uint8],
-    first: int,
-    missing: int,
+    codes: Cells, row: int, nodes: Numbers, members: Bytes, first: int, missing: int
 ) -> np.int64:
     """Return the leaf of a row in the tree whose splits begin at ``first``."""
     at = np.int64(0)
@@ -39,12 +34,7 @@ def leaf_of(
 
 @kernel
 def leaves(
-    codes: NDArray[np.unsignedinteger],
-    nodes: NDArray[np.int32],
-    members: NDArray[np.uint8],
-    missing: int,
-    start: int,
-    out: NDArray[np.unsignedinteger],
+    codes: Cells, nodes: Numbers, members: Bytes, missing: int, start: int, out: Cells
 ) -> None:
     """Write the leaf of every row of one tree, from row ``start`` on."""
     for i in range(out.size):
@@ -53,14 +43,14 @@ def leaves(
 
 @kernel
 def score(
-    codes: NDArray[np.unsignedinteger],
-    nodes: NDArray[np.int32],
-    members: NDArray[np.uint8],
+    codes: Cells,
+    nodes: Numbers,
+    members: Bytes,
     missing: int,
-    trees: NDArray[np.int64],
-    values: NDArray[np.float64],
+    trees: Wholes,
+    values: Floats,
     start: int,
-    scores: NDArray[np.float64],
+    scores: Floats,
 ) -> None:
     """Add what every tree says to the scores (rows, outputs), from row ``start`` on.
 
@@ -91,13 +81,7 @@ SPREAD = np.uint32(0x077CB531)
 
 
 @kernel
-def by_tables(
-    codes: NDArray[np.unsignedinteger],
-    features: NDArray[np.int64],
-    tables: NDArray[np.float64],
-    start: int,
-    scores: NDArray[np.float64],
-) -> None:
+def by_tables(codes: Cells, features: Wholes, tables: Floats, start: int, scores: Floats) -> None:
     """Add tables[f, code, k] of the named features to the scores (rows, outputs)."""
     rows, outputs = scores.shape
     for tile in range(0, rows, ROWS_PER_TILE):
@@ -112,13 +96,13 @@ def by_tables(
 
 @kernel
 def by_masks(
-    codes: NDArray[np.unsignedinteger],
-    features: NDArray[np.int64],
-    masks: NDArray[np.uint32],
-    trees: NDArray[np.int64],
-    values: NDArray[np.float64],
+    codes: Cells,
+    features: Wholes,
+    masks: Rows,
+    trees: Wholes,
+    values: Floats,
     start: int,
-    scores: NDArray[np.float64],
+    scores: Floats,
 ) -> None:
     """Add what the leaf of every tree says to the scores (rows, outputs).
 
@@ -145,17 +129,11 @@ def by_masks(
 
 
 @kernel
-def leaf_masks(
-    nodes: NDArray[np.int32],
-    lines: NDArray[np.int64],
-    members: NDArray[np.uint8],
-    missing: int,
-    masks: NDArray[np.uint32],
-) -> None:
+def leaf_masks(nodes: Numbers, lines: Wholes, members: Bytes, missing: int, masks: Rows) -> None:
     """Write which leaves every code leaves over; ``lines`` says which line a split's feature has.
 
-    ``nodes`` are the splits of a tree, as kernels/walk.py has them. The parts of a split come after
-    it, so the leaves below a split are known once those below all later ones are.
+    ``nodes`` are the splits of a tree. The parts of a split come after it,
+    so the leaves below a split are known once those below all later ones are.
     """
     below = on_stack((nodes.shape[0],), np.uint32)
     one = np.uint32(1)
