@@ -29,6 +29,7 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.learners import Rectangle
+from pacboost.theory.nvote import out_of_bag_sizes
 from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data
@@ -341,7 +342,7 @@ def test_certificates_of_a_fit(way: str) -> None:
     assert again(**certificate.inputs) == certificate.value < 0.7
     assert counts.rows == 4_000
     bags = np.array([model._bags.bag(b).counts > 0 for b in range(25)])
-    fewest, pair = out_of_bag.out_of_bag_sizes(bags)
+    fewest, pair = out_of_bag_sizes(bags)
     assert counts.least_size == fewest
     assert counts.pair_least_size in (None, pair)
 
