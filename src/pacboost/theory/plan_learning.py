@@ -78,8 +78,6 @@ class Plan:
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
 
 
-from pacboost.theory.plan_learning import Plan
-
 WORST_CASE = "deterministic learners on the worst distribution of such a class"
 """Whom the lower bounds of Blumer et al. and of Ehrenfeucht et al. speak of, as they are used here:
 one that tosses a coin where it is undecided may need fewer, and so may an easier distribution."""

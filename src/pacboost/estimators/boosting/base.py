@@ -38,7 +38,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
-from pacboost.models.calibration import calibrators
+from pacboost.models import calibration
 from pacboost.models.model import Model
 from pacboost.samples.sample import fingerprint
 from pacboost.sources.levels import NO_LEVELS
@@ -217,8 +217,8 @@ class Boosting(BoostingFit, VoteClassifier):
         usual = type(self).calibrate
         if self.calibrate in (None, usual):
             return examples, None
-        if self.calibrate not in calibrators.NAMES:
-            names = calibrators.NAMES if usual is None else (usual, *calibrators.NAMES)
+        if self.calibrate not in calibration.NAMES:
+            names = calibration.NAMES if usual is None else (usual, *calibration.NAMES)
             allowed = ", ".join(repr(name) for name in names)
             raise ParameterError(f"calibrate is {self.calibrate!r}; it may be {allowed} or None")
         if self._several_labels:
@@ -275,7 +275,7 @@ class Boosting(BoostingFit, VoteClassifier):
         """Add to the model how texts are read; other rows need nothing."""
         return model
 
-    def _calibrated(self, work: PreparedFit) -> calibrators.Calibration | None:
+    def _calibrated(self, work: PreparedFit) -> calibration.Calibration | None:
         """Fit the calibration on rows held back for it, and measure its calibration error.
 
         The error is measured on halves of those rows that did not take part in the fit.
@@ -287,8 +287,8 @@ class Boosting(BoostingFit, VoteClassifier):
         scores = work.run.vote().scores(rows.table)
         labels = rows.classes()
         method = curve_for(self.calibrate, labels.size)
-        fitted = calibrators.fit(method, scores, labels, rows.weights)
-        self.calibration_error_ = calibrators.crossed_error(method, scores, labels, rows.weights)
+        fitted = calibration.fit(method, scores, labels, rows.weights)
+        self.calibration_error_ = calibration.crossed_error(method, scores, labels, rows.weights)
         return fitted
 
     def _warn(self, run: Run) -> None:

@@ -23,7 +23,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn
 from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.learners.stump import count_rules
-from pacboost.models.calibration import calibrators
+from pacboost.models import calibration
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.questions import selective
@@ -148,7 +148,7 @@ def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
 
 def curve_for(method: str, rows: int) -> str:
     """Return the method of calibration; "isotonic" needs more rows than the others."""
-    needed = calibrators.ROWS_FOR_ISOTONIC
+    needed = calibration.ROWS_FOR_ISOTONIC
     if method != "isotonic" or rows >= needed:
         return method
     warn(

@@ -26,7 +26,7 @@ from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
-from pacboost.models.calibration.calibrators import Calibration
+from pacboost.models.calibration import Calibration
 from pacboost.samples import sample as fingerprint
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Sample

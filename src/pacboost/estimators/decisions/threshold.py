@@ -21,9 +21,8 @@ from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.decisions.sets import plain_rows
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import AnswerList, answers, confidence
-from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.questions.wrappers import inner_models, remembers, snapshot
 from pacboost.samples.sketch import Overlap, Sketch
@@ -223,7 +222,7 @@ class ThresholdClassifier(WrappedClassifier):
 
         Two axes may be given: shares by threshold, and recall by false alarms.
         """
-        from pacboost.reports.text import threshold_curves
+        from pacboost.reports.plots import threshold_curves
 
         return threshold_curves(self.decision, ax)
 
@@ -235,9 +234,9 @@ class ThresholdClassifier(WrappedClassifier):
         if isinstance(model, Model):
             whole = replace(model, certificate=None, answering=None, held_out=None)
             model_file.save(replace(whole, decision=self.decision), path, seen)
-        elif isinstance(model, forest_format.ForestModel):
+        elif isinstance(model, ForestModel):
             forest = replace(model, certificate=None, held_out=None, decision=self.decision)
-            forest_format.save(forest, path, seen)
+            model_file.save(forest, path, seen)
         else:
             raise FileError(
                 f"{path}: is not written, for {type(inner).__name__} has no model file. Pickle it, "
@@ -246,7 +245,7 @@ class ThresholdClassifier(WrappedClassifier):
 
     def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
         """Write the page of the estimator, which begins with what is guaranteed."""
-        from pacboost.reports.page.sentence import Sentence
+        from pacboost.reports.page.document import Sentence
 
         head = wording.sentence(self.certificate_)
         said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())
@@ -318,7 +317,7 @@ class AnsweringClassifier(WrappedClassifier):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the error among the answered, seen and guaranteed, by the share that is answered."""
-        from pacboost.reports.text import answering_curve
+        from pacboost.reports.plots import answering_curve
 
         return answering_curve(self.curve_, ax)
 
@@ -336,7 +335,7 @@ class AnsweringClassifier(WrappedClassifier):
 
     def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
         """Write the page of the estimator, which begins with what is guaranteed."""
-        from pacboost.reports.page.sentence import Sentence
+        from pacboost.reports.page.document import Sentence
 
         said = Sentence(*sentence(self.certificate_), self.curve_.answers())
         written: Path = self.estimator_.report(

@@ -1,0 +1,408 @@
+"""Calibration against scikit-learn's, and where the true probabilities are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp, softmax
+from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.datasets import load_iris
+from sklearn.frozen import FrozenEstimator
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+from pacboost import BoostClassifier, load
+from pacboost.errors import DataError, ParameterError
+from pacboost.models import calibration
+from pacboost.models.calibration import (
+    METHODS,
+    Calibration,
+    Isotonic,
+    Sigmoid,
+    calibration_error,
+    fit,
+    fit_slope,
+)
+
+Doubles = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+both = pytest.mark.parametrize("method", METHODS)
+
+
+def some_rows(seed: int, rows: int, *, ties: bool = False) -> tuple[Doubles, Labels]:
+    """Scores, and labels that follow them noisily; both classes are there."""
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(0.3, 2, rows)
+    scores = np.round(scores) if ties else scores
+    labels = (generator.random(rows) < expit(1.5 * scores - 1)).astype(np.int64)
+    labels[:2] = [0, 1]
+    return scores, labels
+
+
+def second(calibration: Calibration, scores: Doubles) -> Doubles:
+    """The probability of the second class."""
+    probabilities: Doubles = calibration.probabilities(scores)[:, 1]
+    return probabilities
+
+
+def reference(method: str, scores: Doubles, labels: Labels, weights: Doubles | None) -> Any:
+    """scikit-learn's curve."""
+    if method == "sigmoid":
+        return _SigmoidCalibration().fit(scores, labels, weights)
+    curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    return curve.fit(scores, labels, weights)
+
+
+@both
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_curves_equal_those_of_scikit_learn(method: str, ties: bool, weighted: bool) -> None:
+    scores, labels = some_rows(3, 400, ties=ties)
+    weights = None
+    if weighted:
+        weights = np.random.default_rng(1).exponential(size=400)
+        weights /= weights.mean()  # scikit-learn smooths by sums of weights, we by rows
+    asked = np.linspace(-9, 9, 301)
+    wanted = reference(method, scores, labels, weights).predict(asked)
+    found = second(fit(method, scores, labels, weights), asked)
+    np.testing.assert_allclose(found, wanted, atol=1e-9 if method == "isotonic" else 2e-4)
+
+
+def test_sigmoid_has_no_more_loss_than_the_one_of_scikit_learn() -> None:
+    scores, labels = some_rows(5, 300)
+    high, low = ((labels == c).sum() for c in (1, 0))
+    targets = np.where(labels == 1, (high + 1) / (high + 2), 1 / (low + 2))
+
+    def loss(p: Doubles) -> float:
+        return float(-(targets * np.log(p) + (1 - targets) * np.log1p(-p)).sum())
+
+    theirs = reference("sigmoid", scores, labels, None).predict(scores)
+    assert loss(second(fit("sigmoid", scores, labels), scores)) <= loss(theirs) + 1e-9
+
+
+@both
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_equal_those_of_a_calibrated_classifier(method: str, classes: int) -> None:
+    generator = np.random.default_rng(2)
+    labels = generator.integers(classes, size=600)
+    X = np.eye(classes)[labels] + generator.normal(0, 0.8, (600, classes))
+    inner = LogisticRegression(C=0.01).fit(X[:200], labels[:200])
+    theirs = CalibratedClassifierCV(FrozenEstimator(inner), method=method, cv=5)
+    theirs.fit(X[200:], labels[200:])
+    ours = fit(method, inner.decision_function(X[200:]), labels[200:])
+    asked = generator.normal(0.3, 1, (500, classes))
+    folds = theirs.calibrated_classifiers_
+    assert len(folds) == 1  # of a frozen estimator every row is held out
+    found = ours.probabilities(inner.decision_function(asked))
+    np.testing.assert_allclose(found, theirs.predict_proba(asked), atol=2e-4)
+
+
+@both
+def test_distorted_scores_are_put_right_where_the_truth_is_known(method: str) -> None:
+    generator = np.random.default_rng(7)
+    truth = generator.beta(1, 1, 20_000)
+    labels = (generator.random(20_000) < truth).astype(np.int64)
+    logits = np.log(truth / (1 - truth))
+    overconfident = 3 * logits + 1
+    held_out, fresh = np.arange(10_000), np.arange(10_000, 20_000)
+    calibration = fit(method, overconfident[held_out], labels[held_out])
+    found = second(calibration, overconfident[fresh])
+    before = calibration_error(expit(overconfident[fresh]), labels[fresh])
+    after = calibration_error(found, labels[fresh])
+    assert before > 0.1
+    assert after < 0.025
+    assert np.abs(found - truth[fresh]).mean() < 0.02
+
+
+@both
+def test_many_classes_are_put_right_as_well(method: str) -> None:
+    generator = np.random.default_rng(8)
+    logits = generator.normal(0, 1.5, (20_000, 4))
+    truth = softmax(logits, axis=1)
+    labels = (truth.cumsum(axis=1) < generator.random((20_000, 1))).sum(axis=1)
+    half = 10_000
+    calibration = fit(method, 4 * truth[:half], labels[:half])
+    probabilities = calibration.probabilities(4 * truth[half:])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    before = calibration_error(softmax(8 * truth[half:], axis=1), labels[half:])
+    assert calibration_error(probabilities, labels[half:]) < min(0.05, before)
+
+
+def test_true_probabilities_have_no_more_error_than_chance_makes() -> None:
+    generator = np.random.default_rng(9)
+    truth = generator.random(30_000)
+    error = calibration_error(truth, generator.random(30_000) < truth)
+    assert error < 0.4 * np.sqrt(15 / 30_000)
+
+
+def test_calibration_error_by_hand() -> None:
+    confidence = np.array([0.6, 0.7, 0.8, 0.9])
+    shares = np.stack([confidence, 1 - confidence], axis=1)
+    labels = np.array([0, 1, 0, 0])
+    two_parts = (abs(0.5 - 0.65) + abs(1.0 - 0.85)) / 2
+    assert calibration_error(shares, labels, bins=2) == pytest.approx(two_parts)
+    assert calibration_error(shares, labels, bins=1) == pytest.approx(0.0)
+    assert calibration_error(shares, labels, bins=1, weights=[0, 5, 0, 0]) == pytest.approx(0.7)
+    assert calibration_error(shares[:, 1], labels, bins=2) == pytest.approx(two_parts)
+
+
+def test_equal_confidences_stay_in_one_part() -> None:
+    labels = np.tile([0, 1], 50)
+    assert calibration_error(np.full(100, 0.5), np.sort(labels), bins=15) == pytest.approx(0.0)
+
+
+@both
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 2**32), rows=st.integers(10, 60), ties=st.booleans())
+def test_curves_rise_stay_in_range_and_ignore_the_order_of_rows(
+    method: str, seed: int, rows: int, ties: bool
+) -> None:
+    generator = np.random.default_rng(seed)
+    scores, labels = some_rows(seed, rows, ties=ties)
+    weights = generator.integers(1, 4, rows) / 3
+    calibration = fit(method, scores, labels, weights)
+    heights = second(calibration, np.linspace(-10, 10, 1001))
+    assert (np.diff(heights) >= -1e-12).all()
+    assert ((heights >= 0) & (heights <= 1)).all()
+    order = generator.permutation(rows)
+    assert fit(method, scores[order], labels[order], weights[order]) == calibration
+    assert Calibration.from_dict(json.loads(json.dumps(calibration.to_dict()))) == calibration
+
+
+@both
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 2**32),
+    scale=st.sampled_from([1e-30, 1e-3, 8.0, 1e30]),
+    shift=st.floats(-3, 3),
+)
+def test_units_of_scores_and_of_weights_do_not_matter(
+    method: str, seed: int, scale: float, shift: float
+) -> None:
+    scores, labels = some_rows(seed, 50)
+    weights = np.random.default_rng(seed).exponential(size=50)
+    plain = second(fit(method, scores, labels, weights), scores)
+    moved = scale * (scores + shift)
+    np.testing.assert_allclose(
+        second(fit(method, moved, labels, weights * 1e-6), moved), plain, atol=1e-6
+    )
+
+
+@both
+def test_rows_without_weight_count_as_absent(method: str) -> None:
+    scores, labels = some_rows(1, 60)
+    weights = np.where(np.arange(60) < 40, 2.0, 0.0)
+    assert fit(method, scores, labels, weights) == fit(method, scores[:40], labels[:40])
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 2**32), classes=st.integers(2, 5))
+def test_probabilities_of_many_classes_add_up_to_one(seed: int, classes: int) -> None:
+    generator = np.random.default_rng(seed)
+    scores = np.round(generator.normal(size=(40, classes)), 1)
+    labels = np.arange(40) % classes
+    for method in METHODS:
+        probabilities = fit(method, scores, labels).probabilities(3 * scores)
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+        assert (probabilities >= 0).all()
+
+
+def test_classes_share_where_every_curve_says_no() -> None:
+    curve = Isotonic((0.0, 1.0), (0.0, 1.0))
+    calibration = Calibration("isotonic", (curve,) * 4)
+    found = calibration.probabilities([[0.0] * 4, [0.0, 1.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0]])
+    assert found.tolist() == [[0.25] * 4, [0, 1, 0, 0], [0.5, 0.5, 0, 0]]
+
+
+@both
+def test_scores_that_rank_the_wrong_way_round_give_a_level_curve(method: str) -> None:
+    scores, labels = some_rows(1, 200)
+    heights = second(fit(method, -scores, labels), np.linspace(-5, 5, 50))
+    assert np.ptp(heights) < 0.1
+    constant = second(fit(method, np.ones(200), labels), np.array([-1.0, 1.0, 7.0]))
+    assert np.ptp(constant) == 0
+    assert constant[0] == pytest.approx(labels.mean(), abs=0.01)
+
+
+def test_separated_scores_still_have_a_finite_sigmoid() -> None:
+    scores = np.arange(20.0)
+    curve = fit("sigmoid", scores, scores > 9).curves[0]
+    assert isinstance(curve, Sigmoid)
+    assert 0 < curve.slope < 10
+    np.testing.assert_allclose(curve.at(scores)[[0, -1]], [0, 1], atol=0.02)
+
+
+def test_level_stretches_keep_their_ends_only() -> None:
+    curve = fit("isotonic", np.arange(40.0), np.arange(40) >= 20).curves[0]
+    assert curve == Isotonic((0.0, 19.0, 20.0, 39.0), (0.0, 0.0, 1.0, 1.0))
+
+
+def test_an_unknown_method_is_refused_with_the_list() -> None:
+    with pytest.raises(ParameterError, match="method is 'beta'; it may be sigmoid or isotonic"):
+        fit("beta", *some_rows(0, 20))
+
+
+@both
+@pytest.mark.parametrize(
+    ("scores", "labels", "weights", "words"),
+    [
+        (np.arange(20.0), np.ones(20), None, "1 of 2 classes, none of class 0"),
+        (np.arange(20.0), np.arange(20) > 9, np.arange(20) < 10, "none of class 1"),
+        (np.ones((20, 3)), np.arange(20) % 2, None, "2 of 3 classes, none of class 2"),
+        (np.arange(9.0), np.arange(9) % 2, None, "9 held-out rows .* at least 10"),
+        (np.arange(20.0), np.arange(20) % 2, np.arange(20) < 4, "4 held-out rows"),
+        (np.arange(20.0), np.arange(20), None, "a label is .*2.* 0 to 1"),
+        (np.arange(20.0), ["a"] * 20, None, "a label is .*'a'"),
+        (np.arange(20.0), np.full(20, np.nan), None, "a label is .*nan"),
+        (np.arange(20.0), np.arange(19) % 2, None, "labels have shape"),
+        (np.full(20, np.inf), np.arange(20) % 2, None, "scores hold NaN or infinity"),
+        (np.ones((20, 1)), np.arange(20) % 2, None, r"scores have shape \(20, 1\)"),
+        (np.arange(20.0), np.arange(20) % 2, np.ones(3), "weights have shape"),
+        (np.arange(20.0), np.arange(20) % 2, np.zeros(20), "not all of them 0"),
+        (np.arange(20.0), np.arange(20) % 2, -np.ones(20), "not be negative"),
+    ],
+)
+def test_rows_that_cannot_be_used(
+    method: str, scores: Any, labels: Any, weights: Any, words: str
+) -> None:
+    with pytest.raises(DataError, match=words):
+        fit(method, scores, labels, weights)
+
+
+@both
+def test_scores_of_another_shape_are_refused(method: str) -> None:
+    calibration = fit(method, *some_rows(0, 20))
+    with pytest.raises(DataError, match=r"takes \(rows,\)"):
+        calibration.probabilities(np.ones((3, 3)))
+    three = fit(method, np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 3)
+    with pytest.raises(DataError, match=r"takes \(rows, 3\)"):
+        three.probabilities(np.ones(3))
+
+
+def test_errors_of_nothing_are_refused() -> None:
+    with pytest.raises(DataError, match="with a row at least"):
+        calibration_error(np.empty((0, 2)), [])
+    with pytest.raises(ParameterError, match="bins is 0"):
+        calibration_error([0.5], [1], bins=0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"method": "beta", "curves": []},
+        {"method": "sigmoid", "curves": []},
+        {"method": "sigmoid", "curves": [{"slope": -1.0, "offset": 0.0}]},
+        {"method": "sigmoid", "curves": [{"slope": float("nan"), "offset": 0.0}]},
+        {"method": "isotonic", "curves": [{"slope": 1.0, "offset": 0.0}]},
+        {"method": "isotonic", "curves": [{"knots": [], "heights": []}]},
+        {"method": "isotonic", "curves": [{"knots": [0.0, 1.0], "heights": [1.0, 0.0]}]},
+        {"method": "isotonic", "curves": [{"knots": [0.0, 1.0], "heights": [0.0, 2.0]}]},
+        {"method": "isotonic", "curves": [{"knots": [0.0], "heights": [0.0, 1.0]}]},
+    ],
+)
+def test_something_else_is_not_a_calibration(content: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match="not a calibration"):
+        Calibration.from_dict(content)
+
+
+# One slope for all classes: the best there is, and finite where every row is right.
+
+
+def drawn(seed: int, rows: int, classes: int, steep: float) -> tuple[Doubles, NDArray[np.int64]]:
+    """Scores, and labels drawn from softmax(steep·scores)."""
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(size=(rows, classes))
+    noise = generator.gumbel(size=(rows, classes))
+    return scores, (steep * scores + noise).argmax(axis=1)
+
+
+def loss(slope: float, scores: Doubles, labels: NDArray[np.int64], weights: Doubles) -> float:
+    logs = logsumexp(slope * scores, axis=1)
+    known = weights * (logs - slope * scores[np.arange(labels.size), labels])
+    unknown = weights / weights.sum() * (logs - slope * scores.mean(axis=1))
+    return float((known + unknown).sum())
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 6),
+    st.sampled_from([0.1, 1.0, 30.0, -1.0]),
+    st.sampled_from([1e-4, 1.0, 1e4]),
+)
+@settings(deadline=None)
+def test_no_other_slope_is_better(seed: int, classes: int, steep: float, scale: float) -> None:
+    scores, labels = drawn(seed, 40, classes, steep)
+    scores = scores * scale
+    weights = np.random.default_rng(seed).exponential(size=40)
+    slope = fit_slope(scores, labels, weights)
+    assert 0 <= slope < np.inf
+    least = loss(slope, scores, labels, weights)
+    for other in (slope * 0.99, slope * 1.01, slope + 1e-3 / scale):
+        assert least <= loss(other, scores, labels, weights) + 1e-9
+
+
+def test_where_every_row_is_right_the_slope_is_finite() -> None:
+    scores = np.eye(3)[[0, 1, 2, 0]]
+    slope = fit_slope(scores, np.array([0, 1, 2, 0]), np.ones(4))
+    assert softmax(slope * scores[0])[0] == pytest.approx((4 + 1 / 3) / 5, rel=1e-9)
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    scores, labels = drawn(1, 200, 5, 2.0)
+    weights, order = np.ones(200), np.random.default_rng(2).permutation(200)
+    assert fit_slope(scores, labels, weights) == fit_slope(scores[order], labels[order], weights)
+
+
+def test_finds_the_truth_where_curves_of_few_rows_do_not() -> None:
+    """Sixty classes, ten rows of each to learn from."""
+    scores, labels = drawn(3, 4000, 60, 3.0)
+    fresh, truth = drawn(4, 4000, 60, 3.0)
+    found = calibration.fit("temperature", scores[:600], labels[:600])
+    assert found.slope == pytest.approx(3.0, rel=0.05)
+    assert calibration_error(found.probabilities(fresh), truth) < 0.03
+    curves = calibration.fit("sigmoid", scores[:600], labels[:600])
+    assert calibration_error(curves.probabilities(fresh), truth) > 0.1
+
+
+def test_two_classes_have_one_score() -> None:
+    scores = np.random.default_rng(5).normal(size=500)
+    labels = (np.random.default_rng(6).random(500) < expit(4 * scores)).astype(int)
+    found = calibration.fit("temperature", scores, labels)
+    assert found.slope is not None
+    assert found.probabilities(scores)[:, 1] == pytest.approx(expit(found.slope * scores))
+
+
+def test_a_class_may_be_absent() -> None:
+    scores, labels = drawn(7, 60, 3, 1.0)
+    calibration.fit("temperature", scores, np.minimum(labels, 1))
+    with pytest.raises(DataError, match="or take 'temperature'"):
+        calibration.fit("sigmoid", scores, np.minimum(labels, 1))
+
+
+def test_files_keep_it_and_refuse_what_is_none() -> None:
+    found = calibration.fit("temperature", *drawn(8, 60, 3, 1.0))
+    assert Calibration.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    for slope in (-1.0, float("inf"), float("nan"), "steep", None):
+        with pytest.raises(DataError, match="not a calibration"):
+            Calibration.from_dict({"method": "temperature", "slope": slope})
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_models_keep_it(classes: int, tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    y = np.minimum(y, classes - 1)
+    model = BoostClassifier(n_estimators=5, calibrate="temperature", random_state=0).fit(X, y)
+    assert model.predict(X).tolist() == model.predict_proba(X).argmax(axis=1).tolist()
+    model.save(tmp_path / "model.pacb")
+    back = load(tmp_path / "model.pacb")
+    assert np.array_equal(back.predict_proba(X), model.predict_proba(X))
+    assert np.allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))

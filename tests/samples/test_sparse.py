@@ -1,0 +1,101 @@
+"""Cuts and codes of sparse tables are those of the same tables opened up; few are stored."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pacboost.samples import bins as bins_of
+from pacboost.samples.bins import SparseCodes, fit_bins
+from pacboost.samples.cuts import distinct
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.sparse import SparseTable, words_of
+from tests.sparse_samples import twins
+
+
+@pytest.mark.parametrize("looked_at", [7, 200_000])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("max_bins", [2, 3, 8, 255])
+def test_the_cuts_are_those_of_the_dense_table(
+    monkeypatch: pytest.MonkeyPatch, max_bins: int, weighted: bool, looked_at: int
+) -> None:
+    monkeypatch.setattr(bins_of, "ROWS_LOOKED_AT", looked_at)
+    generator = np.random.default_rng(max_bins)
+    for _ in range(20):
+        X, matrix = twins(generator)
+        weights = generator.random(len(X)) + 0.01 if weighted else None
+        wanted = fit_bins(ArrayTable(X), max_bins, weights)
+        found = fit_bins(SparseTable(matrix), max_bins, weights)
+        assert not wanted.differ(found)
+        np.testing.assert_array_equal(found.middle, wanted.middle)
+
+
+def test_distinct_values_with_their_weights() -> None:
+    X = np.array([[0.0, -2.0], [3.0, -0.0], [3.0, np.nan], [0.0, 1.0]])
+    matrix = sparse.csc_array(X)
+    matrix.data[matrix.data == 1.0] = 0.0  # a zero that is stored
+    found = distinct(SparseTable(matrix).entries, np.array([1.0, 2.0, 4.0, 8.0]))
+    np.testing.assert_array_equal(found.starts, [0, 2, 4])
+    np.testing.assert_array_equal(found.values, [0, 3, -2, 0])
+    np.testing.assert_array_equal(found.mass, [9, 6, 1, 10])
+
+
+def test_columns_without_a_value_have_no_cut() -> None:
+    matrix = sparse.csc_array(np.array([[np.nan, 0.0], [np.nan, 0.0]]))
+    bins = fit_bins(SparseTable(matrix))
+    assert [cuts.size for cuts in bins.thresholds] == [0, 0]
+    np.testing.assert_array_equal(bins.middle, [0, 0])
+
+
+@pytest.mark.parametrize("max_bins", [2, 6, 255, 300])
+def test_codes_are_those_of_the_dense_table(max_bins: int) -> None:
+    generator = np.random.default_rng(max_bins)
+    for _ in range(10):
+        X, matrix = twins(generator, rows=400)
+        bins = fit_bins(ArrayTable(X), max_bins)
+        wanted = bins.encode(ArrayTable(X))
+        found = SparseCodes.of(SparseTable(matrix).entries, bins)
+        np.testing.assert_array_equal(found.dense(), wanted)
+        assert found.dense().dtype == found.column(0).dtype == wanted.dtype
+        for j, own in enumerate(wanted):
+            np.testing.assert_array_equal(found.column(j), own)
+        assert found.rows.size == np.count_nonzero(wanted != found.defaults[:, None])
+
+
+def test_some_columns_alone() -> None:
+    X, matrix = twins(np.random.default_rng(3), 50, 9)
+    bins = fit_bins(ArrayTable(X))
+    wanted = bins.encode(ArrayTable(X))
+    entries = SparseTable(matrix).entries
+    for columns in (np.array([7, 2, 2]), np.arange(0)):
+        picked = SparseCodes.of(entries, bins).pick(columns)
+        np.testing.assert_array_equal(picked.dense(), wanted[columns])
+        alone = SparseCodes.of(entries, bins, columns)
+        np.testing.assert_array_equal(alone.dense(), wanted[columns])
+
+
+@pytest.mark.parametrize("cells", [1, 40, 1 << 24])
+def test_blocks_of_rows(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
+    monkeypatch.setattr(bins_of, "CELLS_AT_ONCE", cells)
+    X, matrix = twins(np.random.default_rng(4), 50, 9)
+    bins = fit_bins(ArrayTable(X))
+    blocks = list(SparseCodes.of(SparseTable(matrix).entries, bins).blocks())
+    assert [first for first, _ in blocks] == list(range(0, 50, max(1, min(50, cells // 9))))
+    found = np.concatenate([codes for _, codes in blocks], axis=1)
+    np.testing.assert_array_equal(found, bins.encode(ArrayTable(X)))
+
+
+def test_samples_of_sparse_tables_and_of_words() -> None:
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    signs = np.array([[1], [-1], [1]], dtype=np.int8)
+    listed = SparseTable(sparse.csr_array(X))
+    for table in (listed, words_of(listed), words_of(ArrayTable(X))):
+        sample = Sample(table, signs, bins=fit_bins(table))
+        assert sample.sparse is not None
+        assert sample.sparse.rows.size == 4
+        np.testing.assert_array_equal(sample.codes, X.T)
+        np.testing.assert_array_equal(sample.column(1), X[:, 1])
+        assert Sample(table, signs).sparse is None
+    assert Sample(ArrayTable(X), signs, bins=fit_bins(ArrayTable(X))).sparse is None
