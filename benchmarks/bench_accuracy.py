@@ -164,7 +164,7 @@ def compile_ours() -> None:
 
 def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> dict[str, Any]:
     """Fit one library on one split, and measure it on the other rows."""
-    from pacboost.models.calibration.calibrators import calibration_error
+    from pacboost.models.calibration import calibration_error
 
     X, y = read(folder, row["name"], row["files"], row["label"])
     many = min(rows, int(0.75 * len(y)))

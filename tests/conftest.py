@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from hypothesis import settings
 
 from pacboost.kernels.runtime import jit
-from pacboost.models.calibration import calibrators
+from pacboost.models import calibration
 from tests.bounds.coverage import COUNTS, HEADER
 
 collect_ignore = ["kernels/cuda_on_cpu"]  # a program with a stand-in for CuPy
@@ -91,7 +91,7 @@ def try_fewer_examples(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def isotonic_from_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let estimators fit isotonic curves to fewer rows than they would."""
-    monkeypatch.setattr(calibrators, "ROWS_FOR_ISOTONIC", 0)
+    monkeypatch.setattr(calibration, "ROWS_FOR_ISOTONIC", 0)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -42,7 +42,7 @@ def rounds(model: Any, X: Any = None, y: Any = None, ax: Any = None) -> Any:
         with using(model.n_jobs):
             staged = model.model_.vote.staged(sample.table)
             test = [measure(sample, scores[:, None]) for scores in staged]
-    return draw.plot(ledger, ax, test)
+    return draw.rounds(ledger, ax, test, loss=True)
 
 
 def importances(

@@ -26,7 +26,7 @@ def coins(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 def compared(X: NDArray[np.float64], y: NDArray[np.int64], seed: int) -> Comparison:
     tree = {"tree": DecisionTreeClassifier(random_state=0)}
-    return pacboost.compare(tree, "stump", X, y, delta=DELTA, random_state=seed, verbose=False)
+    return pacboost.compare(X, y, tree, "stump", delta=DELTA, random_state=seed, verbose=False)
 
 
 def test_one_copy_of_a_row_is_tested_on() -> None:
@@ -54,10 +54,10 @@ def test_test_rows_of_ones_own_are_compared_with_those_learned_from() -> None:
     new, labels = coins(1)
     test = np.concatenate([new, X[:9]]), np.concatenate([labels, y[:9]])
     tree = {"tree": DecisionTreeClassifier(random_state=0)}
-    found = pacboost.compare(tree, "stump", X, y, test=test, verbose=False)
+    found = pacboost.compare(X, y, tree, "stump", test=test, verbose=False)
     assert found.test_rows == 150
     with pytest.raises(NotCertified, match="trained on"):
-        pacboost.compare(tree, "stump", X, y, test=(X, y), verbose=False)
+        pacboost.compare(X, y, tree, "stump", test=(X, y), verbose=False)
 
 
 def test_draws_from_a_small_domain_are_compared_as_they_are() -> None:
@@ -94,7 +94,7 @@ def test_differences_where_frequent_rows_repeat(question: str) -> None:
         X, y = generator.geometric(0.25, size=(1000, 3)) - 1.0, np.arange(1000) > 1
         if question == "compare":
             found = pacboost.compare(
-                both, "stump", X, y, delta=DELTA, random_state=seed, verbose=False
+                X, y, both, "stump", delta=DELTA, random_state=seed, verbose=False
             )
             difference = found.difference("frequent", "rare")
             seen = [float(found[name].test_error or 0) for name in both]

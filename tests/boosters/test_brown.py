@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy.special import erfc
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.bounded_weights import BoundedState, Floats
+from pacboost.boosters.booster import Floats
+from pacboost.boosters.bounded_weights import BoundedState
 from pacboost.boosters.brown import Brown
 from pacboost.bounds.training import training_error
 from pacboost.estimators.boosting.boost import BoostClassifier

@@ -23,7 +23,7 @@ from pacboost.numerics.quantiles import quantile_of
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training import losses
+from pacboost.training import metrics
 from pacboost.training.run.loop import Run
 from pacboost.training.run.scores import cell_sums
 
@@ -385,7 +385,7 @@ def test_huber_loss_is_recorded_for_the_cut_of_the_round() -> None:
 
 KINDS = pytest.mark.parametrize("kind", [Poisson, Gamma])
 DEVIANCE: dict[Any, Any] = {Poisson: mean_poisson_deviance, Gamma: mean_gamma_deviance}
-OURS: dict[Any, Any] = {Poisson: losses.poisson, Gamma: losses.gamma}
+OURS: dict[Any, Any] = {Poisson: metrics.poisson, Gamma: metrics.gamma}
 
 
 def positive_world(kind: type[LogLink], rows: int = 300) -> tuple[Numbers, Numbers]:

@@ -56,7 +56,7 @@ def test_words_and_sides() -> None:
 
 def test_comparisons_have_differences() -> None:
     X, y = noisy(800, 4, seed=1)
-    found = pacboost.compare(["adaboost", "mada", "logit"], "stump", X, y, n_estimators=10)
+    found = pacboost.compare(X, y, ["adaboost", "mada", "logit"], "stump", n_estimators=10)
     assert len(found.differences) == 3
     one = found.difference("adaboost", "logit")
     other = found.difference("logit", "adaboost")

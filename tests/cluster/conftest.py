@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from distributed import Client
 
 from pacboost.sources.oracles.choose import current_client
 from tests.cluster.clusters import local
+from tests.estimators.filter_sources import noisy, write_parquet
 
 
 @pytest.fixture(scope="package")
@@ -23,6 +25,13 @@ def threads() -> Iterator[Client]:
     """One worker in this process."""
     with local(1, processes=False) as client:
         yield client
+
+
+@pytest.fixture(scope="package")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Parquet files of 6000 rows."""
+    X, y = noisy(6000)
+    return write_parquet(tmp_path_factory.mktemp("data") / "rows", X, y, group=700)
 
 
 @pytest.fixture(autouse=True)

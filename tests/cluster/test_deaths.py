@@ -21,17 +21,11 @@ from distributed import Client
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
 from tests.cluster.clusters import QUIET, bytes_of, forgets, kill, local, process_ids
-from tests.estimators.filter_sources import noisy, small, write_parquet
+from tests.estimators.filter_sources import small
 
 Process = subprocess.Popen[bytes]
 LIMIT = 240
 """Seconds that a fit may take in these tests: none may hang."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    X, y = noisy(6000)
-    return write_parquet(tmp_path_factory.mktemp("data") / "rows", X, y, group=700)
 
 
 @contextmanager

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster, Security
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import DataError, FileError, ParameterError
@@ -22,12 +24,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "by the book": {"edge": 0.2, "learner": "stump", "n_estimators": 2, "epsilon": 0.3},
     "several passes": {"n_estimators": 30, "sample_rows": 2500},
 }
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    X, y = noisy(6000)
-    return write_parquet(tmp_path_factory.mktemp("data") / "two", X, y, group=700)
 
 
 @pytest.fixture(scope="module")
@@ -142,3 +138,29 @@ def test_a_file_that_changes_is_named(tmp_path: Path, threads: Client) -> None:
     model = small(n_estimators=60, callbacks=[write_again])
     with pytest.raises(FileError, match=r"part\d.parquet: was changed"):
         model.fit_source(source, "y", client=threads)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make a certificate")
+def test_a_fit_over_tls(tmp_path: Path) -> None:
+    X, y = noisy(2000)
+    folder = write_parquet(tmp_path / "rows", X, y, files=1, group=500)
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
+         "/CN=localhost", "-keyout", str(key), "-out", str(certificate)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    ours = {"tls_ca_file": str(certificate), "require_encryption": True}
+    for role in ("client", "scheduler", "worker"):
+        ours |= {f"tls_{role}_cert": str(certificate), f"tls_{role}_key": str(key)}
+    security = Security(**ours)
+    with (
+        LocalCluster(
+            n_workers=1, processes=False, protocol="tls://", security=security,
+            dashboard_address=":0",
+        ) as cluster,
+        Client(cluster, security=security, set_as_default=False) as client,
+    ):  # fmt: skip
+        assert client.scheduler.address.startswith("tls://")
+        model = small(n_estimators=4).fit_source(folder, "y", client=client)
+    assert bytes_of(model) == bytes_of(small(n_estimators=4).fit_source(folder, "y", client=False))

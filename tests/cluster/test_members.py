@@ -134,7 +134,7 @@ def test_a_learner_that_cannot_be_sent(threads: Client) -> None:
 def test_comparing_on_workers(processes: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {"n_estimators": 5, "verbose": False}
     boosters = ["adaboost", "mada", GaussianNB()]
-    alone = pacboost.compare(boosters, "stump", X, y, **given)
+    alone = pacboost.compare(X, y, boosters, "stump", **given)
     waited: list[Job[Any]] = []
     result = Job.result
 
@@ -144,7 +144,7 @@ def test_comparing_on_workers(processes: Client, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Job, "result", noted)
     with parallel_config("dask", client=processes):
-        together = pacboost.compare(boosters, "stump", X, y, **given)
+        together = pacboost.compare(X, y, boosters, "stump", **given)
     assert len(waited) == len(boosters)
     timeless = [[replace(own, seconds=0.0) for own in found] for found in (alone, together)]
     assert timeless[0] == timeless[1]

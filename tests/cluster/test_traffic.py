@@ -19,7 +19,7 @@ from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
 from pacboost.estimators.filtering import filter_setup
 from pacboost.parallel.cluster import Cluster
-from pacboost.reports.filtering import FilteringView
+from pacboost.reports.progress import FilteringView
 from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.remote import FoundRows, RemoteLook

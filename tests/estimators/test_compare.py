@@ -238,7 +238,7 @@ def test_ctrl_c_leaves_what_is_done() -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
     contest = Contest(
-        "adaboost,logit,mada", "stump", X, y, n_estimators=50, test=0.25, delta=0.05, share=0.05,
+        X, y, "adaboost,logit,mada", "stump", n_estimators=50, test=0.25, delta=0.05, share=0.05,
         random_state=0, callbacks=[interrupt],
     )  # fmt: skip
     with pytest.raises(KeyboardInterrupt):

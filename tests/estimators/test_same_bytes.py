@@ -176,7 +176,7 @@ def test_source_changes_no_prediction(tmp_path: Path) -> None:
 
 
 @KINDS
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_order_of_rows_changes_no_rule(data: Data, seed: int) -> None:
     X, y = data(700)
     order = np.random.default_rng(seed).permutation(y.size)
@@ -184,7 +184,7 @@ def test_order_of_rows_changes_no_rule(data: Data, seed: int) -> None:
 
 
 @KINDS
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_order_of_weighted_rows_changes_no_rule(data: Data, seed: int) -> None:
     X, y = data(700)
     generator = np.random.default_rng(seed)
@@ -200,9 +200,9 @@ def split(X: Rows, y: Labels, weights: Rows, shares: Rows | float) -> tuple[Rows
 
 
 @KINDS
-@pytest.mark.parametrize("rows", [40, 510, 700])
+@pytest.mark.parametrize("rows", [40, 510])
 @pytest.mark.parametrize("weight", [1.0, 0.1])
-@pytest.mark.parametrize("share", [0.5, 0.25, 1 / 3, 0.3])
+@pytest.mark.parametrize("share", [0.5, 1 / 3])
 def test_sharing_equal_weights_over_two_copies_changes_no_rule(
     data: Data, rows: int, weight: float, share: float
 ) -> None:
@@ -220,7 +220,7 @@ def test_sharing_equal_weights_moves_no_quantile(rows: int) -> None:
 
 
 @KINDS
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_sharing_random_weights_over_two_copies_changes_no_rule(data: Data, seed: int) -> None:
     X, y = data(700)
     generator = np.random.default_rng(seed)
@@ -228,7 +228,7 @@ def test_sharing_random_weights_over_two_copies_changes_no_rule(data: Data, seed
     assert_same_rules(fitted(*split(X, y, weights, shares)), fitted(X, y, weights))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_sharing_weights_unevenly_breaks_ties_of_few_rows_as_before(seed: int) -> None:
     generator = np.random.default_rng(seed)
     X = generator.integers(0, 2, size=(40, 6)).astype(np.float64)

@@ -3,23 +3,29 @@
     python -m tests.faults.mutations --count 100000 --processes 16
 
 Every file has right checksums. It is refused by an error of pacboost, or all that people do with
-such a file works. Anything else is a failure: another error, a crash, or no answer after a minute.
-The command prints each failure and a summary, and ends with 1 if there was one.
+such a file works. Another error is a failure. The command prints each failure and a summary, and
+ends with 1 if there was one; a crash, or no answer after a minute, ends it with the stack of the
+process that died.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import faulthandler
 import inspect
+import resource
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -35,12 +41,103 @@ from pacboost.models.file import checkpoint, container
 from pacboost.monitoring import monitor as state_file
 from pacboost.training.filtering import candidates
 from tests.estimators.filter_sources import noisy
-from tests.faults.forked import FAILED, Case, forked
-from tests.faults.structured import REAL, WHOLE, WORDS, mutated, places
 from tests.models import kinds
 from tests.models.kinds import KINDS, answers, saved
 
-UNWRITTEN, REFUSED, USED = "no file can hold it", "refused", "used"
+# Changes to what a model file means: numbers, words and lengths, with every checksum right again.
+#
+# Where ``tests.models.file.mutants`` changes bytes and the document, this changes values: one
+# number of an array, the length of an array, two fields of a record. The file is whole, and its
+# digests are those of the new content, as somebody could write them who knows the format.
+
+WHOLE = (0, 1, 2, -1, -2, 3, 7, 100, 2**15, 2**31 - 1, 2**31, 2**40, 2**53, 2**62, -(2**40))
+REAL = (
+    0.0, -0.0, 1.0, -1.0, 0.5, 1.0000001, 0.9999999, 2.0, -0.25, 5e-324, 1e-300, 1e-9, 1e9, 1e149,
+    1e150, -1e150, 1e200, 1e300, -1e300, 1.7e308,
+)  # fmt: skip
+WORDS = (
+    "", "x", "adaboost", "brown", "logit", "three_way", "square", "filter_boost", "Tree", "Stump",
+    "soft", "total", "lp", "quantile", "holdout.clopper_pearson",
+    "training.product_bound",    "\x1b[31m", "<script>", "=1+1", "a\nb", "ü" * 300,
+)  # fmt: skip
+
+
+def mutated(content: dict[str, Any], random: Random) -> dict[str, Any]:
+    """Change one value or some, and compute the digests of the claims again."""
+    content = copy.deepcopy(content)
+    for _ in range(random.choice((1, 1, 1, 2, 3))):
+        found = list(places(content))
+        holder, key = random.choice(found)
+        _change(holder, key, found, random)
+    for name in container.CLAIMS:
+        claim = content.get(name)
+        if isinstance(claim, dict) and claim:
+            content[name] = {**claim, container.FIELD: ""}
+    try:
+        return container.sealed(content)
+    except (AttributeError, LookupError, TypeError, ValueError):  # no digest goes with such content
+        return content
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Return every list or dictionary within a value, with every key of it."""
+    for key in list(value) if isinstance(value, dict) else range(len(value)):
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from places(value[key])
+
+
+def _change(holder: Any, key: Any, places: list[tuple[Any, Any]], random: Random) -> None:
+    value = holder[key]
+    if random.random() < 0.05:
+        other, name = random.choice(places)
+        holder[key] = copy.deepcopy(other[name])
+    elif random.random() < 0.04:
+        del holder[key]
+    elif isinstance(value, np.ndarray):
+        holder[key] = _other_array(value, random)
+    elif isinstance(value, bool):
+        holder[key] = not value
+    elif isinstance(value, int):
+        holder[key] = random.choice((value + 1, value - 1, 2 * value, *WHOLE))
+    elif isinstance(value, float):
+        holder[key] = random.choice((-value, value * 2, value / 2, *REAL))
+    elif isinstance(value, str):
+        holder[key] = random.choice((*WORDS, value[:-1], value + value))
+    elif isinstance(value, list) and value:
+        holder[key] = random.choice((value[:-1], value[1:], value[::-1], [*value, value[0]], []))
+    elif isinstance(value, dict):
+        holder[key] = random.choice(({}, None, value))
+    else:
+        holder[key] = random.choice((None, 0, 1.5, "x", [], True))
+
+
+def _other_array(value: Any, random: Random) -> Any:
+    """Change an entry of an array, its order or its length."""
+    array = value.copy()
+    if not array.size or random.random() < 0.2:
+        return random.choice((array[:-1], array[1:], array[::-1], np.concatenate([array, array])))
+    flat = array.reshape(-1)
+    place = random.randrange(flat.size)
+    if random.random() < 0.1:
+        other = random.randrange(flat.size)
+        flat[[place, other]] = flat[[other, place]]
+    elif array.dtype.kind == "f":
+        known = float(flat[place])
+        new = random.choice((-known, known / 2, np.nan, np.inf, *REAL)) if known else 1.0
+        with np.errstate(over="ignore"):  # 1e300 is infinite as a number of 32 bits
+            flat[place] = new
+    elif array.dtype.kind == "b":
+        flat[place] = not flat[place]
+    else:
+        bounds = np.iinfo(array.dtype)
+        known = int(flat[place])
+        new = random.choice((known + 1, known - 1, bounds.min, bounds.max, *WHOLE))
+        flat[place] = min(max(new, bounds.min), bounds.max)
+    return array
+
+
+UNWRITTEN, REFUSED, USED, FAILED = "no file can hold it", "refused", "used", "failed"
 MEMORY = Path("/dev/shm")  # a disk that is memory
 CHECKPOINT_ROWS = 3000
 SOURCES = ("array", "stream")
@@ -228,10 +325,26 @@ def all_kinds() -> list[str]:
     return [*KINDS, *SOURCES, "monitor"]
 
 
-def tried_in_memory(case: Case, seed: object) -> str:
-    """Try one changed file on a disk that is memory, where there is one."""
-    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
-        return tried(*case, seed, Path(folder))
+def outcome(case: tuple[str, int], seed: object) -> tuple[str, str]:
+    """Return what becomes of a changed file, and how it failed; a minute without answer is a crash.
+
+    Files are written to a disk that is memory, where there is one.
+    """
+    faulthandler.dump_traceback_later(60, exit=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+            return tried(*case, seed, Path(folder)), ""
+    except BaseException:  # whatever it is, it is not one of ours
+        return FAILED, traceback.format_exc(limit=-6)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def limited() -> None:
+    """Let a process show its stack if it crashes, and have 3 GB at most."""
+    faulthandler.enable()
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (3_000_000_000, hard))
 
 
 @contextmanager
@@ -244,45 +357,31 @@ def computed_once() -> Iterator[None]:
         yield
 
 
-def warm_up() -> None:
-    """Do once what every case would do: load kernels, and read the files that are changed."""
-    for kind in all_kinds():
-        for number in range(3):
-            with suppress(Exception):  # those of a case are seen when it is tried
-                tried_in_memory((kind, number), seed="warm")
-
-
 def main() -> int:
-    """Try many files on several processes."""
+    """Try many files of every kind in turn on several processes; print failures and a summary."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", default="0")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin none later")
     asked = parser.parse_args()
-    with computed_once():
-        return try_many(asked.count, asked.seed, asked.processes, asked.seconds)
-
-
-def try_many(count: int, seed: str, processes: int, seconds: float) -> int:
-    """Try so many files of every kind in turn; print failures and a summary."""
-    every, started = all_kinds(), time.monotonic()
-    cases = [(every[k % len(every)], k // len(every)) for k in range(count)]
-    warm_up()
-    found = Counter[str]()
-    left = seconds - (time.monotonic() - started)
-    attempt = partial(tried_in_memory, seed=seed)
-    for (kind, number), what, failure in forked(cases, attempt, processes, left):
-        found[what] += 1
-        if failure:
-            print(f"{kind} {number}:\n{failure}", flush=True)  # noqa: T201
-    failures = found.pop(FAILED, 0)
+    every, started, found = all_kinds(), time.monotonic(), Counter[str]()
+    cases = [(every[k % len(every)], k // len(every)) for k in range(asked.count)]
+    attempt = partial(outcome, seed=asked.seed)
+    with (
+        computed_once(),
+        ProcessPoolExecutor(asked.processes, get_context("fork"), limited) as pool,
+    ):
+        outcomes = pool.map(attempt, cases, chunksize=50)
+        for (kind, number), (what, failure) in zip(cases, outcomes, strict=True):
+            found[what] += 1
+            if failure:
+                print(f"{kind} {number}:\n{failure}", flush=True)  # noqa: T201
     told = ", ".join(f"{count:,} {what}" for what, count in sorted(found.items()))
     print(  # noqa: T201
-        f"{found.total() + failures:,} changed files of {len(every)} kinds, seed {seed}: {told}; "
-        f"{failures:,} failures; {time.monotonic() - started:.0f} s on {processes} processes"
+        f"{found.total():,} changed files of {len(every)} kinds, seed {asked.seed}: {told}; "
+        f"{time.monotonic() - started:.0f} s on {asked.processes} processes"
     )
-    return 1 if failures else 0
+    return 1 if found[FAILED] else 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,7 +17,11 @@ import pytest
 from click.testing import CliRunner
 
 import pacboost
+from pacboost import FilterBoostClassifier
 from pacboost.cli.main import main
+from pacboost.sources.oracles.csv import CsvOracle
+from tests.estimators.filter_sources import noisy, write_parquet
+from tests.faults.mutations import small_refills
 from tests.models.kinds import saved
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed after fork")
@@ -58,58 +63,101 @@ WRITERS: dict[str, tuple[str, Write]] = {
 }
 
 
-def outlives_kills(folder: Path, name: str, kills: int, seed: int) -> None:
+def outlives_kills(path: Path, write: Write, models: list[Any], kills: int, seed: int) -> None:
     """Write two models by turns and kill; the file has to be that of one of them."""
+    whole = []
+    for model in models:
+        write(model, path)
+        whole.append(path.read_bytes())
+    random = Random(seed)
+
+    def by_turns() -> None:
+        for model in models:
+            write(model, path)
+
+    for _ in range(kills):
+        killed(by_turns, random.uniform(0.01, 0.2))
+        assert path.read_bytes() in whole
+
+
+KILLS = pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.slow)])
+
+
+@KILLS
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_is_the_old_one_or_the_new_one(name: str, kills: int, tmp_path: Path) -> None:
     file, write = WRITERS[name]
     models = [pacboost.load(saved(kind)) for kind in ("stumps", "regressor")]
-    whole = []
-    for model in models:
-        write(model, folder / file)
-        whole.append((folder / file).read_bytes())
-    random = Random(seed)
-
-    def by_turns() -> None:
-        for model in models:
-            write(model, folder / file)
-
-    for _ in range(kills):
-        killed(by_turns, random.uniform(0.01, 0.15))
-        assert (folder / file).read_bytes() in whole
+    outlives_kills(tmp_path / file, write, models, kills, seed=kills)
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_a_file_is_the_old_one_or_the_new_one(name: str, tmp_path: Path) -> None:
-    outlives_kills(tmp_path, name, 3, seed=1)
-
-
-def predictions_outlive_kills(folder: Path, kills: int, seed: int) -> None:
-    output = folder / "answers.csv"
+@KILLS
+def test_predictions_are_the_old_ones_or_the_new_ones(kills: int, tmp_path: Path) -> None:
     models = [saved(kind) for kind in ("stumps", "regressor")]
-    whole = []
-    for model in models:
-        predictions(model, output, folder)
-        whole.append(output.read_bytes())
-    random = Random(seed)
+    write = partial(predictions, folder=tmp_path)
+    outlives_kills(tmp_path / "answers.csv", write, models, kills, seed=kills)
 
-    def by_turns() -> None:
-        for model in models:
-            predictions(model, output, folder)
 
+# kill -9 during fits with a checkpoint: the next call goes on, and ends with the same model.
+
+ROWS = 6000
+SOURCES = ("array", "csv", "parquet")
+Fit = Callable[[FilterBoostClassifier], FilterBoostClassifier]
+
+
+@pytest.fixture(autouse=True)
+def often() -> Iterator[None]:
+    with small_refills():
+        yield
+
+
+def fit_from(source: str, folder: Path) -> Fit:
+    """Return a function that fits from an array, or from a file of the same rows."""
+    X, y = noisy(ROWS)
+    if source == "array":
+        return lambda model: model.fit(X, y)
+    if source == "parquet":
+        files = write_parquet(folder / "rows", X, y, files=2, group=500)
+        return lambda model: model.fit_source(files, "y")
+    path = folder / "rows.csv"
+    rows = np.column_stack([X, y])
+    np.savetxt(path, rows, "%.9g", delimiter=",", header="a,b,c,d,y", comments="")
+    return lambda model: model.fit_source(CsvOracle(path, "y"))
+
+
+def new(path: Path | None) -> FilterBoostClassifier:
+    return FilterBoostClassifier(
+        n_estimators=60, sample_rows=500, random_state=0, checkpoint=path, n_jobs=1, verbose=False
+    )
+
+
+def fits_outlive_kills(source: str, folder: Path, kills: int, seed: int) -> int:
+    """Kill fits; give how many of those that followed went on from a checkpoint."""
+    fit, random, path = fit_from(source, folder), Random(f"{source} {seed}"), folder / "run.pac"
+    fit(new(None))  # everything is compiled and loaded then
+    started = time.perf_counter()
+    alone, went_on = fit(new(None)).ledger_, 0
+    seconds = time.perf_counter() - started
     for _ in range(kills):
-        killed(by_turns, random.uniform(0.02, 0.2))
-        assert output.read_bytes() in whole
+        killed(lambda: fit(new(path)), random.uniform(0.05, 1.1) * seconds)
+        if path.exists():
+            went_on += 1
+            if random.random() < 0.5:
+                continue  # the next one goes on from there, and is killed as well
+        found = fit(new(path)).ledger_
+        assert found.vote_digest == alone.vote_digest
+        assert len(found) == len(alone)
+        assert not list(folder.glob("*.pac*"))
+    assert fit(new(path)).ledger_.vote_digest == alone.vote_digest
+    return went_on
 
 
-def test_predictions_are_the_old_ones_or_the_new_ones(tmp_path: Path) -> None:
-    predictions_outlive_kills(tmp_path, 3, seed=2)
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_killed_fit_goes_on_to_the_same_model(source: str, tmp_path: Path) -> None:
+    fits_outlive_kills(source, tmp_path, 1, seed=1)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WRITERS)
-def test_fifty_kills(name: str, tmp_path: Path) -> None:
-    outlives_kills(tmp_path, name, 50, seed=3)
-
-
-@pytest.mark.slow
-def test_predictions_outlive_fifty_kills(tmp_path: Path) -> None:
-    predictions_outlive_kills(tmp_path, 50, seed=4)
+@pytest.mark.parametrize("source", SOURCES)
+def test_fits_outlive_seventy_kills(source: str, tmp_path: Path) -> None:
+    assert fits_outlive_kills(source, tmp_path, 70, seed=2) > 0

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import pacboost
-from pacboost.models.calibration import calibrators
+from pacboost.models import calibration
 
 ASKED = ["lost card", "top up failed", "my card is gone", "exchange rate today", "", "unknown"]
 SAID = ["i lost my card", "how do i top up", "my card is gone", "what is the exchange rate"] * 10
@@ -64,7 +64,7 @@ def many_classes() -> Any:
     model = pacboost.BoostClassifier(
         "adaboost", n_estimators=4, calibrate="isotonic", validation_fraction=0.4, random_state=0
     )
-    with patch.object(calibrators, "ROWS_FOR_ISOTONIC", 0):
+    with patch.object(calibration, "ROWS_FOR_ISOTONIC", 0):
         return model.fit(frame(), y)
 
 

@@ -159,7 +159,7 @@ def test_curves() -> None:
         monitor.plot()
     axes = monitor.update_mistakes(mistakes).update_rows(new).plot()
     assert len(axes) == 4
-    with pytest.raises(DataError, match="1 axes for 4 curves"):
+    with pytest.raises(DataError, match="1 axes for 4 panels"):
         monitor.plot(axes[0])
     assert len(Monitor(error=0.05).update_mistakes(mistakes).plot()) == 3
 

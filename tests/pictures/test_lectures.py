@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from pacboost import AdaBoostClassifier
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.toy import lecture_points
-from pacboost.theory import pictures
+from pacboost.theory import pictures, staged_margins
 from pacboost.theory.pictures.learning import cycling_margins, long_servedio_points
 from pacboost.theory.worlds import Boxes
 from tests.data import real_data
@@ -169,7 +169,7 @@ def test_why_it_generalises_on_letters() -> None:
     assert np.flatnonzero(errors == 0)[0] + 1 == 67
     new = 1 - np.array(list(model.staged_score(X[test], y[test])))
     assert new[[66, 999]].round(4).tolist() == [0.0571, 0.0383]
-    least = np.array([margins.min() for margins in model.staged_margins(X[train], y[train])])
+    least = np.array([margins.min() for margins in staged_margins(model, X[train], y[train])])
     assert least[[99, 999]].round(3).tolist() == [0.019, 0.108]
     axes = pictures.generalises(X[train], y[train], X[test], y[test], model=model)
     assert len(axes[1].get_legend().get_texts()) == 3

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pacboost
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
@@ -18,8 +21,7 @@ from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.page import calibration, confusion, rounds
 from pacboost.reports.page.charts import Scale, round_numbers, short, tag
-from pacboost.reports.page.document import page
-from pacboost.reports.page.sentence import line, sentence
+from pacboost.reports.page.document import line, page, sentence
 from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Shown, Subject
 
 CERTIFICATE = holdout.certificate(30, 1000, 0.05)
@@ -114,12 +116,12 @@ def test_the_line_has_a_mark_for_all_that_is_known() -> None:
 
 def test_bars_of_margins_count_every_row_once() -> None:
     values = np.random.default_rng(1).uniform(-1, 1, 500)
-    bars = rounds.histogram(values)
+    bars = calibration.histogram(values)
     assert bars.sum() == pytest.approx(1)
-    assert bars[: rounds.BARS // 2].sum() == pytest.approx((values <= 0).mean())
-    near = rounds.histogram(values, 0.1)
+    assert bars[: calibration.BARS // 2].sum() == pytest.approx((values <= 0).mean())
+    near = calibration.histogram(values, 0.1)
     assert near[0] == pytest.approx((values <= -0.095).mean())
-    assert near[: rounds.BARS // 2].sum() == pytest.approx((values <= 0).mean())
+    assert near[: calibration.BARS // 2].sum() == pytest.approx((values <= 0).mean())
 
 
 def test_groups_of_confidence_hold_every_row_once() -> None:
@@ -141,8 +143,7 @@ def test_the_confusion_matrix_counts_every_row_once(classes: int) -> None:
         cells = re.findall(r"shade\d\"><b>(\d+)</b>", section.body)
         assert sum(map(int, cells)) == rows.rows
     else:
-        wide = section.body.partition("narrow")[0]
-        cells = re.findall(r"<title>class \d+ → class \d+: (\d+) rows, [^<]*</title>", wide)
+        cells = re.findall(r"<title>class \d+ → class \d+: (\d+) rows", section.body)
         assert sum(map(int, cells)) == rows.rows
         assert "The most common mistakes" in section.body
 
@@ -185,11 +186,10 @@ def test_classes_are_named_along_the_axes_of_the_confusion_map() -> None:
     names = tuple(f"intent number {k}" for k in range(20))
     section = confusion.confusion(subject(classes=names), rows)
     assert section is not None
-    wide = section.body.partition("narrow")[0]
     for name in names:
-        assert wide.count(f">{confusion._short(name)}<") >= 2
+        assert section.body.count(f">{confusion._short(name)}<") >= 2
     assert "Shades show the share of the rows of the true class" in section.body
-    assert re.search(r"<title>intent number \d+ → intent number \d+: \d+ rows, [\d.]+ %", wide)
+    assert re.search(r"<title>intent number \d+ → intent number \d+: \d+ rows", section.body)
 
 
 def test_rows_that_were_trained_on_are_marked_wherever_they_give_numbers() -> None:
@@ -219,3 +219,117 @@ def test_the_bound_on_the_training_error_is_in_the_details() -> None:
     both = page(subject(CERTIFICATE, trained))
     assert "<summary>The bound on the training error</summary>" in both
     assert "<summary>The bound on the training error</summary>" not in page(subject(trained))
+
+
+# The panel of everything that one may count on, and the curves around a threshold.
+
+GENERATOR = np.random.default_rng(0)
+ROWS = GENERATOR.normal(size=(4000, 3))
+Y = np.where(ROWS[:, 0] + 0.5 * GENERATOR.normal(size=4000) > 1, "sick", "well")
+MODEL = pacboost.BoostClassifier(n_estimators=10, random_state=0).fit(ROWS[:1000], Y[:1000])
+
+
+def panel(path: Path) -> str:
+    text = path.read_text(encoding="utf-8")
+    found = re.search(r'<section[^>]*id="promises".*?</section>', text, re.DOTALL)
+    return "" if found is None else re.sub(r"\s+", " ", found[0])
+
+
+def test_everything_certified_is_listed_with_its_rows(tmp_path: Path) -> None:
+    sets = pacboost.sets(MODEL, ROWS[1000:2500], Y[1000:2500], coverage=0.9)
+    careful = pacboost.choose_threshold(
+        sets.estimator_, ROWS[1000:2500], Y[1000:2500], recall=0.9, positive="sick"
+    )
+    groups = np.where(ROWS[2500:, 1] > 0, "north", "south")
+    found = pacboost.certify_all(
+        careful, ROWS[2500:], Y[2500:], of="false_negative_rate", positive="sick", by=groups
+    )
+    said = panel(careful.report(tmp_path / "page.html", ROWS[2500:], Y[2500:], certified=found))
+    claims = [careful.certificate_, *careful.others_, sets.rule.certificate, *found]
+    for own in claims:
+        assert own.claim.replace("'", "&#x27;") in said
+        assert f">{own.size:,}<" in said
+    assert said.count("95 %") >= len(claims)
+    assert f"Worst group: {found.worst_group}" in said
+    assert "guaranteed, for all thresholds at once" in said
+    assert "At most" not in (tmp_path / "page.html").read_text("utf-8").split("</h1>")[0][-400:]
+    plain = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Nothing is proved about new examples" not in plain
+    errors = np.mean(careful.predict(ROWS[2500:]) != Y[2500:])
+    assert f"{100 * errors:.1f} %" in plain  # of the threshold, not of the plain vote
+
+
+def test_answers_and_intervals_have_their_panels(tmp_path: Path) -> None:
+    modest = pacboost.choose_threshold(MODEL, ROWS[1000:], Y[1000:], target_error=0.05)
+    said = panel(modest.report(tmp_path / "page.html"))
+    assert "Answers that are given" in said
+    assert "Answering less, and being right more often" in said
+    numbers = pacboost.BoostRegressor(n_estimators=5).fit(ROWS[:1000], ROWS[:1000, 0])
+    assert panel(numbers.report(tmp_path / "page.html")) == ""
+    numbers = pacboost.intervals(numbers, ROWS[1000:], ROWS[1000:, 0]).estimator_
+    said = panel(numbers.report(tmp_path / "page.html"))
+    assert "The prediction interval holds the true number for at least" in said
+    assert "wide on average (an estimate)" in said
+
+
+def test_nothing_certified_has_no_panel(tmp_path: Path) -> None:
+    plain = pacboost.BoostClassifier(n_estimators=2).fit(ROWS[:1000], Y[:1000])
+    assert panel(plain.report(tmp_path / "page.html")) == ""
+
+
+# ROC and precision-recall curves on the page: by held-out rows, or by the rows that were given.
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(600, 4))
+SCORE = X[:, 0] + X[:, 1] * X[:, 2]
+TWO, MANY = SCORE > 0, np.digitize(SCORE, [-1, 0, 1])
+LARGER = RNG.normal(size=(5000, 4))
+SEVERAL = np.stack([SCORE > 0, SCORE > 1], axis=1).astype(int)
+SEEDED: dict[str, Any] = {"certify": "holdout", "random_state": 0}
+FITS: dict[str, Any] = {
+    "boosted trees": lambda: pacboost.BoostClassifier(n_estimators=5, **SEEDED).fit(X, TWO),
+    "many classes": lambda: pacboost.BoostClassifier(n_estimators=5, **SEEDED).fit(X, MANY),
+    "several labels": lambda: pacboost.AdaBoostClassifier(n_estimators=5, **SEEDED).fit(X, SEVERAL),
+    "forest": lambda: pacboost.RandomForestClassifier(5, **SEEDED).fit(X, MANY),
+    "committee": lambda: pacboost.theory.ThreeLearnerBoost("stump", **SEEDED).fit(X, TWO),
+    "strong": lambda: pacboost.StrongClassifier(n_estimators=5, random_state=0).fit(X, TWO),
+    "filtering": lambda: pacboost.FilterBoostClassifier(n_estimators=4, random_state=0).fit(
+        LARGER, np.digitize(LARGER[:, 0] + LARGER[:, 1], [-1, 0, 1])
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FITS)
+def test_held_out_rows_give_curves_and_a_file_keeps_them(kind: str, tmp_path: Path) -> None:
+    model = FITS[kind]()
+    model.save(tmp_path / "m.pacb")
+    again = pacboost.load(tmp_path / "m.pacb")
+    text = again.report(tmp_path / "m.html").read_text(encoding="utf-8")
+    assert text == model.report(tmp_path / "fresh.html").read_text(encoding="utf-8")
+    section = text[text.index('<section id="ranking"') :].partition("</section>")[0]
+    rows = again.model_.held_out.rows
+    assert f"The {rows:,} held-out rows are sorted by the score" in section
+    assert "ROC curve" in section
+    assert "Precision and recall" in section
+    assert min(own.auc for own in again.model_.held_out.ranks.values()) > 0.5
+
+
+def test_given_rows_give_the_curves_and_rows_of_the_fit_are_marked(tmp_path: Path) -> None:
+    model = pacboost.BoostClassifier(n_estimators=5, random_state=0).fit(X[:300], TWO[:300])
+    plain = model.report(tmp_path / "m.html").read_text(encoding="utf-8")
+    assert '<section id="ranking"' not in plain
+    for rows, seen in ((slice(0, 300), True), (slice(300, 600), False)):
+        text = model.report(tmp_path / "m.html", X[rows], TWO[rows]).read_text(encoding="utf-8")
+        section = text[text.index('<section id="ranking"') :].partition("</section>")[0]
+        assert "The 300 rows given for this report are sorted by the score" in section
+        assert (TRAINED in section) == seen
+
+
+def test_trees_have_a_curve_for_each_column(tmp_path: Path) -> None:
+    model = pacboost.BoostClassifier(n_estimators=5, random_state=0).fit(X, TWO)
+    text = model.report(tmp_path / "m.html").read_text(encoding="utf-8")
+    assert "partial dependence" in text
+    assert "What x0 adds to the score" in text
+    numbers = pacboost.BoostRegressor(n_estimators=5, random_state=0).fit(X, SCORE)
+    told = numbers.report(tmp_path / "m.html").read_text(encoding="utf-8")
+    assert "Values above 0 raise the prediction" in told

@@ -152,7 +152,7 @@ def test_a_table_without_columns_has_empty_codes() -> None:
     assert fit_bins(table).encode(table).shape == (0, 3)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(
     threshold=FLOAT32,
     x=st.one_of(st.floats(allow_nan=False), FLOAT32),
@@ -168,7 +168,7 @@ def test_comparing_doubles_with_cuts_is_comparing_rounded_ones_with_thresholds(
     assert (x > upper_cuts(own)[0]) == (rounded(np.array([x]))[0] > own[0])
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(threshold=FLOAT32, steps=st.integers(-2, 2), corner=st.integers(0, 3))
 def test_cuts_are_right_on_and_next_to_every_boundary(
     threshold: float, steps: int, corner: int
@@ -182,12 +182,9 @@ def test_cuts_are_right_on_and_next_to_every_boundary(
     assert (x > upper_cuts(own)[0]) == (rounded(np.array([x]))[0] > own[0])
 
 
-def test_an_infinite_threshold_is_exceeded_by_nothing() -> None:
-    assert upper_cuts(np.array([np.inf], dtype=np.float32)).tolist() == [np.inf]
-
-
 def test_what_rounds_to_infinity_lies_above_the_largest_threshold() -> None:
     """A fit never gives this threshold, but ``upper_cuts`` promises it for each."""
+    assert upper_cuts(np.array([np.inf], dtype=np.float32)).tolist() == [np.inf]
     cut = upper_cuts(np.array([LARGEST]))[0]
     assert float(LARGEST) <= cut
     assert cut < 1e300
@@ -294,11 +291,6 @@ def test_a_large_table_with_many_values_is_binned_from_some_rows_and_still_balan
     np.testing.assert_allclose(counts, 25_000, rtol=0.05)
 
 
-def test_the_same_large_table_gets_the_same_bins() -> None:
-    table = table_of(np.random.default_rng(3).uniform(size=210_000))
-    assert same(fit_bins(table), fit_bins(table))
-
-
 @pytest.mark.parametrize("max_bins", [2, 3, 255])
 def test_huge_values_go_to_the_outer_bins(max_bins: int) -> None:
     values = np.array([-1e300, -1.0, 0.0, 1.0, 1e300])
@@ -309,11 +301,8 @@ def test_huge_values_go_to_the_outer_bins(max_bins: int) -> None:
     assert codes[0] == 0
     assert codes[-1] == bins.missing - 1
     assert (np.diff(codes.astype(np.int64)) >= 0).all()
-
-
-def test_huge_values_not_seen_before_go_to_the_outer_bins() -> None:
-    bins = fit_bins(table_of([1.0, 2.0, 3.0]))
-    assert bins.encode(table_of([1e300, -1e300])).tolist() == [[2, 0]]
+    few = fit_bins(table_of([1.0, 2.0, 3.0]))
+    assert few.encode(table_of([1e300, -1e300])).tolist() == [[2, 0]]
 
 
 @settings(deadline=None, max_examples=60)

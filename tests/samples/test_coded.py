@@ -95,10 +95,3 @@ def test_join_undoes_take() -> None:
     table = make()
     parts = [table.take(np.array(rows, dtype=np.intp)) for rows in ([0], [], [1, 2, 3])]
     np.testing.assert_array_equal(CodedTable.join(parts).codes, table.codes)
-
-
-def test_blocks_are_parts_of_the_rows() -> None:
-    table = make()
-    np.testing.assert_array_equal(table.block(1, 2), table.rows()[:, 1:2])
-    assert table.rows().dtype == np.float32
-    assert (table.n_rows, table.n_columns, table.name(1)) == (4, 2, "b")

@@ -1,12 +1,21 @@
-"""Samples: what they hold and what they make on demand."""
+"""Samples: what they hold and make on demand, signs of classes, and fingerprints of the rows."""
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier
+
+from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor, TextBoostClassifier, load
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.sample import Sample, unlabelled
+from pacboost.samples.sample import Sample, signs_of, unlabelled
 from pacboost.sources.arrays import ArrayTable
+from tests.worlds import noisy
 
 VALUES = np.array([[1.0, 5.0], [2.0, np.nan], [3.0, 6.0]])
 SIGNS = np.array([[1], [-1], [1]], dtype=np.int8)
@@ -21,22 +30,76 @@ def test_codes_are_those_of_the_bins_and_made_once() -> None:
     assert sample.codes is sample.codes
 
 
-def test_without_bins_there_are_no_codes() -> None:
-    assert Sample(ArrayTable(VALUES), SIGNS).codes is None
-
-
-def test_rows_are_those_of_the_table() -> None:
-    sample = Sample(ArrayTable(VALUES), SIGNS)
-    assert sample.n_rows == 3
-    np.testing.assert_array_equal(sample.rows, VALUES)
-
-
-def test_all_rows_weigh_the_same_unless_told_otherwise() -> None:
-    assert Sample(ArrayTable(VALUES), SIGNS).base.tolist() == [1.0]
-
-
 def test_an_unlabelled_sample_has_rows_but_no_signs() -> None:
     sample = unlabelled(ArrayTable(VALUES))
     assert sample.n_rows == 3
     assert sample.signs.shape == (3, 0)
     assert sample.codes is None
+
+
+@given(st.lists(st.integers(0, 1), min_size=1, max_size=20))
+def test_two_classes_have_one_column(numbers: list[int]) -> None:
+    signs, labels = signs_of(np.array(numbers), 2)
+    assert labels is None
+    assert signs.dtype == np.int8
+    assert signs[:, 0].tolist() == [2 * number - 1 for number in numbers]
+
+
+def test_one_class_is_the_last() -> None:
+    signs, labels = signs_of(np.zeros(3, dtype=np.int64), 1)
+    assert signs.tolist() == [[1]] * 3
+    assert labels is None
+
+
+@given(st.integers(3, 9), st.integers(0, 2**32))
+def test_more_classes_have_a_column_each(classes: int, seed: int) -> None:
+    numbers = np.random.default_rng(seed).integers(classes, size=30)
+    signs, labels = signs_of(numbers, classes)
+    assert labels is not None
+    assert labels.tolist() == numbers.tolist()
+    assert signs.shape == (30, classes)
+    assert (signs.sum(axis=1) == 2 - classes).all()
+    assert signs.argmax(axis=1).tolist() == numbers.tolist()
+
+
+# Other rows, labels or weights have another fingerprint.
+
+X, Y = noisy(200, 3, seed=1)
+
+
+def of(model: Any, *rows: Any) -> str:
+    fingerprint: str = model.fit(*rows).model_.fingerprint
+    assert len(fingerprint) == 64
+    return fingerprint
+
+
+def test_other_rows_have_other_fingerprints() -> None:
+    moved, turned = X.copy(), Y.copy()
+    moved[7, 1], turned[3] = 9.0, 1 - turned[3]
+    black_box = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), 3, random_state=0)
+    for model in (BoostClassifier(n_estimators=2), AdaBoostClassifier(n_estimators=2), black_box):
+        assert of(model, X, Y) == of(model, X, Y)
+        known = {
+            of(model, X, Y),
+            of(model, moved, Y),
+            of(model, X, turned),
+            of(model, X, Y, X[:, 0] ** 2),
+        }
+        assert len(known) == 4
+    trees = BoostRegressor(n_estimators=2)
+    assert of(trees, X, X[:, 0]) != of(trees, X, X[:, 1])
+
+
+def test_words_and_sparse_rows() -> None:
+    texts = ["a card", "lost it", "a cat", "lost card"] * 5
+    model = TextBoostClassifier(n_estimators=2)
+    assert of(model, texts, Y[:20]) != of(model, texts[::-1], Y[:20])
+    stumps = BoostClassifier(n_estimators=2, learner="stump")
+    matrix = sparse.csr_matrix(np.where(X > 0, X, 0))
+    assert of(stumps, matrix, Y) != of(stumps, matrix[::-1], Y)
+
+
+def test_files_keep_it(tmp_path: Path) -> None:
+    model = BoostClassifier(n_estimators=2).fit(X, Y)
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").model_.fingerprint == model.model_.fingerprint

@@ -151,10 +151,6 @@ def test_pandas_knows_several_missing_values() -> None:
             assert same(numbers(data, levels), [0, NAN, 1])
 
 
-def test_the_empty_text_is_a_level() -> None:
-    assert find_levels(objects(["", "a"])[:, None]) == Levels({0: ("", "a")})
-
-
 @pytest.mark.parametrize("array", [np.array([["b", "x"], ["a", "x"]]), np.array([["b"], ["a"]])])
 def test_columns_of_a_text_array_are_categorical(array: NDArray[Any]) -> None:
     levels = find_levels(array)
@@ -179,7 +175,8 @@ def test_numbers_are_not_categorical_of_themselves(data: Any) -> None:
 def test_frame_columns_are_found_by_their_kind() -> None:
     frame = pd.DataFrame({"x": [1.5, 2], "a": ["p", "q"], "k": pd.Categorical([7, 8]), "f": True})
     assert find_levels(frame) == Levels({1: ("p", "q"), 2: (7, 8)})
-    assert find_levels(frame, None) == Levels()
+    assert find_levels(frame, None) == find_levels(frame, []) == Levels()
+    assert find_levels(objects(["", "a"])[:, None]) == Levels({0: ("", "a")})
 
 
 @pytest.mark.parametrize(
@@ -199,10 +196,6 @@ def test_columns_are_chosen_by_name_number_or_mask(choice: Any) -> None:
     assert find_levels(frame, choice) == Levels({0: (1, 2), 2: ("x", "y")})
 
 
-def test_an_empty_choice_is_none() -> None:
-    assert not find_levels(objects([["a"]]), [])
-
-
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
@@ -219,9 +212,6 @@ def test_an_empty_choice_is_none() -> None:
 def test_impossible_choices_are_explained(choice: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         find_levels(pd.DataFrame({"a": [1], "b": [2]}), choice)
-
-
-def test_names_for_columns_without_names_are_refused() -> None:
     with pytest.raises(ParameterError, match="have no names; give column numbers, 0 to 1"):
         find_levels(np.zeros((2, 2)), ["a"])
 
@@ -284,19 +274,9 @@ def test_what_is_no_category_is_refused(cells: list[Any], message: str) -> None:
     array[0, 0] = cells[0]
     with pytest.raises(DataError, match=f"column 0 .*{message}|column 0 {message}"):
         find_levels(array, [0])
-
-
-def test_an_unhashable_cell_is_refused_in_prediction_too() -> None:
-    array = np.empty((1, 1), dtype=object)
-    array[0, 0] = ["a"]
-    with pytest.raises(DataError, match="column 0 holds what is no category"):
-        numbers(array, Levels({0: ("a",)}))
-
-
-def test_intervals_are_refused_by_name() -> None:
-    frame = pd.DataFrame({"age": pd.cut([1, 5, 9], 3)})
-    with pytest.raises(DataError, match=r"column 'age' holds Interval values \(row 0\); .* Turn"):
-        find_levels(frame)
+    if isinstance(cells[0], list):
+        with pytest.raises(DataError, match="column 0 holds what is no category"):
+            numbers(array, Levels({0: ("a",)}))
 
 
 @pytest.mark.parametrize(("fitted", "came"), [(["1", "2"], [1, 2]), ([1, 2], ["1", "2"])])
@@ -328,13 +308,6 @@ def test_pandas_missing_value_in_a_number_column_of_an_object_array() -> None:
     np.testing.assert_array_equal(rows, [[0, NAN], [1, 1]])
 
 
-def test_number_columns_of_a_frame_keep_their_values() -> None:
-    frame = pl.DataFrame({"a": ["p", None], "x": [0.5, 2.5]})
-    np.testing.assert_array_equal(
-        FrameTable(frame, find_levels(frame)).rows(), [[0, 0.5], [NAN, 2.5]]
-    )
-
-
 LEVEL = st.one_of(
     st.lists(st.text(max_size=3), min_size=1, max_size=8),
     st.lists(st.integers(-(2**70), 2**70), min_size=1, max_size=8),
@@ -343,7 +316,7 @@ LEVEL = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=75)
 @given(cells=LEVEL, seed=st.integers(0, 2**32))
 def test_levels_survive_json_and_do_not_depend_on_order(cells: list[Any], seed: int) -> None:
     levels = find_levels(objects(cells)[:, None], [0])
@@ -431,7 +404,12 @@ def test_columns_of_a_sparse_table_may_be_categories() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "advice"), [(date(2024, 1, 31), "to_datetime"), (Decimal("1.5"), "astype")]
+    ("cell", "advice"),
+    [
+        (date(2024, 1, 31), "to_datetime"),
+        (Decimal("1.5"), "astype"),
+        (pd.Interval(1, 5), r"column 'when' holds Interval values \(row 0\); .* Turn"),
+    ],
 )
 def test_objects_that_pandas_can_convert_come_with_advice(cell: Any, advice: str) -> None:
     frame = pd.DataFrame({"when": pd.Series([cell, cell], dtype=object)})

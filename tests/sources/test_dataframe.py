@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from pacboost import BoostClassifier, StrongClassifier, load
 from pacboost.errors import DataError
-from pacboost.sources.dataframe import FrameTable, is_frame
+from pacboost.sources.columns import Columns
+from pacboost.sources.csv import read_csv
+from pacboost.sources.dataframe import FrameTable, is_frame, with_dates
+from pacboost.sources.mixed import MixedFeatures
+from tests.frames import LIBRARIES, as_rows
 
 NAN = np.nan
 COLUMNS: dict[str, list[Any]] = {
@@ -133,3 +140,143 @@ def test_columns_of_other_kinds_are_not_called_text() -> None:
     frame = pd.DataFrame({"when": pd.period_range("2024", periods=3, freq="D")})
     with pytest.raises(DataError, match=r"'when' holds period\[D\].*to_timestamp"):
         FrameTable(frame)
+
+
+# Dates in data frames become the same columns as dates in files.
+
+TIMES = pd.to_datetime(["2024-01-31 08:30", "1999-12-31 00:00", None, "2024-02-29 23:59"])
+DATED = pd.DataFrame(
+    {
+        "when": TIMES,
+        "wait": pd.to_timedelta(["1 days", "90 s", None, "0 s"]),
+        "label": ["x", "y", "x", "y"],
+    }
+)
+KINDS: list[Callable[[Any], Any]] = [lambda f: f, pl.from_pandas, pa.Table.from_pandas]
+
+
+@pytest.mark.parametrize("make", KINDS, ids=["pandas", "polars", "arrow"])
+def test_frames_read_as_files_do(tmp_path: Path, make: Callable[[Any], Any]) -> None:
+    path = tmp_path / "rows.parquet"
+    DATED.to_parquet(path)
+    read = read_csv(path, "label").table
+    table = FrameTable(with_dates(make(DATED.drop(columns="label"))))
+    assert table.names == read.names
+    np.testing.assert_allclose(table.rows(), read.rows())
+    np.testing.assert_array_equal(table.rows()[:, -1], [86_400, 90, np.nan, 0])
+
+
+def test_a_frame_without_dates_is_given_back() -> None:
+    frame = pd.DataFrame({"a": [1]})
+    assert with_dates(frame) is frame
+
+
+def test_local_clocks_are_taken_as_they_read() -> None:
+    frame = pd.DataFrame({"when": TIMES[:2].tz_localize("Asia/Tokyo")})
+    np.testing.assert_array_equal(FrameTable(with_dates(frame)).rows()[:, 3], [8, 0])
+
+
+def test_estimators_learn_from_dates() -> None:
+    generator = np.random.default_rng(0)
+    hours = generator.integers(0, 17_000, 400)
+    when = np.datetime64("2023-01-01T00:00", "s") + hours.astype("timedelta64[h]")
+    frame = pd.DataFrame({"when": when, "x": generator.normal(size=400)})
+    y = np.where(hours % 24 > 12, "late", "early")
+    for model in (BoostClassifier(random_state=0), StrongClassifier(random_state=0)):
+        model.fit(frame, y)
+        assert "when (hour)" in model.feature_names_in_.tolist()
+        assert model.score(frame, y) > 0.95
+        assert (model.predict(pl.from_pandas(frame)) == model.predict(frame)).all()
+
+
+def test_a_fit_on_days_predicts_times() -> None:
+    frame = pl.DataFrame({"when": [date(2024, 1, 1) + timedelta(k) for k in range(60)]})
+    model = BoostClassifier(random_state=0).fit(frame, [0] * 30 + [1] * 30)
+    times = frame.with_columns(pl.col("when").cast(pl.Datetime))
+    assert (model.predict(times) == model.predict(frame)).all()
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_dates_stand_beside_texts(kind: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2024-01-01") + rng.integers(0, 366, 300)
+    late = days >= np.datetime64("2024-07-01")
+    said = [f"please look at order number {k}" for k in range(300)]
+    rows = kind({"bought": days.astype("datetime64[ms]"), "said": said})
+    model = StrongClassifier(n_estimators=20, text_columns=["said"], random_state=0)
+    model.fit(rows, np.where(late, "late", "early"))
+    assert (model.predict(rows) == np.where(late, "late", "early")).mean() > 0.95
+    assert isinstance(model.model_.text, MixedFeatures)
+    assert "bought (month)" in model.model_.text.names
+    model.save(tmp_path / "m.pacb")
+    again = load(tmp_path / "m.pacb")
+    assert (again.predict(rows) == model.predict(rows)).all()
+
+
+# Columns read alike whatever they came in, and what is no column of a table is named.
+
+HELD: dict[str, list[Any]] = {
+    "said": ["lost card", None, ""],
+    "age": [30, None, 50],
+    "city": ["Rome", None, "Bern"],
+    "vip": [True, False, None],
+    "never": [None, None, None],
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_all_kinds_of_tables_read_alike(library: str) -> None:
+    rows = Columns.of(as_rows(HELD, library))
+    assert rows.n_rows == 3
+    assert rows.texts("said") == ["lost card", "", ""]
+    np.testing.assert_array_equal(rows.numbers("age"), [30, np.nan, 50])
+    assert np.isnan(rows.numbers("never")).all()
+    assert [rows.is_category(name) for name in HELD] == [True, False, True, True, False]
+    assert rows.missing("city").tolist() == [False, True, False]
+    assert rows.lines(["age", "city"]) == ["30.0\x1fRome", "\x1f", "50.0\x1fBern"]
+    some = rows.take(np.array([2, 0]))
+    assert some.texts("said") == ["", "lost card"]
+    assert some.numbers("age").tolist() == [50, 30]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_is_no_text_is_named_with_column_and_row(library: str) -> None:
+    with pytest.raises(DataError, match=r"column 'said', row 1 holds 7"):
+        Columns.of(as_rows({"said": [None, 7]}, library)).texts("said")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_text_is_no_number(library: str) -> None:
+    with pytest.raises(DataError, match=r"'age' holds text, and held numbers in fit"):
+        Columns.of(as_rows({"age": ["30", "40"]}, library)).numbers("age")
+
+
+@pytest.mark.parametrize("library", LIBRARIES[:3])
+def test_dates_are_neither_number_nor_category(library: str) -> None:
+    rows = Columns.of(as_rows({"day": pd.to_datetime([date(2020, 1, 1)] * 2)}, library))
+    with pytest.raises(DataError, match="'day' holds Datetime"):
+        rows.is_category("day")
+
+
+def test_infinite_numbers_are_named() -> None:
+    with pytest.raises(DataError, match="column 'age' holds inf in row 1"):
+        Columns.of(pd.DataFrame({"age": [1.0, np.inf]})).numbers("age")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("a text", "a data frame is needed, or a list of mappings"),
+        (["a text"], "and list came"),
+        (None, "and NoneType came"),
+        ([], "a data frame is needed"),
+        (pd.DataFrame({"a": []}), "0 samples"),
+        (pd.DataFrame(), "0 samples"),
+        (pd.DataFrame([[1, 2]], columns=["1", 1]), "must differ"),
+        ([{"a": 1}, {"b": 1}], "row 1 names 'b', and row 0 names 'a'"),
+        ([{"a": 1}, {}], "row 1 names nothing"),
+    ],
+)
+def test_what_is_no_table_is_refused(data: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        Columns.of(data)

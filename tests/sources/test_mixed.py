@@ -153,7 +153,7 @@ def words(*cells: Any) -> Columns:
 
 
 @given(NUMBERS, NUMBERS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_thresholds_are_held_exactly_where_they_are_passed(
     seen: list[float], new: list[float]
 ) -> None:

@@ -45,13 +45,6 @@ def paths(weights: list[Fraction], rounds: int) -> set[tuple[Fraction, ...]]:
     return found
 
 
-def test_there_are_five_points_of_each_kind_all_different() -> None:
-    X, y = ten_points()
-    assert X.shape == (10, 2)
-    assert sorted(y.tolist()) == [-1] * 5 + [1] * 5
-    assert len({tuple(row) for row in X.tolist()}) == 10
-
-
 @pytest.mark.parametrize("column", [0, 1])
 def test_no_two_points_share_a_coordinate(column: int) -> None:
     assert sorted(ten_points()[0][:, column].tolist()) == list(range(10))

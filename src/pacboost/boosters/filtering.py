@@ -18,11 +18,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import Measured, check_rate
+from pacboost.boosters.booster import Floats, Measured, check_rate
 from pacboost.boosters.bounded_weights import (
     BoundedState,
     BoundedWeights,
-    Floats,
     Promised,
     Weights,
     clipped_exponential,
@@ -249,7 +248,6 @@ class Mada(BoundedWeights):
     potential: ClassVar[str] = "clipped"
 
     learning_rate: float = 1.0
-    plain: bool = True
 
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)

@@ -59,14 +59,6 @@ class PairState:
         """A vote of 1 for every rule: each adds one question to the table."""
         return [1.0] * len(self.seen)
 
-    @classmethod
-    def of(cls, signs: Signs, base: Floats) -> PairState:
-        """Join all rows of opposite signs."""
-        patterns = np.zeros(len(signs), dtype=np.int64)
-        weights = np.empty(signs.shape, dtype=np.int64)
-        state = cls(signs, in_units_of_least(base), patterns, np.zeros(signs.shape), weights)
-        return replace(with_weights(state), margins=np.zeros(signs.shape))
-
 
 @dataclass(frozen=True)
 class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
@@ -95,7 +87,10 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
                 f"graph_separation is for two classes, and there are {signs.shape[1]}; use another "
                 "booster, or scikit-learn's OneVsRestClassifier around this one"
             )
-        return PairState.of(signs, base)
+        patterns = np.zeros(len(signs), dtype=np.int64)
+        weights = np.empty(signs.shape, dtype=np.int64)
+        state = PairState(signs, in_units_of_least(base), patterns, np.zeros(signs.shape), weights)
+        return replace(with_weights(state), margins=np.zeros(signs.shape))
 
     def request(self, state: PairState) -> Request:
         return Request(state.weights, state.signs, state.total, state.total, "error")

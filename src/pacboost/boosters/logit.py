@@ -25,8 +25,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Moved, check_not_negative, check_rate, whole_values
-from pacboost.boosters.bounded_weights import FilteringBooster, Floats
+from pacboost.boosters.booster import Floats, Moved, check_not_negative, check_rate, whole_values
+from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import same_bits, team_steps

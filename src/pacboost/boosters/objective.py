@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import check_not_negative, check_rate, check_shrinkage
-from pacboost.boosters.newton import Floats, Newton, NewtonState
+from pacboost.boosters.booster import Floats, check_not_negative, check_rate, check_shrinkage
+from pacboost.boosters.newton import Newton, NewtonState
 from pacboost.boosters.residual import unit_of
 from pacboost.errors import ParameterError
 from pacboost.numerics.same_bits import total

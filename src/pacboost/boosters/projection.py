@@ -23,10 +23,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement, Measured, Moved
+from pacboost.boosters.booster import Agreement, Floats, Measured, Moved
 from pacboost.boosters.bounded_weights import (
     BoundedState,
-    Floats,
     Promised,
     Weights,
     clipped_exponential,

@@ -17,8 +17,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import check_not_negative
-from pacboost.boosters.newton import Floats, LogLink, exponential
+from pacboost.boosters.booster import Floats, check_not_negative
+from pacboost.boosters.newton import LogLink, exponential
 from pacboost.boosters.residual import Residual, ResidualState, sum_of_pulls
 from pacboost.errors import DataError, ParameterError
 from pacboost.hypotheses.hypothesis import Cells

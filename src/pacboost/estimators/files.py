@@ -23,10 +23,8 @@ from pacboost.estimators.forests.forests import (
 )
 from pacboost.estimators.inputs.tables import set_features
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file import container, forest_format
 from pacboost.models.file import format as model_file
-from pacboost.models.file.forest_format import ForestModel
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 
 MEMBERS = {
     "three_way": "ThreeWayBoost",
@@ -56,12 +54,10 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     what would take more memory than twice the file and 50 MB, or ``memory`` bytes if that is more;
     a model of a hundred thousand rounds may need that.
     """
-    model: Model | ForestModel
-    if container.kind_of(Path(path)) == forest_format.KIND:
-        model = forest_format.load(path, memory)
+    model = model_file.load(path, memory)
+    if isinstance(model, ForestModel):
         estimator = FORESTS[model.kind, model.classes.size > 0](len(model.forest))
     else:
-        model = model_file.load(path, memory)
         estimator = _estimator(model)
     estimator.model_ = replace(model, seen=(), decision=None)
     estimator._sketches = model.seen

@@ -114,6 +114,16 @@ def leaf_masks(tree: TreeRule) -> tuple[NDArray[np.int64], Masks]:
     return np.array(list(line_of), dtype=np.int64), masks
 
 
+def _add(jobs: list[Any], codes: Codes, scores: Scores, rules: int) -> None:
+    """Have kernels, each with its arrays, add what so many rules say of rows."""
+
+    def task(start: int, stop: int) -> None:
+        for kernel, arrays in jobs:
+            kernel(codes, *arrays, start, scores[start:stop])
+
+    each_rows(task, len(scores), width=rules)
+
+
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([array, np.zeros_like(array)])
 
@@ -141,12 +151,7 @@ class ScoredTrees:
         if len(walked.trees):
             own = (walked.nodes, walked.members, self._missing, walked.trees, walked.values)
             jobs.append((walk.score, own))
-
-        def task(start: int, stop: int) -> None:
-            for kernel, arrays in jobs:
-                kernel(codes, *arrays, start, scores[start:stop])
-
-        each_rows(task, len(scores), width=len(self._pairs))
+        _add(jobs, codes, scores, len(self._pairs))
 
     def add_on_gpu(self, scores: Any, rows: Any, chosen: NDArray[np.intp] | None) -> bool:
         """Do so on a GPU, for rows of an array, wherever the scores are; tell whether it could."""
@@ -251,13 +256,8 @@ class Ballot:
             forest = PackedTrees.of([t for t, _ in self._walked], [v for _, v in self._walked])
             packed = (forest.nodes, forest.members, self._bins.missing, forest.trees, forest.values)
             jobs.append((walk.score, packed))
-
-        def task(start: int, stop: int) -> None:
-            for kernel, arrays in jobs:
-                kernel(codes, *arrays, start, scores[start:stop])
-
         rules = len(self._tables) + self._masked.count + len(self._walked)
-        each_rows(task, codes.shape[1], width=max(1, rules))
+        _add(jobs, codes, scores, max(1, rules))
         return scores
 
     def _add_table(self, feature: int, said: NDArray[np.float64]) -> None:

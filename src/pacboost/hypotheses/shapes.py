@@ -127,13 +127,24 @@ def _add_up(feature: int, parts: list[FeaturePart], names: Names, outputs: int) 
         above = np.searchsorted(part.thresholds, thresholds, side="right")
         values += part.steps[np.concatenate([[0], above])]
         missing += part.missing
+    return _shape(names, feature, levels, thresholds, values, missing)
+
+
+def _shape(
+    names: Names,
+    feature: int,
+    levels: int,
+    thresholds: NDArray[np.float32],
+    steps: Doubles,
+    missing: Doubles,
+) -> Shape:
+    """Name the levels of a category; of a number, put equal neighbours together."""
     name = names.column(feature)
     if levels:
-        own = tuple(names.level(feature, k) for k in range(levels))
-        return Shape(name, thresholds, values, missing, own)
-    changes = (values[1:] != values[:-1]).any(axis=1)
-    kept = np.concatenate([[True], changes])
-    return Shape(name, thresholds[changes], values[kept], missing)
+        words = tuple(names.level(feature, k) for k in range(levels))
+        return Shape(name, thresholds, steps, missing, words)
+    changes = (steps[1:] != steps[:-1]).any(axis=1)
+    return Shape(name, thresholds[changes], steps[np.append(True, changes)], missing)
 
 
 # Partial dependence of a vote of trees: how the mean score changes with one feature.
@@ -176,18 +187,13 @@ def partial_dependence(vote: Vote, names: Names, features: Sequence[int]) -> Sha
 
 
 def _curve(trees: Sequence[_Weighed], feature: int, names: Names) -> Shape:
-    """Add up what the trees give for every code of a feature, and put equal neighbours together."""
+    """Add up what the trees give for every code of a feature."""
     bins = trees[0].rule.bins
     total = np.zeros((bins.thresholds[feature].size + 2, trees[0].values.shape[1]))
     for tree in trees:
         total += product(_shares_of_leaves(tree.rule, feature).T, tree.values) - tree.mean
-    steps, missing, name = total[:-1], total[-1], names.column(feature)
     thresholds, levels = bins.thresholds[feature], int(bins.levels[feature])
-    if levels:
-        return Shape(name, thresholds, steps, missing,
-                     tuple(names.level(feature, k) for k in range(levels)))  # fmt: skip
-    changes = (steps[1:] != steps[:-1]).any(axis=1)
-    return Shape(name, thresholds[changes], steps[np.append(True, changes)], missing)
+    return _shape(names, feature, levels, thresholds, total[:-1], total[-1])
 
 
 def _shares_of_leaves(rule: TreeRule, feature: int | None) -> Doubles:
@@ -276,7 +282,7 @@ def _answers(forest: Forest, lines: Lines) -> Doubles:
 
 def _forest_curve(forest: Forest, rows: Lines, mean: Doubles, feature: int, names: Names) -> Shape:
     """Set a feature to one code after the other, in all rows at once."""
-    bins, name = forest.bins, names.column(feature)
+    bins = forest.bins
     thresholds, levels = bins.thresholds[feature], int(bins.levels[feature])
     parts = np.array_split(np.arange(thresholds.size + 1), STEPS if not levels else 1024)
     parts = [part for part in parts if part.size]
@@ -284,10 +290,5 @@ def _forest_curve(forest: Forest, rows: Lines, mean: Doubles, feature: int, name
     lines = np.tile(rows, (len(codes), 1))
     lines[:, feature] = np.repeat(codes, len(rows))
     said = mean_of(_answers(forest, lines).reshape(len(codes), len(rows), -1).swapaxes(0, 1)) - mean
-    steps, missing = said[:-1], said[-1]
-    if levels:
-        words = tuple(names.level(feature, k) for k in range(levels))
-        return Shape(name, thresholds, steps, missing, words)
-    cuts = thresholds[[int(part[-1]) for part in parts[:-1]]]
-    changes = (steps[1:] != steps[:-1]).any(axis=1)
-    return Shape(name, cuts[changes], steps[np.append(True, changes)], missing)
+    cuts = thresholds if levels else thresholds[[int(part[-1]) for part in parts[:-1]]]
+    return _shape(names, feature, levels, cuts, said[:-1], said[-1])

@@ -56,10 +56,7 @@ class SklearnSearch(Search):
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         """Fit a fresh clone; every random_state in it gets its own seed."""
         generator = np.random.default_rng(seed)
-        model = clone(self.estimator)
-        states = [k for k in model.get_params(deep=True) if k.split("__")[-1] == "random_state"]
-        seeds = generator.integers(2**31, size=len(states))
-        model.set_params(**{k: int(s) for k, s in zip(sorted(states), seeds, strict=True)})
+        model = _seeded(self.estimator, generator)
         rows = self.sample.sparse_rows if self.sparse else shaped(self.sample.rows, self.shape)
         labels = answers
         weighted = has_fit_parameter(model, "sample_weight")
@@ -97,6 +94,14 @@ def shaped(rows: Any, shape: tuple[int, ...]) -> Any:
     return rows.reshape(len(rows), *shape) if shape else rows
 
 
+def _seeded(estimator: Any, generator: np.random.Generator) -> Any:
+    """Return a clone in which every random_state has a seed of its own."""
+    model = clone(estimator)
+    states = [k for k in model.get_params(deep=True) if k.split("__")[-1] == "random_state"]
+    seeds = generator.integers(2**31, size=len(states))
+    return model.set_params(**{k: int(s) for k, s in zip(sorted(states), seeds, strict=True)})
+
+
 def _predict(model: Any, shape: tuple[int, ...], rows: Any) -> Any:
     return model.predict(shaped(rows, shape))
 
@@ -122,10 +127,7 @@ def fit_bag(
     >>> nearest.predict([[0.0]]).round(3).tolist()
     [0.333]
     """
-    model = clone(estimator)
-    states = [k for k in model.get_params(deep=True) if k.split("__")[-1] == "random_state"]
-    seeds = np.random.default_rng(seed).integers(2**31, size=len(states))
-    model.set_params(**{k: int(s) for k, s in zip(sorted(states), seeds, strict=True)})
+    model = _seeded(estimator, np.random.default_rng(seed))
     if (counts == 1).all():
         return model.fit(rows, targets)
     if has_fit_parameter(model, "sample_weight"):

@@ -13,13 +13,14 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import IntervalRule, SetRule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
+from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels import same_bits
 from pacboost.kernels.cuda.device import on_gpu, to_gpu, to_host
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.ledgers.validation import ValidationCurve
-from pacboost.models.calibration.calibrators import Calibration
+from pacboost.models.calibration import Calibration
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
 from pacboost.samples.sketch import Sketch
@@ -29,8 +30,25 @@ from pacboost.sources.text import TextFeatures
 from pacboost.training.metrics import steepness
 
 
+class Named:
+    """A model with names for its columns, their levels and its answers."""
+
+    @property
+    def column_names(self: Any) -> tuple[str, ...]:
+        """What to call every column."""
+        return self.names or tuple(f"x{j}" for j in range(self.n_features))
+
+    def say(self: Any) -> Names:
+        """Return the names that rules are printed and curves are drawn with."""
+        names, levels = self.column_names, self.levels.columns
+        text = getattr(self, "text", None)
+        condition = None if text is None else text.say
+        answers = answer_names(self.classes)
+        return Names(lambda j: names[j], answers, lambda j, k: str(levels[j][k]), condition)
+
+
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Named):
     """The result of a fit; ``bins`` is None when the learner did not use any."""
 
     classes: NDArray[Any]
@@ -68,23 +86,6 @@ class Model:
         """
         rules, classes = len(self.vote.hypotheses), self.classes.size
         return f"Model(rules={rules}, features={self.n_features}, classes={classes})"
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """What to call every column."""
-        if self.names is not None:
-            return self.names
-        return tuple(f"x{j}" for j in range(self.n_features))
-
-    def say(self) -> Names:
-        """Return the names that rules are printed with."""
-
-        def level(column: int, number: int) -> str:
-            return str(self.levels.columns[column][number])
-
-        condition = None if self.text is None else self.text.say
-        names = self.column_names
-        return Names(lambda j: names[j], answer_names(self.classes), level, condition)
 
     def words(self) -> list[str]:
         """Every rule in words, with its vote."""
@@ -148,6 +149,55 @@ class Model:
         for hypothesis in self.vote.hypotheses:
             counts += hypothesis.split_counts(self.n_features, cover=by == "cover")
         return _shares(counts)
+
+
+@dataclass(frozen=True, eq=False)
+class ForestModel(Named):
+    """What the fit of a forest leaves behind."""
+
+    kind: str
+    """Which estimator it came from: "random_forest" or "extra_trees"."""
+    classes: NDArray[Any]
+    """Empty for numbers."""
+    forest: Forest
+    names: tuple[str, ...] | None = None
+    levels: Levels = NO_LEVELS
+    certificate: Certificate | None = None
+    decision: ThresholdDecision | None = None
+    """A threshold that was chosen with a guarantee."""
+    coverage: SetRule | IntervalRule | None = None
+    """Prediction sets or intervals that were calibrated, on the way to or from a file."""
+    held_out: HeldOut | None = None
+    """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
+    seen: tuple[Sketch, ...] = ()
+    """Sketches of the training rows, on the way from a file to an estimator."""
+    labels: int = 0
+    """How many labels a row may have at once; 0 where it has one. Then every class stands for a set
+    of labels, named by a 1 for each label that is in it and a 0 for each that is not."""
+
+    @property
+    def sets(self) -> NDArray[np.int64] | None:
+        """The sets of labels that the classes stand for, (classes, labels); None for one label."""
+        if not self.labels:
+            return None
+        return np.array([[int(sign) for sign in name] for name in self.classes.tolist()])
+
+    @property
+    def label_names(self) -> list[str]:
+        """What to call every label: the classes, or numbers where a row may have several."""
+        return [
+            str(name) for name in (range(self.labels) if self.labels else self.classes.tolist())
+        ]
+
+    def __repr__(self) -> str:
+        """Return the size only: arrays of all trees would fill megabytes."""
+        trees, classes = len(self.forest), self.classes.size
+        return f"ForestModel(trees={trees}, features={self.n_features}, classes={classes})"
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return len(self.forest.bins.thresholds)
 
 
 def _shares(numbers: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -208,7 +208,7 @@ class Monitor:
 
         ``ax`` may be three axes, or four if rows are watched. Gives the axes drawn on.
         """
-        from pacboost.reports.text import monitor_curves
+        from pacboost.reports.plots import monitor_curves
 
         drift = None if self._rows is None else self._rows.history.points
         return monitor_curves(

@@ -26,9 +26,9 @@ from pacboost.bounds.registry import bound_of, makers
 from pacboost.bounds.wording import DISTINCT, WITHOUT_WEIGHTS
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file import container, forest_format
+from pacboost.models.file import container
 from pacboost.models.file import format as model_file
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.numerics.percent import percent_above
 
 __all__ = ["Check", "recompute", "verify"]
@@ -69,40 +69,31 @@ def verify(path: str | Path | Certificate | Family) -> list[Check]:
     """
     if isinstance(path, Certificate | Family):
         return [_alone(own) for own in (path if isinstance(path, Family) else [path])]
-    path = Path(path)
-    forest = container.kind_of(path) == forest_format.KIND
-    return checks(container.read(path, forest_format.KIND if forest else model_file.KIND), path)
+    return checks(model_file.read(path), Path(path))
 
 
 def sentence(path: str | Path) -> str:
     """Return what the certificate of a file claims; "" if it has none."""
-    path = Path(path)
-    model: Model | forest_format.ForestModel
-    if container.kind_of(path) == forest_format.KIND:
-        model = forest_format.load(path)
-    else:
-        model = model_file.load(path)
+    model = model_file.load(path)
     covers = "" if model.coverage is None else coverage_words(model.coverage.certificate)
     if model.decision is not None:
         return f"{model.decision.sentence} {covers}".strip()
     if model.certificate is None:
         return covers
     names = model.classes.tolist()
-    if isinstance(model, forest_format.ForestModel):
+    if isinstance(model, ForestModel):
         names = model.label_names
     return f"{estimates.in_words(model.certificate, model.held_out, names)} {covers}".strip()
 
 
 def checks(content: container.Content, path: Path) -> list[Check]:
     """Check what a file holds; ``path`` is named where it could not have been written."""
-    if content.kind == forest_format.KIND:
-        forest = forest_format.opened(content, path)
-        covers = _covers(forest.coverage, content.document, "forest")
-        if forest.decision is not None:
-            return [*_decided(forest.decision, content.document, "forest"), *covers]
-        return _with(_forest(forest, content.document), covers)
     model = model_file.opened(content, path)
-    covers = _covers(model.coverage, content.document, "model")
+    covers = _covers(model.coverage, content.document, content.kind)
+    if isinstance(model, ForestModel):
+        if model.decision is not None:
+            return [*_decided(model.decision, content.document, "forest"), *covers]
+        return _with(_forest(model, content.document), covers)
     if model.decision is not None:
         rounds = _tried("rounds", lambda: _rounds(model))
         return [rounds, *_decided(model.decision, content.document, "model"), *covers]
@@ -130,7 +121,7 @@ def _vote(model: Model, document: Mapping[str, Any]) -> list[Check]:
     ]
 
 
-def _forest(model: forest_format.ForestModel, document: Mapping[str, Any]) -> list[Check]:
+def _forest(model: ForestModel, document: Mapping[str, Any]) -> list[Check]:
     """Check that the certificate is that of these trees, and its number what its inputs give."""
     given = model.certificate
     if given is None:

@@ -7,6 +7,7 @@ is loaded (reports/plots.py).
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,9 +21,10 @@ from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.interactive import in_notebook
 
 if TYPE_CHECKING:  # a picture of a plan needs no compiler
+    from pacboost.bounds.answering import Answering
+    from pacboost.bounds.decision import ThresholdDecision
     from pacboost.hypotheses.shapes import Shape, Shapes
     from pacboost.ledgers.ledger import HardRow, Ledger
-from pacboost.ledgers.ledger import HardRow, Ledger
 
 # What all plots share: new figures, plain axes, shades for rounds.
 
@@ -105,43 +107,47 @@ def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) ->
     save(drawn, path)
 
 
-def rounds(ledger: Ledger, ax: Any = None, test: Sequence[float] | None = None) -> Any:
+def rounds(
+    ledger: Ledger, ax: Any = None, test: Sequence[float] | None = None, *, loss: bool = False
+) -> Any:
     """Draw the error after each round, with the bound that the product of normalisers gives.
 
-    The validation error is drawn in the same axes; another validation metric has a second scale, at
-    the right. ``test`` holds the error on other rows after each rule of the final vote. If that has
-    fewer or more rules than there were rounds, its last error is drawn as a horizontal line.
+    With ``loss`` the record is that of a regression, and its mean loss is drawn. The validation
+    error or loss is drawn in the same axes; another validation metric has a second scale, at the
+    right. ``test`` holds the same of other rows after each rule of the final vote. If that has
+    fewer or more rules than there were rounds, its last number is drawn as a horizontal line.
     """
     if len(ledger) == 0:
         raise DataError("the ledger has no rounds; there is nothing to draw before a fit")
     axes = figure().subplots() if ax is None else ax
+    what = "loss" if loss else "error"
     columns = ledger.columns()
-    lines = {
-        "bound on training error": np.array(columns["bound"]),
-        "training error": np.array(columns["training_error"]),
-    }
-    metric = ledger.metric or "error"
+    lines = {} if loss else {"bound on training error": np.array(columns["bound"])}
+    styles: dict[str, dict[str, str]] = {"bound on training error": {"ls": "--", "color": "grey"}}
+    lines[f"training {what}"] = np.array(columns["training_error"], dtype=np.float64)
     watched = np.array(columns["validation"], dtype=np.float64)  # NaN where there is none
-    apart = metric != "error" and not np.isnan(watched).all()
+    metric = ledger.metric or what
+    apart = metric not in (what, ledger.potential if loss else what) and not np.isnan(watched).all()
     if not apart:
-        lines["validation error"] = watched
-    styles = {"bound on training error": {"ls": "--", "color": "grey"}}
+        lines[f"validation {what}"] = watched
     if test is not None and len(test):
         staged = len(test) == len(ledger)
-        label = "test error" if staged else "test error of the final vote"
+        label = f"test {what}" + ("" if staged else " of the final vote")
         lines[label] = np.array(test if staged else [test[-1]] * len(ledger), dtype=np.float64)
-        styles[label] = {"color": "tab:red"} if staged else {"color": "tab:red", "ls": ":"}
+        styles[label] = {"color": "tab:red", "ls": "-" if staged else ":"}
     for label, values in lines.items():
         if not np.isnan(values).all():
-            own = styles.get(label, {})
-            axes.plot(columns["number"], values, label=_with_zeros(label, values, columns), **own)
-    positive = np.concatenate(list(lines.values()))
-    positive = positive[positive > 0]
-    if positive.size and positive.max() >= LOG_FROM * positive.min():
+            shown = label if loss else _with_zeros(label, values, columns)
+            axes.plot(columns["number"], values, label=shown, **styles.get(label, {}))
+    everything = np.concatenate(list(lines.values()))
+    positive = everything[everything > 0]
+    wide = positive.size and positive.max() >= LOG_FROM * positive.min()
+    if wide and not (loss and (everything <= 0).any()):
         axes.set_yscale("log")
-    axes.set(xlabel="round", ylabel="share of rows")
+    units = f"mean loss ({ledger.potential.replace('_', ' ')})" if loss else "share of rows"
+    axes.set(xlabel="round", ylabel=units)
     if apart:
-        beside(axes, f"validation {metric.replace('_', ' ')}", columns["number"], watched)
+        _beside(axes, f"validation {metric.replace('_', ' ')}", columns["number"], watched)
     return tidy(axes, legend=True)
 
 
@@ -186,16 +192,30 @@ def shapes(shapes: Shapes, ax: Any = None, top: int = 12) -> NDArray[Any]:
         raise DataError("the vote asks for no feature, so there are no step functions to draw")
     features = shapes.features
     chosen = sorted(features, key=lambda j: (-features[j].span, j))[: positive_whole("top", top)]
-    grid = _grid(len(chosen)) if ax is None else np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-    if grid.size < len(chosen):
-        raise DataError(f"there are {grid.size} axes for {len(chosen)} features; give more axes")
-    for axes, j in zip(grid, chosen, strict=False):
+    count = len(chosen)
+    wide = min(count, PANELS_IN_A_ROW)
+    high = -(-count // wide)
+    size = (max(4.0, 2.6 * wide), max(3.0, 2.2 * high))
+    grid = _panels(ax, size, high, wide, count, sharey=True)
+    for axes, j in zip(grid, chosen, strict=True):
         _shape(axes, features[j], shapes.answers)
-    for axes in grid[len(chosen) :]:
-        axes.set_axis_off()
     grid[0].set_ylabel("added to the score")
     grid[0].legend(frameon=False, fontsize="small")
-    return grid[: len(chosen)]
+    return grid
+
+
+def _panels(
+    ax: Any, size: tuple[float, float], high: int, wide: int, count: int | None = None, **more: Any
+) -> NDArray[Any]:
+    """Return the axes given, or new ones; as many as are needed, the rest is switched off."""
+    count = high * wide if count is None else count
+    axes = figure(size).subplots(high, wide, **more) if ax is None else ax
+    grid = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    if grid.size < count:
+        raise DataError(f"there are {grid.size} axes for {count} panels; give more axes, or none")
+    for rest in grid[count:]:
+        rest.set_axis_off()
+    return grid[:count]
 
 
 def _shape(axes: Any, shape: Shape, answers: Sequence[str]) -> None:
@@ -243,22 +263,13 @@ def importances(
     widths = None if spread is None else np.asarray(spread, dtype=np.float64)[largest]
     bars = axes.barh(places, heights[largest], height=0.7, xerr=widths)
     axes.bar_label(bars, fmt="{:.2g}", padding=3, fontsize="small")
-    axes.set_yticks(places, [_name(names, j) for j in largest])
+    axes.set_yticks(places, [f"x{j}" if names is None else str(names[j]) for j in largest])
     axes.invert_yaxis()
     axes.margins(x=0.1)
     few = "" if largest.size == heights.size else f" ({largest.size} largest of {heights.size})"
     axes.set_xlabel(f"{label}{few}")
     axes.tick_params(axis="y", length=0)
     return tidy(axes)
-
-
-def _grid(panels: int) -> NDArray[Any]:
-    """Axes for some panels, with one common scale of scores."""
-    wide = min(panels, PANELS_IN_A_ROW)
-    high = -(-panels // wide)
-    drawn = figure((max(4.0, 2.6 * wide), max(3.0, 2.2 * high)))
-    grid: NDArray[Any] = drawn.subplots(high, wide, sharey=True, squeeze=False).ravel()
-    return grid
 
 
 def _edges(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -279,11 +290,7 @@ def _with_zeros(label: str, values: NDArray[np.float64], columns: Mapping[str, l
     return f"{label} (0 from round {start} on)"
 
 
-def _name(names: Sequence[str] | None, column: int) -> str:
-    return f"x{column}" if names is None else str(names[column])
-
-
-def beside(axes: Any, label: str, numbers: Sequence[int], values: NDArray[np.float64]) -> None:
+def _beside(axes: Any, label: str, numbers: Sequence[int], values: NDArray[np.float64]) -> None:
     """Draw a line of another unit against a scale at the right, but name it in the same legend."""
     other = axes.twinx()
     other.plot(numbers, values, color="C1", label=label)
@@ -339,39 +346,111 @@ def hardest(rows: Sequence[HardRow], ax: Any = None) -> Any:
     return tidy(axes)
 
 
-# A picture of a regression: the mean loss after each round.
+# The curves around a threshold: what was seen, and what is guaranteed for all thresholds.
+
+SEEN, SURE = "tab:blue", "tab:orange"
 
 
-def plot(ledger: Ledger, ax: Any = None, test: Sequence[float] | None = None) -> Any:
-    """Draw the loss on training rows, on validation rows and, if given, on other rows.
+def threshold_curves(decision: ThresholdDecision, ax: Any = None) -> NDArray[Any]:
+    """Draw recall and false alarms by the threshold, and recall by false alarms; give the axes."""
+    grid = _panels(ax, (10, 4), 1, 2)
+    found = {name: np.array(own) for name, own in decision.curve.columns.items()}
+    _by_threshold(grid[0], found, decision)
+    _by_alarms(grid[1], found, decision)
+    return grid
 
-    A validation metric other than the loss has a second scale, at the right. ``test`` holds the
-    loss after each rule of the final vote; if that has fewer or more rules than there were rounds,
-    its last loss is drawn as a horizontal line.
-    """
-    if len(ledger) == 0:
-        raise DataError("the ledger has no rounds; there is nothing to draw before a fit")
-    axes = figure().subplots() if ax is None else ax
-    columns = ledger.columns()
-    numbers = columns["number"]
-    lines = {"training loss": np.array(columns["training_error"], dtype=np.float64)}
-    watched = np.array(columns["validation"], dtype=np.float64)  # NaN where there is none
-    there = not np.isnan(watched).all()
-    apart = there and ledger.metric not in ("", "loss", ledger.potential)
-    if there and not apart:
-        lines["validation loss"] = watched
-    if test is not None and len(test):
-        staged = len(test) == len(ledger)
-        label = "test loss" if staged else "test loss of the final vote"
-        lines[label] = np.array(test if staged else [test[-1]] * len(ledger), dtype=np.float64)
-    for label, values in lines.items():
-        axes.plot(numbers, values, label=label, ls=":" if "final" in label else "-")
-    everything = np.concatenate(list(lines.values()))
-    known = everything[~np.isnan(everything)]
-    if known.size and known.min() > 0 and known.max() >= LOG_FROM * known.min():
-        axes.set_yscale("log")
-    axes.set(xlabel="round", ylabel=f"mean loss ({ledger.potential.replace('_', ' ')})")
-    if apart:
-        metric = (ledger.metric or "metric").replace("_", " ")
-        beside(axes, f"validation {metric}", numbers, watched)
-    return tidy(axes, legend=True)
+
+def _by_threshold(ax: Any, found: dict[str, Any], decision: ThresholdDecision) -> None:
+    at = found["threshold"]
+    for name, side, colour in (
+        ("recall", "recall_at_least", SEEN),
+        ("false_positive_rate", "false_positive_rate_at_most", SURE),
+    ):
+        words = name.replace("_", " ")
+        ax.plot(at, found[name], color=colour, label=f"{words}, seen")
+        ax.fill_between(at, found[name], found[side], color=colour, alpha=0.25, lw=0,
+                        label=f"{words}, certified within")  # fmt: skip
+    ax.axvline(decision.threshold, color="0.4", lw=0.8, ls="--", label="chosen")
+    ax.set(xlabel=f"threshold for class '{decision.positive}'", ylabel="share", ylim=(0, 1))
+    tidy(ax, legend=True)
+
+
+def _by_alarms(ax: Any, found: dict[str, Any], decision: ThresholdDecision) -> None:
+    ax.plot(found["false_positive_rate"], found["recall"], color=SEEN, label="seen")
+    most, least = found["false_positive_rate_at_most"], found["recall_at_least"]
+    order = np.lexsort((least, most))
+    most, least = most[order], np.maximum.accumulate(least[order])
+    ax.plot(most, least, color=SURE, label="guaranteed")
+    ax.fill_between(most, 0, least, color=SURE, alpha=0.2, lw=0, step=None)
+    here = int(np.argmin(np.abs(found["threshold"] - decision.threshold)))
+    ax.plot(
+        found["false_positive_rate"][here], found["recall"][here], "o", color="0.3", label="chosen"
+    )
+    ax.set(xlabel="false positive rate", ylabel="recall", xlim=(0, 1), ylim=(0, 1))
+    tidy(ax, legend=True)
+
+
+def answering_curve(found: Answering, ax: Any = None) -> Any:
+    """Draw the error among the answered by the share of rows that are answered; give the axes."""
+    ax = figure().subplots() if ax is None else ax
+    share = np.array([own.answered / found.rows for own in found.points])
+    seen = np.array([own.mistakes / max(1, own.answered) for own in found.points])
+    most = np.array(found.errors)
+    ax.plot(share, seen, color=SEEN, marker=".", label="seen")
+    ax.fill_between(share, seen, most, color=SURE, alpha=0.25, lw=0)
+    ax.plot(share, most, color=SURE, marker=".", label="certified: at most")
+    if found.chosen is not None:
+        ax.axvline(share[found.chosen], color="0.4", lw=0.8, ls="--", label="chosen")
+    ax.set(xlabel="share of rows that are answered", ylabel="error among the answered")
+    ax.set_ylim(0, min(1.0, 1.3 * float(np.median(most)) + 1e-3))
+    return tidy(ax, legend=True)
+
+
+# The curves of a monitor.
+
+Points = Sequence[Sequence[float]]
+LOG_10 = math.log(10)
+
+
+def monitor_curves(
+    mistakes: Mapping[str, Sequence[float]],
+    drift: Points | None,
+    *,
+    error: float,
+    delta: float,
+    run_length: int,
+    ax: Any = None,
+) -> NDArray[Any]:
+    """Draw the error with its interval, both capitals, and the detector, one below the other."""
+    panels = 3 if drift is None else 4
+    grid = _panels(ax, (7, 2.1 * panels), panels, 1)
+    if not mistakes["row"] and not drift:
+        raise DataError("there is nothing to draw yet; a curve begins after 64 rows")
+    _draw_mistakes(grid, {name: np.array(own, float) for name, own in mistakes.items()}, error)
+    _goal(grid[1], -math.log10(delta), "refuted")
+    _goal(grid[2], math.log10(run_length), "sounds")
+    if drift is not None:
+        rows, capital = np.array(drift, dtype=np.float64).reshape(-1, 2).T
+        grid[3].plot(rows, capital / LOG_10)
+        grid[3].set(xlabel="row", ylabel="drift: capital, log₁₀")
+        _goal(grid[3], -math.log10(delta), "drift")
+    return grid
+
+
+def _draw_mistakes(grid: Any, curves: Mapping[str, NDArray[np.float64]], error: float) -> None:
+    rows = curves["row"]
+    grid[0].fill_between(rows, curves["lower"], curves["upper"], alpha=0.25, label="interval")
+    grid[0].plot(rows, curves["error"], label="mean error so far")
+    grid[0].axhline(error, color="tab:red", lw=0.8, label="certified")
+    grid[0].set_ylabel("error")
+    grid[0].set_ylim(0, min(1.0, max(3 * error, 1.2 * float(curves["error"].max(initial=0.0)))))
+    tidy(grid[0], legend=True)
+    grid[1].plot(rows, curves["log_capital"] / LOG_10)
+    grid[1].set_ylabel("capital, log₁₀")
+    grid[2].plot(rows, np.log10(np.maximum(curves["detector"], 1e-300)))
+    grid[2].set(xlabel="labelled row", ylabel="detector, log₁₀")
+
+
+def _goal(axes: Any, height: float, label: str) -> None:
+    axes.axhline(height, color="tab:red", lw=0.8, ls="--", label=label)
+    tidy(axes, legend=True)

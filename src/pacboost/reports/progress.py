@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,24 +19,19 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.progress_bar import ProgressBar
+from rich.table import Table
 
-from pacboost.ledgers.ledger import Round
+from pacboost.bounds.certificate import Certificate
+from pacboost.ledgers.ledger import Ledger, Refill, Round
 from pacboost.numerics.interactive import in_notebook
+from pacboost.numerics.percent import percent, percent_above
+from pacboost.reports.text import came_before, counted, grid
 
 if TYPE_CHECKING:
     from pacboost.training.bags.bagging import Made
 
 SECONDS_BETWEEN = 0.05  # redrawing costs more than a round on small data
-
-
-class Display(Protocol):
-    """What rich draws until it is stopped."""
-
-    def start(self) -> None:
-        """Begin to draw."""
-
-    def stop(self) -> None:
-        """Draw for the last time."""
 
 
 class LiveView:
@@ -43,7 +40,7 @@ class LiveView:
     If ``after`` is above 0, it appears only when so many seconds have passed.
     """
 
-    _display: Display
+    _display: Live | Progress | NotebookLine
 
     def __init__(self, after: float = 0.0) -> None:
         self._due = math.inf  # until the context is entered
@@ -61,30 +58,9 @@ class LiveView:
             self._drawn = True
             self._display.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         if self._drawn:
             self._display.stop()
-
-
-class Bar(Protocol):
-    """A bar of one task that rich draws, or one like it."""
-
-    def start(self) -> None:
-        """Begin to draw."""
-
-    def stop(self) -> None:
-        """Draw for the last time."""
-
-    def add_task(self, description: str, *, total: float | None, **fields: Any) -> TaskID:
-        """Name the task, and how many steps it has."""
-
-    def update(self, task_id: TaskID, *, completed: float | None = None, **fields: Any) -> None:
-        """Say how many steps are done."""
 
 
 class NotebookLine:
@@ -134,20 +110,34 @@ def error_console() -> Console:
     return Console(stderr=True, force_jupyter=False)
 
 
-def _bar(title: str, text: str, console: Console | None) -> Bar:
-    if console is None and in_notebook():
-        return NotebookLine(title, text)
-    return Progress(
-        TextColumn(title, markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(text),
-        TimeElapsedColumn(),
-        console=console or error_console(),
-    )
+class Bar(LiveView):
+    """A bar of one task, with a text behind it."""
+
+    def __init__(
+        self, title: str, total: int, text: str, console: Console | None, after: float
+    ) -> None:
+        super().__init__(after)
+        fields = dict.fromkeys(re.findall(r"fields\[(\w+)\]", text), "–")
+        if console is None and in_notebook():
+            self._display: Progress | NotebookLine = NotebookLine(title, text)
+        else:
+            self._display = Progress(
+                TextColumn(title, markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn(text),
+                TimeElapsedColumn(),
+                console=console or error_console(),
+            )
+        self._task = self._display.add_task(title, total=total, **fields)
+
+    def _show(self, done: int, **fields: str) -> None:
+        self._begin_if_due()
+        if self._drawn:
+            self._display.update(self._task, completed=done, **fields)
 
 
-class RoundsBar(LiveView):
+class RoundsBar(Bar):
     """Rounds done, training error and bound: call it with every round.
 
     ``loss`` says that rounds have a mean loss instead of an error, as in regression.
@@ -162,11 +152,9 @@ class RoundsBar(LiveView):
         title: str = "boosting",
         after: float = 0.0,
     ) -> None:
-        super().__init__(after)
         error = "training error {task.fields[error]}  bound {task.fields[bound]}"
         text = "mean loss {task.fields[error]}" if loss else error
-        self._display: Bar = _bar(title, text, console)
-        self._task = self._display.add_task("boosting", total=rounds, error="–", bound="–")
+        super().__init__(title, rounds, text, console, after)
         self._log_product = 0.0
         self._last = 0.0
         self._newest: Round | None = None
@@ -178,58 +166,162 @@ class RoundsBar(LiveView):
         now = time.monotonic()
         if now - self._last >= SECONDS_BETWEEN:
             self._last = now
-            self._begin_if_due()
             self._draw()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         if self._drawn:
             self._draw()
-        super().__exit__(kind, problem, trace)
+        super().__exit__(*problem)
 
     def _draw(self) -> None:
-        if self._newest is not None and self._drawn:
-            self._display.update(
-                self._task,
-                completed=self._newest.number,
-                error=f"{self._newest.training_error:.4f}",
-                bound=f"{min(1.0, math.exp(self._log_product)):.3g}",
-            )
+        if self._newest is not None:
+            bound = min(1.0, math.exp(self._log_product))
+            error = f"{self._newest.training_error:.4f}"
+            self._show(self._newest.number, error=error, bound=f"{bound:.3g}")
 
 
-class MembersBar(LiveView):
+class MembersBar(Bar):
     """Members made, and the out-of-bag error: call it with every member."""
 
     def __init__(self, most: int, console: Console | None = None, *, after: float = 0.0) -> None:
-        super().__init__(after)
-        text = "error out of bag {task.fields[error]}"
-        self._display: Bar = _bar("bagging", text, console)
-        self._task = self._display.add_task("bagging", total=most, error="–")
+        super().__init__("bagging", most, "error out of bag {task.fields[error]}", console, after)
 
     def __call__(self, made: Made) -> None:
         """Draw the bar."""
-        self._begin_if_due()
-        error = "–" if made.error is None else f"{made.error:.4g}"
-        self._display.update(self._task, completed=made.members, error=error)
+        self._show(made.members, error="–" if made.error is None else f"{made.error:.4g}")
 
 
-class StepsBar(LiveView):
+class StepsBar(Bar):
     """Steps taken: call it after every one."""
 
     def __init__(
         self, title: str, count: int, console: Console | None = None, *, after: float = 0.0
     ) -> None:
-        super().__init__(after)
-        self._display: Bar = _bar(title, "", console)
-        self._task = self._display.add_task(title, total=count)
+        super().__init__(title, count, "", console, after)
         self._done = 0
 
     def __call__(self) -> None:
         """Draw the bar."""
         self._done += 1
+        self._show(self._done)
+
+
+# A live view of boosting by filtering.
+
+FRAMES_PER_SECOND = 4
+BAR = 30
+WORKERS_SHOWN = 4
+
+
+class FilteringView(LiveView):
+    """Call it with every refill and round; use it as a context.
+
+    It shows what is known now: how much was drawn and kept, the mean weight μ with its interval,
+    the progressive error, and what the error is at most.
+    """
+
+    def __init__(
+        self,
+        rounds: int,
+        console: Console | None = None,
+        *,
+        earlier: Sequence[Refill] = (),
+        workers: Mapping[str, int] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        after: float = 0.0,
+    ) -> None:
+        super().__init__(after)
+        self._most, self._workers = rounds, workers
+        self._clock = clock
+        self._started = clock()
+        self._draws_before = 0
+        self._pace = 0.0
+        self._rounds = self._draws = self._accepted = self._samples = 0
+        self._last: Refill | None = None
+        self._certificate: Certificate | None = None
+        for refill in earlier:  # of a run that goes on from a checkpoint
+            self(refill)
+        self._draws_before = self._draws
+        self._display = Live(
+            console=console or error_console(),
+            refresh_per_second=FRAMES_PER_SECOND,
+            get_renderable=self.picture,
+        )
+
+    def __call__(self, event: Refill | Round) -> None:
+        """Take in what happened; it is drawn when the next frame is due."""
         self._begin_if_due()
-        self._display.update(self._task, completed=self._done)
+        if isinstance(event, Round):
+            self._rounds = event.number
+            return
+        self._draws += event.draws
+        self._accepted += event.accepted
+        self._samples += 1
+        self._rounds = event.rounds
+        self._last = event
+        passed = max(1e-9, self._clock() - self._started)
+        self._pace = (self._draws - self._draws_before) / passed
+
+    def certified(self, certificate: Certificate | None) -> None:
+        """Show what is certified in the end."""
+        self._certificate = certificate
+
+    def __enter__(self) -> Self:
+        self._started = self._clock()
+        return super().__enter__()
+
+    def picture(self) -> Table:
+        """Lay out the numbers as they are now."""
+        lines, seconds = grid(), self._clock() - self._started
+        lines.add_row("rounds", f"{self._rounds} of at most {self._most}, {seconds:.0f} s")
+        lines.add_row("", ProgressBar(self._most, self._rounds, width=BAR))
+        if self._workers:
+            lines.add_row("blocks by worker", _busiest(self._workers))
+        if self._last is None:
+            lines.add_row("draws", "the first sample is being drawn")
+            return lines
+        last, samples = self._last, counted(self._samples, "sample")
+        lines.add_row("draws", f"{self._draws:,} in {samples}, {self._pace:,.0f} a second")
+        share = percent(last.acceptance, 1)
+        of_all = percent(self._accepted / max(1, self._draws), 1)
+        lines.add_row("kept", f"{share} of the last sample's draws, {of_all} of all")
+        lines.add_row(
+            "mean weight μ", f"{last.mean:.4f}, from {last.lower:.4f} to {last.upper:.4f}"
+        )
+        seen = f"{percent(last.error, 2)} after {counted(last.rounds, 'round')}"
+        lines.add_row("error seen", seen if last.rounds else "none yet")
+        lines.add_row("certified", self._certified(last))
+        return lines
+
+    def _certified(self, last: Refill) -> str:
+        if self._certificate is not None:
+            text = "at most " + percent_above(self._certificate.value, 2)
+            return "nothing" if self._certificate.vacuous else text
+        if last.error_upper >= 1:
+            return "nothing yet"
+        of = " of this source, all of whose rows were drawn before" if came_before(last) else ""
+        return f"at most {percent_above(last.error_upper, 2)}{of}"
+
+
+def _busiest(workers: Mapping[str, int]) -> str:
+    """Name the workers that read the most blocks.
+
+    >>> _busiest({"tcp://a:1": 3, "tcp://b:2": 5})
+    'tcp://b:2 5, tcp://a:1 3'
+    """
+    order = sorted(workers.items(), key=lambda own: (-own[1], own[0]))
+    shown = ", ".join(f"{worker} {done:,}" for worker, done in order[:WORKERS_SHOWN])
+    rest = len(order) - WORKERS_SHOWN
+    return f"{shown}, and {rest} more workers" if rest > 0 else shown
+
+
+def tell_batch(ledger: Ledger, console: Console | None = None) -> None:
+    """Print one line about the last batch."""
+    last = ledger.refills[-1]
+    number, rows = len(ledger.refills), counted(last.draws, "row")
+    kept = percent(last.acceptance, 1)
+    seen = f", {percent(last.error, 2)} errors before it was learned from" if last.rounds else ""
+    (console or error_console()).print(
+        f"batch {number:,}: {rows}, {kept} kept{seen}; {counted(len(ledger), 'round')} so far",
+        highlight=False,
+    )

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.training import margin_distribution
-from pacboost.errors import DataError
-from pacboost.ledgers.ledger import HardRow, Ledger
-from pacboost.numerics.percent import percent
-from pacboost.reports.plots import figure, tidy
+from pacboost.ledgers.ledger import HardRow, Ledger, Refill
+from pacboost.numerics.percent import percent, percent_above
 
 MOST_ROWS = 20
 """Of more rounds or samples, tables show the first and the last."""
@@ -31,34 +23,43 @@ WIDTHS = {"round": 5, "training\nerror": 8}
 def rounds_table(ledger: Ledger, title: str = "") -> Table:
     """What happened round by round; of a long run, the first and the last rounds."""
     validated = any(entry.validation is not None for entry in ledger.rounds)
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("round", "error", "edge", "vote", "Z", "bound", "training\nerror"):
-        table.add_column(name, justify="right", no_wrap=True, min_width=WIDTHS.get(name, 6))
-    if validated:
-        table.add_column("valid.", justify="right", no_wrap=True, min_width=6)
+    names = ["round", "error", "edge", "vote", "Z", "bound", "training\nerror"]
+    table = _table(title, *names, *(["valid."] if validated else []), widths=WIDTHS)
     table.add_column("rule", overflow="fold")
-    bounds = ledger.columns()["bound"]
-    n = len(ledger)
-    shown = range(n) if n <= MOST_ROWS else [*range(MOST_ROWS // 2), *range(n - MOST_ROWS // 2, n)]
-    before = -1
-    for k in shown:
-        if k != before + 1:
-            table.add_row(*["…"] * len(table.columns))
-        before = k
-        entry = ledger.rounds[k]
+    rows = []
+    for entry, bound in zip(ledger.rounds, ledger.columns()["bound"], strict=True):
         cells = [
             str(entry.number),
             f"{entry.error:.4f}",
             f"{entry.edge:.4f}",
             f"{entry.vote:.4f}",
             f"{entry.normaliser:.4f}",
-            f"{bounds[k]:.4f}" if bounds[k] >= 1e-4 else f"{bounds[k]:.0e}",
+            f"{bound:.4f}" if bound >= 1e-4 else f"{bound:.0e}",
             f"{entry.training_error:.4f}",
         ]
         if validated:
             cells.append("" if entry.validation is None else f"{entry.validation:.4f}")
-        table.add_row(*cells, Text(entry.rule.split(", else ")[0]))
+        rows.append([*cells, Text(entry.rule.split(", else ")[0])])
+    _fill(table, rows)
     return table
+
+
+def _table(title: str, *names: str, widths: Mapping[str, int] | None = None) -> Table:
+    """Make a table with columns of numbers."""
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in names:
+        least = None if widths is None else widths.get(name, 6)
+        table.add_column(name, justify="right", no_wrap=True, min_width=least)
+    return table
+
+
+def _fill(table: Table, rows: Sequence[Sequence[RenderableType]]) -> None:
+    """Add rows: all, or of many the first and the last."""
+    half = MOST_ROWS // 2
+    dots = ["…"] * len(table.columns)
+    few = len(rows) <= MOST_ROWS
+    for cells in rows if few else [*rows[:half], dots, *rows[-half:]]:
+        table.add_row(*cells)
 
 
 def certificate_panel(certificate: Certificate, ledger: Ledger) -> RenderableType:
@@ -104,135 +105,77 @@ def listed(names: Sequence[object], most: int) -> str:
     return f"{shown} and {left} more" if left > 0 else shown
 
 
-# The curves around a threshold: what was seen, and what is guaranteed for all thresholds.
-
-SEEN, SURE = "tab:blue", "tab:orange"
-
-
-def threshold_curves(decision: ThresholdDecision, ax: Any = None) -> NDArray[Any]:
-    """Draw recall and false alarms by the threshold, and recall by false alarms; give the axes."""
-    if ax is None:
-        grid = figure((10, 4)).subplots(1, 2)
-    else:
-        grid = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-    if grid.size < 2:
-        raise DataError(f"there is {grid.size} axis for 2 pictures; give two axes, or none")
-    found = {name: np.array(own) for name, own in decision.curve.columns.items()}
-    _by_threshold(grid[0], found, decision)
-    _by_alarms(grid[1], found, decision)
-    return np.asarray(grid[:2])
-
-
-def _by_threshold(ax: Any, found: dict[str, Any], decision: ThresholdDecision) -> None:
-    at = found["threshold"]
-    for name, side, colour in (
-        ("recall", "recall_at_least", SEEN),
-        ("false_positive_rate", "false_positive_rate_at_most", SURE),
-    ):
-        words = name.replace("_", " ")
-        ax.plot(at, found[name], color=colour, label=f"{words}, seen")
-        ax.fill_between(at, found[name], found[side], color=colour, alpha=0.25, lw=0,
-                        label=f"{words}, certified within")  # fmt: skip
-    ax.axvline(decision.threshold, color="0.4", lw=0.8, ls="--", label="chosen")
-    ax.set(xlabel=f"threshold for class '{decision.positive}'", ylabel="share", ylim=(0, 1))
-    tidy(ax, legend=True)
-
-
-def _by_alarms(ax: Any, found: dict[str, Any], decision: ThresholdDecision) -> None:
-    ax.plot(found["false_positive_rate"], found["recall"], color=SEEN, label="seen")
-    most, least = found["false_positive_rate_at_most"], found["recall_at_least"]
-    order = np.lexsort((least, most))
-    most, least = most[order], np.maximum.accumulate(least[order])
-    ax.plot(most, least, color=SURE, label="guaranteed")
-    ax.fill_between(most, 0, least, color=SURE, alpha=0.2, lw=0, step=None)
-    here = int(np.argmin(np.abs(found["threshold"] - decision.threshold)))
-    ax.plot(
-        found["false_positive_rate"][here], found["recall"][here], "o", color="0.3", label="chosen"
-    )
-    ax.set(xlabel="false positive rate", ylabel="recall", xlim=(0, 1), ylim=(0, 1))
-    tidy(ax, legend=True)
-
-
-def answering_curve(found: Answering, ax: Any = None) -> Any:
-    """Draw the error among the answered by the share of rows that are answered; give the axes."""
-    ax = figure().subplots() if ax is None else ax
-    share = np.array([own.answered / found.rows for own in found.points])
-    seen = np.array([own.mistakes / max(1, own.answered) for own in found.points])
-    most = np.array(found.errors)
-    ax.plot(share, seen, color=SEEN, marker=".", label="seen")
-    ax.fill_between(share, seen, most, color=SURE, alpha=0.25, lw=0)
-    ax.plot(share, most, color=SURE, marker=".", label="certified: at most")
-    if found.chosen is not None:
-        ax.axvline(share[found.chosen], color="0.4", lw=0.8, ls="--", label="chosen")
-    ax.set(xlabel="share of rows that are answered", ylabel="error among the answered")
-    ax.set_ylim(0, min(1.0, 1.3 * float(np.median(most)) + 1e-3))
-    return tidy(ax, legend=True)
-
-
-# The curves of a monitor.
-
-Points = Sequence[Sequence[float]]
-LOG_10 = math.log(10)
-
-
-def monitor_curves(
-    mistakes: Mapping[str, Sequence[float]],
-    drift: Points | None,
-    *,
-    error: float,
-    delta: float,
-    run_length: int,
-    ax: Any = None,
-) -> NDArray[Any]:
-    """Draw the error with its interval, both capitals, and the detector, one below the other."""
-    panels = 3 if drift is None else 4
-    if ax is None:
-        drawn = figure((7, 2.1 * panels))
-        grid = drawn.subplots(panels, 1, squeeze=False).ravel()
-    else:
-        grid = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-    if grid.size < panels:
-        raise DataError(f"there are {grid.size} axes for {panels} curves; give more axes")
-    if not mistakes["row"] and not drift:
-        raise DataError("there is nothing to draw yet; a curve begins after 64 rows")
-    _draw_mistakes(grid, {name: np.array(own, float) for name, own in mistakes.items()}, error)
-    _goal(grid[1], -math.log10(delta), "refuted")
-    _goal(grid[2], math.log10(run_length), "sounds")
-    if drift is not None:
-        rows, capital = np.array(drift, dtype=np.float64).reshape(-1, 2).T
-        grid[3].plot(rows, capital / LOG_10)
-        grid[3].set(xlabel="row", ylabel="drift: capital, log₁₀")
-        _goal(grid[3], -math.log10(delta), "drift")
-    found: NDArray[Any] = grid[:panels]
-    return found
-
-
-def _draw_mistakes(grid: Any, curves: Mapping[str, NDArray[np.float64]], error: float) -> None:
-    rows = curves["row"]
-    grid[0].fill_between(rows, curves["lower"], curves["upper"], alpha=0.25, label="interval")
-    grid[0].plot(rows, curves["error"], label="mean error so far")
-    grid[0].axhline(error, color="tab:red", lw=0.8, label="certified")
-    grid[0].set_ylabel("error")
-    grid[0].set_ylim(0, min(1.0, max(3 * error, 1.2 * float(curves["error"].max(initial=0.0)))))
-    tidy(grid[0], legend=True)
-    grid[1].plot(rows, curves["log_capital"] / LOG_10)
-    grid[1].set_ylabel("capital, log₁₀")
-    grid[2].plot(rows, np.log10(np.maximum(curves["detector"], 1e-300)))
-    grid[2].set(xlabel="labelled row", ylabel="detector, log₁₀")
-
-
-def _goal(axes: Any, height: float, label: str) -> None:
-    axes.axhline(height, color="tab:red", lw=0.8, ls="--", label=label)
-    tidy(axes, legend=True)
-
-
 def hardest_table(rows: Sequence[HardRow], title: str = "") -> Table:
     """The hardest rows for the terminal."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("row", "margin", "rules\nwrong"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = _table(title, "row", "margin", "rules\nwrong")
     table.add_column("label", overflow="fold")
     for entry in rows:
         cells = (str(entry.row), f"{entry.margin:.4f}", percent(entry.wrong, 1))
         table.add_row(*cells, Text(entry.label))
     return table
+
+
+# What a run of filtering did.
+
+
+def refills_table(ledger: Ledger, title: str = "") -> Table:
+    """Each drawing of a sample; of a long run, the first and the last."""
+    table = _table(title, "rounds\nbefore", "draws", "kept", "μ", "interval of μ", "error\nseen",
+                   "certified\nat most")  # fmt: skip
+    _fill(table, [_cells(refill) for refill in ledger.refills])
+    if any(map(came_before, ledger.refills)):
+        table.caption = "* rows that were all drawn before: about this source only"
+    return table
+
+
+def _cells(refill: Refill) -> list[str]:
+    mark = "*" if came_before(refill) else ""
+    return [
+        str(refill.rounds),
+        f"{refill.draws:,}",
+        percent(refill.acceptance, 1),
+        f"{refill.mean:.4f}",
+        f"{refill.lower:.4f} – {refill.upper:.4f}",
+        percent(refill.error, 2) + mark if refill.rounds else "",
+        percent_above(refill.error_upper, 2) + mark if refill.error_upper < 1 else "",
+    ]
+
+
+def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
+    """Summarise a run: what it did, why it stopped, and what is certified."""
+    draws = sum(refill.draws for refill in ledger.refills)
+    tested = ledger.refills[-1].fresh if ledger.refills else 0
+    kept = sum(refill.accepted for refill in ledger.refills)
+    lines = grid()
+    lines.add_row(
+        "rounds", f"{len(ledger):,} (booster {ledger.booster}, learner {ledger.learner.lower()})"
+    )
+    lines.add_row("draws", f"{draws:,} examples")
+    if tested:
+        lines.add_row("tested on", f"{tested:,} new examples, in the last test")
+    samples = counted(len(ledger.refills), "sample")
+    lines.add_row("kept", f"{kept:,} of them ({percent(kept / max(1, draws), 1)}), in {samples}")
+    lines.add_row("stopped", ledger.stopped)
+    scored = [refill for refill in ledger.refills if refill.rounds and not came_before(refill)]
+    if scored:
+        error, when = percent(scored[-1].error, 2), counted(scored[-1].rounds, "round")
+        lines.add_row(
+            "error seen",
+            f"{error} of the examples drawn after {when}, before they were used for training (an "
+            "estimate)",
+        )
+    given = [certificate for certificate in certificates if certificate is not None]
+    for certificate in given:
+        lines.add_row("", "")
+        lines.add_row("certificate", Text(certificate.claim, style="bold"))
+        lines.add_row("counted on", f"{certificate.size:,} rows: {certificate.sample}")
+        lines.add_row("assumes", "; ".join(certificate.assumptions) or "nothing")
+        lines.add_row("may fail with", f"probability {certificate.delta:.3g}")
+    if not given:
+        lines.add_row("certificate", "none: no rows were held out, and none were drawn at the end")
+    return lines
+
+
+def came_before(refill: Refill) -> bool:
+    """Whether all rows of a refill were drawn before, so that it is about their source only."""
+    return refill.again >= refill.draws and refill.fresh == 0

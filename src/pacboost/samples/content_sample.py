@@ -23,12 +23,10 @@ from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.numerics.same_bits import mean
 from pacboost.samples.copies import Repeats, hidden_copies
 from pacboost.samples.equal_rows import (
-    DISTINCT,
     POPULAR,
-    SEPARATE,
     TIMES_THE_MEAN,
-    UNLESS,
     Rows,
+    assumed,
     is_fine,
     times_copied,
 )
@@ -89,11 +87,7 @@ class EqualRowsOfSource:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a certificate has to assume of equal rows, where there are some."""
-        if not self.repeated:
-            return ()
-        if not self.distinct:
-            return (SEPARATE,)
-        return (f"{DISTINCT}; {UNLESS}" if self.drawn else DISTINCT,)
+        return assumed(self.repeated, self.distinct, self.drawn)
 
     def by_values(self, samples: Iterable[ContentSample]) -> EqualRowsOfSource:
         """Judge the columns that look fine, by samples that are chosen by their values."""

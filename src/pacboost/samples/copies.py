@@ -226,7 +226,7 @@ def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
 
 def surely_copied(X: Any, groups: NDArray[Any] | None = None) -> Repeats | None:
     """Find which rows are copies, if some surely are; with groups, of rows of other groups."""
-    ways = [Repeats.of_any(X).place] if sparse.issparse(X) else _ways(_columns(X))
+    ways = [Repeats.of_any(X).place] if sparse.issparse(X) else _ways(X)
     found = (Repeats.by_keys(keys) for keys in ways)
     return next((own for own in found if _across(own, groups).copied), None)
 
@@ -321,33 +321,25 @@ def _across(repeats: Repeats, groups: NDArray[Any] | None) -> Repeats:
     return Repeats.by_keys(pairs // (number.max() + 1))
 
 
-def _ways(columns: Iterator[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:
+def _ways(X: Any) -> Iterator[Hashes]:
     """Return the keys of all rows, in each of the ways in which they are compared.
 
     Hashes of single columns are kept only where one of them may be left out: those of a wide table
     would take twice the memory of the table.
     """
-    first = next(columns, None)
-    if first is None:
-        return
-    exact, near = first[0].copy(), first[1].copy()
-    few, kept = exact.size <= MOST_ROWS, [first]
-    for own in columns:
-        exact += own[0]
-        near += own[1]
-        few = few and len(kept) < MOST_COLUMNS
-        kept = [*kept, own] if few else []
-    yield exact
-    yield near
-    for own in kept if few and len(kept) > 1 else ():
-        if np.unique(own[0]).size == exact.size:
-            yield near - own[1]
-
-
-def _columns(X: Any) -> Iterator[tuple[Hashes, Hashes]]:
-    """Return the hashes of every column, as it is and rounded."""
+    exact = near = np.zeros(0, dtype=np.uint64)
+    few, kept = True, list[tuple[Hashes, Hashes]]()
     for number, values in enumerate(column_values(X)):
-        yield _keys(values, number, 0.0, words=False), _keys(values, number, STEP)
+        hashes = _keys(values, number, 0.0, words=False), _keys(values, number, STEP)
+        exact, near = (exact + hashes[0], near + hashes[1]) if number else hashes
+        few = few and exact.size <= MOST_ROWS and number < MOST_COLUMNS
+        kept = [*kept, hashes] if few else []
+    if exact.size:
+        yield exact
+        yield near
+    for column in kept if len(kept) > 1 else ():
+        if np.unique(column[0]).size == exact.size:
+            yield near - column[1]
 
 
 def column_values(X: Any) -> Iterator[NDArray[Any]]:

@@ -154,11 +154,7 @@ class Examples:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a certificate has to assume of equal rows, where there are some."""
-        if not self.repeated:
-            return ()
-        if not self.copied:
-            return (SEPARATE,)
-        return (DISTINCT,) if self.drawn is None else (f"{DISTINCT}; {UNLESS}",)
+        return assumed(self.repeated, self.copied, self.drawn is not None)
 
     @property
     def word(self) -> str:
@@ -186,7 +182,16 @@ class Examples:
         >>> Examples(4, np.array([0, 0, 1, 2]), True).rows_of(np.array([0, 2])).tolist()
         [0, 1, 3]
         """
-        return np.sort(examples) if self.number is None else _where(self.number, examples)
+        if self.number is None:
+            return np.sort(examples)
+        return np.flatnonzero(np.isin(self.number, examples))
+
+
+def assumed(repeated: bool, distinct: bool, drawn: bool) -> tuple[str, ...]:
+    """Return what a certificate has to assume of equal rows, if some are."""
+    if not repeated:
+        return ()
+    return (SEPARATE,) if not distinct else (f"{DISTINCT}; {UNLESS}" if drawn else DISTINCT,)
 
 
 def opened(X: Any) -> Any:
@@ -259,8 +264,10 @@ def _fine_codes(columns: Columns, place: Rows) -> Iterator[Codes]:
     if len(codes) == 2:
         return
     codes.sort(key=lambda code: -int(code.max(initial=0)))
-    for pair in _pairs(codes, MOST_CELLS // max(1, first.size)):
-        both = _pair(*pair)
+    pairs = ((codes[j], codes[k]) for k in range(1, len(codes)) for j in range(k))
+    for one, other in islice(pairs, MOST_CELLS // max(1, first.size)):
+        both: Codes = one.astype(np.int64) * (int(other.max()) + 1) + other
+        both = both if int(both.max()) < 4 * both.size else _codes(both)
         if _fine(both):
             yield both
 
@@ -286,21 +293,6 @@ def _with_hidden(X: Any, columns: Columns, number: Rows | None, *, draws: bool) 
     if draws and not is_fine(columns, found.place):
         raise NotCertified(hidden_copies(X, number))
     return found.place
-
-
-def _pairs(codes: list[Codes], most: int) -> Iterator[tuple[Codes, Codes]]:
-    """Return so many pairs of columns at most, those of columns with many values first."""
-    for last in range(1, len(codes)):
-        for first in range(last):
-            if most <= 0:
-                return
-            most -= 1
-            yield codes[first], codes[last]
-
-
-def _pair(one: Codes, other: Codes) -> Codes:
-    both = one.astype(np.int64) * (int(other.max()) + 1) + other
-    return both if int(both.max()) < 4 * both.size else _codes(both)
 
 
 def _fine(codes: Codes) -> bool:
@@ -365,9 +357,3 @@ def _every(place: Rows, times: int) -> Rows:
     number = np.empty_like(place)
     number[order] = np.arange(place.size) // times
     return number
-
-
-def _where(number: Rows, examples: Rows) -> Rows:
-    chosen = np.zeros(int(number.max()) + 1, dtype=np.bool_)
-    chosen[examples] = True
-    return np.flatnonzero(chosen[number])

@@ -1,4 +1,4 @@
-"""Rows of a file as text, column by column; every error names the file, and the line to blame."""
+"""Rows of a file, column by column: numbers, dates, levels, labels; errors name file and line."""
 
 from __future__ import annotations
 
@@ -85,10 +85,11 @@ class Spelling:
         values = [known[cell] for cell in cells]
         if None not in values:
             return ReadNumbers(np.array(values, dtype=np.float64), booleans=True)
-        bad = next(k for k, cell in enumerate(cells) if not self._is_number(cell))
+        bad = next(k for k, cell in enumerate(cells) if not self.is_number(cell))
         return ReadNumbers(np.full(len(cells), np.nan), bad)
 
-    def _is_number(self, cell: str) -> bool:
+    def is_number(self, cell: str) -> bool:
+        """Check whether a cell is a number, or missing."""
         try:
             self.number(cell)
         except ValueError:
@@ -165,7 +166,7 @@ PARTS: dict[str, Callable[[datetime], float]] = {
     DAYS: lambda moment: (moment - ORIGIN).total_seconds() / 86_400,
 }
 """Weekdays are counted from 1, a Monday, to 7."""
-NUMBER = re.compile("u?int(8|16|32|64)|halffloat|float|double")
+NUMBER = re.compile("u?int(8|16|32|64)|float|double")
 """Arrow's names for the types of numbers."""
 DERIVED = re.compile(rf"(.+) \(({'|'.join(PARTS)})(?:; ({DAY_MONTH}|{MONTH_DAY}))?\)", re.DOTALL)
 

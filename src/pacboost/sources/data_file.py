@@ -96,15 +96,19 @@ class DataFile:
     @property
     def kind(self) -> str:
         """What the file holds: text such as CSV, JSON lines, Parquet or Feather."""
-        return self._kind_by_name or _kind_of(self._head())
+        if self._kind_by_name is not None:
+            return self._kind_by_name
+        with self.opened() as stream:
+            head = stream.read(HEAD)
+        for magic, kind in MAGIC.items():
+            if head.startswith(magic):
+                return kind
+        begins = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        return JSON if begins.startswith((b"{", b"[{")) else TEXT
 
     @property
     def _kind_by_name(self) -> str | None:
         return KINDS.get(Path(self.unpacked_name).suffix)
-
-    def _head(self) -> bytes:
-        with self.opened() as stream:
-            return stream.read(HEAD)
 
     def _packing(self, head: bytes) -> str | None:
         by_name = self.path.suffix.lower()
@@ -116,7 +120,8 @@ class DataFile:
     def opened(self) -> Iterator[IO[bytes]]:
         """Read the bytes, unpacked; what cannot be read is an error that names the file."""
         try:
-            with self._raw() as raw:
+            content = self.content
+            with self.path.open("rb") if content is None else io.BytesIO(content) as raw:
                 packing = self._packing(raw.read(8))
                 raw.seek(0)
                 if packing is None:
@@ -129,9 +134,6 @@ class DataFile:
                 raise
             reason = getattr(problem, "strerror", None) or problem
             raise FileError(f"{self}: cannot be read ({reason})") from problem
-
-    def _raw(self) -> IO[bytes]:
-        return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
 
 
 def read_as_a_whole(path: Path) -> bool:
@@ -150,15 +152,6 @@ def read_as_a_whole(path: Path) -> bool:
     return kind == JSON or (kind == TEXT and size <= LARGE_FILE)
 
 
-def _kind_of(head: bytes) -> str:
-    """Tell the kind of a file by its first bytes."""
-    for magic, kind in MAGIC.items():
-        if head.startswith(magic):
-            return kind
-    begins = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return JSON if begins.startswith((b"{", b"[{")) else TEXT
-
-
 def _unzip(raw: IO[bytes]) -> Any:
     archive = zipfile.ZipFile(raw)
     names = [name for name in archive.namelist() if not name.endswith("/")]
@@ -168,14 +161,10 @@ def _unzip(raw: IO[bytes]) -> Any:
     return archive.open(names[0])
 
 
-def _unzstd(raw: IO[bytes]) -> Any:
-    return need("pyarrow").CompressedInputStream(raw, "zstd")
-
-
 UNPACK: dict[str, Callable[[IO[bytes]], Any]] = {
     ".gz": lambda raw: gzip.GzipFile(fileobj=raw),
     ".bz2": bz2.BZ2File,
     ".xz": lzma.LZMAFile,
     ".zip": _unzip,
-    ".zst": _unzstd,
+    ".zst": lambda raw: need("pyarrow").CompressedInputStream(raw, "zstd"),
 }

@@ -17,6 +17,11 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError
 from pacboost.sources.levels import NO_LEVELS, Levels
 
+FINITE = (
+    "values have to be finite, or NaN where they are missing. Clip the infinite ones or make them "
+    "missing."
+)
+
 # What a sparse table stores: the cells that are not zero, column by column.
 
 Places = NDArray[np.int64]
@@ -57,11 +62,8 @@ class Entries:
         if bad.any():
             place = int(bad.argmax())
             column = int(np.searchsorted(self.starts, place, side="right")) - 1
-            raise DataError(
-                f"column {column} holds {self.values[place]} in row {self.rows[place]}; values "
-                "have to be finite, or NaN where they are missing. Clip the infinite ones or make "
-                "them missing."
-            )
+            where = f"column {column} holds {self.values[place]} in row {self.rows[place]}"
+            raise DataError(f"{where}; {FINITE}")
 
 
 def picked(starts: Places, lines: NDArray[np.integer]) -> tuple[Places, Places]:
@@ -223,11 +225,8 @@ def refuse_infinite(values: Values, column: str) -> None:
     """Raise if a value is infinite."""
     bad = np.isinf(values)
     if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise DataError(
-            f"column {column} holds {values[row]} in row {row}; values have to be finite, or NaN "
-            "where they are missing. Clip the infinite ones or make them missing."
-        )
+        row = int(bad.argmax())
+        raise DataError(f"column {column} holds {values[row]} in row {row}; {FINITE}")
 
 
 def refuse_text(columns: Sequence[str]) -> DataError:

@@ -18,8 +18,8 @@ from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, TooFewRowsWarning
-from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import mistaken
+from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.parameters import NestedParameters, named, with_fields
 from pacboost.estimators.inputs import division

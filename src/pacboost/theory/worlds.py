@@ -225,8 +225,16 @@ def _volume(lower: Ends, upper: Ends) -> float:
 # Worlds of Gaussian features: halfspaces, and sums of parts.
 
 
+class Gaussian(World):
+    """Independent standard Gaussian features."""
+
+    def points(self, uniforms: Rows) -> Rows:
+        # A uniform number may be 0, whose quantile is infinite.
+        return np.asarray(ndtri(np.maximum(uniforms, 2.0**-54)), dtype=np.float64)
+
+
 @dataclass(frozen=True)
-class Halfspaces(World):
+class Halfspaces(Gaussian):
     """Independent standard Gaussian features; +1 where weights·x + bias > 0.
 
     >>> Halfspaces((1.0, 0.0)).halfspace_risk((1.0, 1.0))
@@ -243,9 +251,6 @@ class Halfspaces(World):
     def features(self) -> int:  # type: ignore[override]
         """One per weight."""
         return len(self.weights)
-
-    def points(self, uniforms: Rows) -> Rows:
-        return _gaussian(uniforms)
 
     def truth(self, X: Rows) -> Signs:
         return signs(np.array(product(X, np.array(self.weights)) + self.bias > 0))
@@ -271,7 +276,7 @@ class Halfspaces(World):
 
 
 @dataclass(frozen=True)
-class NoisyAdditive(World):
+class NoisyAdditive(Gaussian):
     """Independent standard Gaussian features; +1 where Σ part_j(x_j) > cut; labels flipped.
 
     Only the Bayes risk, which is the noise, is known in closed form.
@@ -289,9 +294,6 @@ class NoisyAdditive(World):
         """One per part."""
         return len(self.parts)
 
-    def points(self, uniforms: Rows) -> Rows:
-        return _gaussian(uniforms)
-
     def truth(self, X: Rows) -> Signs:
         score = sum(part(X[:, j]) for j, part in enumerate(self.parts))
         return signs(np.asarray(score > self.cut))
@@ -304,11 +306,6 @@ def hastie(features: int = 10, noise: float = 0.0) -> NoisyAdditive:
     9.3418
     """
     return NoisyAdditive((np.square,) * features, float(chdtri(features, 0.5)), noise)
-
-
-def _gaussian(uniforms: Rows) -> Rows:
-    # A uniform number may be 0, whose quantile is infinite.
-    return np.asarray(ndtri(np.maximum(uniforms, 2.0**-54)), dtype=np.float64)
 
 
 def _unit(weights: Sequence[float]) -> tuple[Rows, float]:

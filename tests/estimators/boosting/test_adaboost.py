@@ -48,16 +48,21 @@ def validation(model: AdaBoostClassifier) -> list[float]:
 # What a fit shows
 
 
-def test_attributes_have_one_entry_a_round() -> None:
+def test_a_fit_shows_rule_error_and_vote_of_every_round() -> None:
+    X, y = noisy()
     model = fitted()
     assert len(model.estimators_) == len(model.ledger_) == len(model.rules()) == 25
-    assert model.votes_.shape == model.estimator_errors_.shape == (25,)
-
-
-def test_votes_follow_from_errors() -> None:
-    model = fitted()
     errors = model.estimator_errors_
     np.testing.assert_allclose(model.votes_, 0.5 * np.log((1 - errors) / errors), atol=1e-11)
+    assert np.array_equal(model.estimator_weights_, 2 * model.votes_)
+    shares = np.zeros(4)
+    for rule, vote in zip(model.estimators_, model.votes_, strict=True):
+        shares[rule.feature] += vote
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    np.testing.assert_allclose(model.feature_importances_, shares / shares.sum())
+    staged = [1 - score for score in model.staged_score(X, y)]
+    np.testing.assert_allclose([e.training_error for e in model.ledger_.rounds], staged, atol=1e-12)
+    assert model.ledger_.columns()["validation"] == [None] * 25
 
 
 def test_learning_rate_scales_votes() -> None:
@@ -72,20 +77,6 @@ def test_max_vote_caps_votes() -> None:
     assert plain.votes_.max() > 0.2
     assert capped.votes_.max() == pytest.approx(0.2, abs=1e-11)
     assert not capped.ledger_.plain_votes
-
-
-def test_estimator_weights_are_twice_the_votes() -> None:
-    model = fitted()
-    assert np.array_equal(model.estimator_weights_, 2 * model.votes_)
-
-
-def test_feature_importances_are_shares_of_votes() -> None:
-    model = fitted()
-    shares = np.zeros(4)
-    for rule, vote in zip(model.estimators_, model.votes_, strict=True):
-        shares[rule.feature] += vote
-    assert model.feature_importances_.sum() == pytest.approx(1)
-    np.testing.assert_allclose(model.feature_importances_, shares / shares.sum())
 
 
 def test_feature_importances_of_trees_sum_to_one() -> None:
@@ -112,13 +103,6 @@ def test_certificate_bounds_the_training_error() -> None:
         assert model.certificate_.ledger_digest == model.ledger_.digest()
 
 
-def test_training_errors_of_the_ledger_are_the_staged_ones() -> None:
-    X, y = noisy()
-    model = fitted()
-    staged = [1 - score for score in model.staged_score(X, y)]
-    np.testing.assert_allclose([e.training_error for e in model.ledger_.rounds], staged, atol=1e-12)
-
-
 # Predictions
 
 
@@ -129,18 +113,13 @@ def test_probability_is_the_logistic_of_twice_the_score() -> None:
     np.testing.assert_allclose(chances[:, 1], 1 / (1 + np.exp(-2 * model.decision_function(X))))
     np.testing.assert_allclose(chances.sum(axis=1), 1)
     np.testing.assert_allclose(model.predict_log_proba(X), np.log(chances))
+    assert np.array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
 
 
 def test_log_probability_is_finite_where_the_probability_is_zero() -> None:
     X = np.array([[0.0], [1.0]])
     model = AdaBoostClassifier(learning_rate=1.0).fit(X, [0, 1])
     assert np.isfinite(model.predict_log_proba(X)).all()
-
-
-def test_prediction_is_the_sign_of_the_score() -> None:
-    X, _ = noisy()
-    model = fitted()
-    assert np.array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
 
 
 def test_score_tables_equal_the_sum_over_rounds() -> None:
@@ -170,20 +149,10 @@ def test_stages_end_at_the_final_answers() -> None:
     assert np.array_equal(list(model.staged_predict(X))[-1], model.predict(X))
     assert np.array_equal(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
     assert list(model.staged_score(X, y))[-1] == pytest.approx(model.score(X, y))
-
-
-def test_stages_are_the_answers_of_shorter_runs() -> None:
-    X, _ = noisy(seed=5)
-    stages = list(fitted().staged_decision_function(X))
-    assert len(stages) == 25
-    assert np.array_equal(stages[6], fitted(n_estimators=7).decision_function(X))
-
-
-def test_staged_score_takes_weights() -> None:
-    X, y = noisy(seed=5)
     weights = np.random.default_rng(0).uniform(size=y.size)
-    model = fitted()
     assert list(model.staged_score(X, y, weights))[-1] == pytest.approx(model.score(X, y, weights))
+    stages = list(model.staged_decision_function(X))
+    assert np.array_equal(stages[6], fitted(n_estimators=7).decision_function(X))
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [3, 8]])
@@ -474,10 +443,6 @@ def test_patience_is_counted_in_rounds() -> None:
     assert len(rounds) == len(model.ledger_) + 3
 
 
-def test_without_validation_rows_the_column_is_empty() -> None:
-    assert fitted().ledger_.columns()["validation"] == [None] * 25
-
-
 def test_validated_model_is_certified_for_its_rounds() -> None:
     X, y = noisy(600)
     model = AdaBoostClassifier(early_stopping=True, random_state=1).fit(X, y)
@@ -523,19 +488,12 @@ def test_resampling_depends_on_the_seed_alone() -> None:
     one, same, other = (fitted(resample=True, random_state=seed) for seed in (1, 1, 2))
     assert model_bytes(one.model_) == model_bytes(same.model_)
     assert rules(one) != rules(other)
-
-
-def test_resampling_few_rows_finds_other_rules_than_all() -> None:
     few = fitted(resample=20, random_state=1)
-    assert rules(few) != rules(fitted(resample=True, random_state=1))
+    assert rules(few) != rules(one)
     assert few.estimator_errors_.mean() > fitted().estimator_errors_.mean()
     assert (few.estimator_errors_ < 0.5).all()
-
-
-def test_errors_of_a_resampled_run_are_those_of_the_full_sample() -> None:
-    X, y = noisy()
-    model = fitted(resample=20, random_state=1, n_estimators=1)
-    assert model.estimator_errors_[0] == pytest.approx(1 - model.score(X, y))
+    X, y = noisy()  # the error is that of the full sample
+    assert few.estimator_errors_[0] == pytest.approx(1 - next(few.staged_score(X, y)))
 
 
 @pytest.mark.parametrize("bins", [2, 8, 255, 256, 65_535])
@@ -671,12 +629,8 @@ def test_exclusive_or_has_no_edge_and_still_predicts() -> None:
     assert model.certificate_.vacuous
     assert model.feature_importances_.tolist() == [0, 0]
     assert list(model.staged_predict(X)) == []
-
-
-def test_exclusive_or_is_learned_by_deeper_trees() -> None:
-    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), random_state=0)
-    assert model.fit(X, [0, 1, 1, 0]).score(X, [0, 1, 1, 0]) == 1
+    deeper = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), random_state=0)
+    assert deeper.fit(X, [0, 1, 1, 0]).score(X, [0, 1, 1, 0]) == 1
 
 
 def test_rule_without_mistakes_stands_alone() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
+from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.automatic import GIVEN, Settings, Trial, is_automatic, tried
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import draw_seed
@@ -97,7 +98,7 @@ def test_given_parameters_are_used_as_they_are() -> None:
     ledger = model.fit(X, y).ledger_
     assert (len(ledger), ledger.rows, ledger.metric) == (7, 200, "")
     assert model.model_.calibration is None
-    recipe = model._recipe(model._read_rows(model._divide(X, y, None, 0), None)[0])
+    recipe = model._recipe(model._read_rows(certifying.divide(model, X, y, None, 0), None)[0])
     assert isinstance(recipe.learner, Tree)
     assert isinstance(recipe.booster, Logit)
     found = recipe.subsample, recipe.learner.min_leaf_rows, recipe.learner.max_features
@@ -158,7 +159,7 @@ def test_how_far_a_trial_moves_the_slope(rows: int, few: float, many: float) -> 
 def test_few_classes_have_a_stronger_regularisation(rows: int, classes: int, l2: float) -> None:
     X, y = world(rows, classes)
     model = BoostClassifier(random_state=0)
-    recipe = model._recipe(model._read_rows(model._divide(X, y, None, 0), None)[0])
+    recipe = model._recipe(model._read_rows(certifying.divide(model, X, y, None, 0), None)[0])
     assert isinstance(recipe.booster, Logit)
     assert recipe.booster.l2 == l2
     asked: Any = {"texts": None, "rounds": None, "several_labels": False, "common": {}}

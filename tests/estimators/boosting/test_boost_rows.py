@@ -16,7 +16,7 @@ from sklearn import metrics as reference
 from pacboost import BoostClassifier
 from pacboost.errors import DataError, InputWarning, ParameterError, TooFewRowsWarning
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.calibration import calibrators
+from pacboost.models import calibration
 from pacboost.models.file.format import model_bytes
 
 Rows = NDArray[np.float64]
@@ -398,7 +398,7 @@ def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPa
     assert model.model_.calibration is not None
     assert model.model_.calibration.method == "sigmoid"
     assert model.calibrate == "isotonic"
-    monkeypatch.setattr(calibrators, "ROWS_FOR_ISOTONIC", 40)
+    monkeypatch.setattr(calibration, "ROWS_FOR_ISOTONIC", 40)
     after = model.fit(X, y).model_.calibration
     assert after is not None
     assert after.method == "isotonic"

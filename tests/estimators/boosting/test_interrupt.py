@@ -70,40 +70,19 @@ Make = Callable[..., AdaBoostClassifier]
 
 
 @BOTH
-def test_note_says_that_the_rounds_are_kept(make: Make, kept: int) -> None:
-    notes = interrupted(make()).__notes__
-    assert len(notes) == 1
-    assert f"the {kept} rounds done" in notes[0]
-    assert "kept" in notes[0]
-    assert "warm_start=True" in notes[0]
-
-
-@BOTH
-def test_ledger_has_the_rounds_done(make: Make, kept: int) -> None:
-    model = make()
-    interrupted(model)
-    assert [entry.number for entry in model.ledger_.rounds] == list(range(1, kept + 1))
-    assert model.ledger_.stopped == "interrupted"
-
-
-@BOTH
-def test_predicts_with_the_rounds_done(make: Make, kept: int) -> None:
+def test_the_rounds_done_are_kept_certified_and_used(make: Make, kept: int) -> None:
     X, y = noisy()
     model = make()
-    interrupted(model)
+    (note,) = interrupted(model).__notes__
+    assert f"the {kept} rounds done" in note
+    assert "warm_start=True" in note
+    assert [entry.number for entry in model.ledger_.rounds] == list(range(1, kept + 1))
+    assert model.ledger_.stopped == "interrupted"
     whole = AdaBoostClassifier(None if make is by_callback else MedianLearner(), n_estimators=kept)
     assert np.array_equal(model.decision_function(X), whole.fit(X, y).decision_function(X))
     assert len(model.estimators_) == model.votes_.size == kept
-
-
-@BOTH
-def test_certificate_holds_for_the_rounds_done(make: Make, kept: int) -> None:
-    X, y = noisy()
-    model = make()
-    interrupted(model)
-    certificate = model.certificate_
-    assert certificate.inputs["rounds"] == kept
-    assert 1 - model.score(X, y) <= certificate.value < 1
+    assert model.certificate_.inputs["rounds"] == kept
+    assert 1 - model.score(X, y) <= model.certificate_.value < 1
 
 
 @BOTH

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 import pacboost
 from pacboost.errors import FileError, NotCertified, ParameterError
-from pacboost.estimators.decisions.answering import AnsweringClassifier
+from pacboost.estimators.decisions.threshold import AnsweringClassifier
 from tests.bounds.coverage import check_coverage, check_rejected
 
 Rows = tuple[NDArray[np.float64], NDArray[Any]]

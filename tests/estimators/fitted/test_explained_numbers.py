@@ -91,21 +91,6 @@ def test_importances_by_shuffling() -> None:
         fitted().permutation_importances(frame, y, metric="error")
 
 
-def test_rounds_show_the_loss_on_other_rows() -> None:
-    frame, y = data()
-    model = fitted()
-    axes = pacboost.plots.rounds(model, frame, y)
-    lines = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
-    assert set(lines) == {"training loss", "test loss"}
-    np.testing.assert_allclose(lines["training loss"], lines["test loss"], rtol=1e-6)
-    last = np.square(model.predict(frame) - y).mean()
-    assert lines["test loss"][-1] == pytest.approx(last)
-    assert axes.get_ylabel().startswith("mean loss (squ")
-    assert pacboost.plots.rounds(model).get_xlabel() == "round"
-    with pytest.raises(DataError, match="X was given without y"):
-        pacboost.plots.rounds(model, frame)
-
-
 @pytest.mark.parametrize(("metric", "sides"), [("loss", 1), ("absolute_error", 2)])
 def test_rounds_show_the_loss_on_validation_rows(metric: str, sides: int) -> None:
     frame, y = data()

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from matplotlib.figure import Figure
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
@@ -95,10 +94,7 @@ def test_every_method_works_with_categories(name: str, classes: int) -> None:
     assert shares.shape == ((ROWS, 3) if classes == 2 else (ROWS, 3, 3))
     found = model.permutation_importances(frame, y, repeats=2, random_state=0)
     assert found.names == ("age", "noise", "job")
-    assert pacboost.plots.rounds(model).get_xlabel() == "round"
     assert pacboost.plots.margins(model, frame, y).get_xlabel() == "margin"
-    assert pacboost.plots.importances(model, ax=Figure().subplots()).get_xlabel() == "share"
-    assert "error" in pacboost.plots.importances(model, found).get_xlabel()
     if name in STUMPS:
         assert len(pacboost.plots.shapes(model)) == len(model.shapes().features)
 
@@ -365,14 +361,6 @@ def test_margins_keep_to_their_theorem(classes: Any) -> None:
     assert math.isclose(below[np.searchsorted(at, 0.0, side="right") - 1], wrong)
 
 
-def test_margins_of_two_classes_by_hand() -> None:
-    X, y = numbers()
-    model = plain()
-    (line, _) = pacboost.plots.margins(model, X, y, rounds=[15]).get_lines()
-    by_hand = np.where(y == "yes", 1, -1) * model.decision_function(X) / model.votes_.sum()
-    np.testing.assert_allclose(line.get_xdata()[1:-1], np.unique(by_hand))
-
-
 def test_what_is_wrong_is_said() -> None:
     frame, two, _ = data()
     X, y = numbers()
@@ -409,23 +397,6 @@ def test_what_is_wrong_is_said() -> None:
         AdaBoostClassifier().shapes()
 
 
-def test_shapes_of_one_class_can_be_drawn() -> None:
-    panels = pacboost.plots.shapes(fitted("logit stumps", 3), top=2, for_class="top")
-    assert len(panels) == 2
-
-
-def test_rounds_show_the_error_on_other_rows() -> None:
-    X, y = numbers()
-    model = AdaBoostClassifier(n_estimators=15).fit(X[::2], y[::2])
-    axes = pacboost.plots.rounds(model, X[1::2], y[1::2])
-    drawn = {line.get_label().split(" (")[0]: line.get_ydata() for line in axes.get_lines()}
-    assert {"training error", "test error"} <= set(drawn)
-    assert len(drawn["test error"]) == len(model.ledger_)
-    assert drawn["test error"][-1] == model.mistakes(X[1::2], y[1::2]).mean()
-    with pytest.raises(DataError, match="X was given without y"):
-        pacboost.plots.rounds(model, X)
-
-
 def test_a_vote_that_was_shortened_has_one_test_error() -> None:
     X, y = numbers()
     model = AdaBoostClassifier(n_estimators=15, certify="train", random_state=0).fit(X, y)
@@ -435,13 +406,3 @@ def test_a_vote_that_was_shortened_has_one_test_error() -> None:
         for line in pacboost.plots.rounds(model, X, y).get_lines()
     }
     assert set(drawn["test error of the final vote"]) == {model.mistakes(X, y).mean()}
-
-
-def test_a_strong_classifier_draws_them_too() -> None:
-    frame, two, _ = data()
-    model = pacboost.StrongClassifier(random_state=0).fit(frame, two)
-    labels = [
-        line.get_label().split(" (")[0]
-        for line in pacboost.plots.rounds(model, frame, two).get_lines()
-    ]
-    assert "test error" in labels

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, FilterBoostClassifier
-from pacboost.errors import DataError, NoEdgeWarning, ParameterError
+from pacboost.errors import DataError, NoEdgeWarning
 from pacboost.models.file.format import model_bytes
 from tests.data import real_data
 from tests.worlds import noisy
@@ -35,6 +35,8 @@ def test_margins_by_hand(model: AdaBoostClassifier) -> None:
     by_hand = np.where(y == "yes", 1, -1) * model.decision_function(X) / model.votes_.sum()
     np.testing.assert_allclose(model.margins(X, y), by_hand, rtol=0, atol=1e-12)
     assert ((model.margins(X, y) <= 0) == model.mistakes(X, y)).all()
+    with pytest.raises(DataError, match="not among the classes"):
+        model.margins(X, np.where(y == "yes", "perhaps", y))
 
 
 def test_staged_margins_end_with_the_margins(model: AdaBoostClassifier) -> None:
@@ -66,24 +68,6 @@ def test_filtered_votes_have_margins_too() -> None:
     X, y = two_classes()
     filtered = FilterBoostClassifier(n_estimators=10, random_state=0).fit(X, y)
     assert ((filtered.margins(X, y) <= 0) == filtered.mistakes(X, y)).all()
-
-
-def test_pictures_of_a_model(model: AdaBoostClassifier) -> None:
-    X, y = two_classes()
-    axes = pacboost.plots.equaliser(model, X, y, rounds=[1, 25])
-    first, last = (line for line in axes.get_lines() if line.get_label().startswith("after"))
-    assert set(np.unique(first.get_ydata())) <= {0.0, 1.0}
-    wrong = np.sort((1 - model.margins(X, y)) / 2)[::-1]
-    np.testing.assert_allclose(last.get_ydata(), wrong, rtol=0, atol=1e-12)
-    bars = pacboost.plots.hardest(model, 5)
-    assert [bar.get_width() for bar in bars.patches] == [e.margin for e in model.ledger_.hardest(5)]
-    with pytest.raises(ParameterError, match="the vote has 25"):
-        pacboost.plots.equaliser(model, X, y, rounds=[26])
-    with pytest.raises(DataError, match="not among the classes"):
-        model.margins(X, np.where(y == "yes", "perhaps", y))
-    three = np.where(X[:, 0] > 0.5, "maybe", y)
-    with pytest.raises(DataError, match="two classes"):
-        pacboost.plots.equaliser(AdaBoostClassifier(n_estimators=3).fit(X, three), X, three)
 
 
 def test_the_hardest_rows_are_saved_and_taken_up_again(tmp_path: Any) -> None:

@@ -41,7 +41,7 @@ def test_a_ledger_shows_how_it_began_and_ended() -> None:
 
 def test_a_certificate_and_a_comparison() -> None:
     X = np.random.default_rng(1).normal(size=(80, 2))
-    compared = pacboost.compare(["adaboost", "logit"], "stump", X, X[:, 0] > 0, n_estimators=3)
+    compared = pacboost.compare(X, X[:, 0] > 0, ["adaboost", "logit"], "stump", n_estimators=3)
     shown = compared._repr_html_()
     assert shown.count("<tr>") == 3
     assert "train error" in shown
@@ -53,7 +53,7 @@ def test_a_certificate_and_a_comparison() -> None:
 def test_a_comparison_has_no_codes_for_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich also uses colours in notebooks
     X = np.random.default_rng(1).normal(size=(80, 2))
-    compared = pacboost.compare(["adaboost", "logit"], "stump", X, X[:, 0] > 0, n_estimators=3)
+    compared = pacboost.compare(X, X[:, 0] > 0, ["adaboost", "logit"], "stump", n_estimators=3)
     assert "\x1b" not in str(compared) + compared._repr_html_()
 
 

@@ -23,7 +23,7 @@ from pacboost.estimators.forests.forests import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from pacboost.models.file.forest_format import model_bytes
+from pacboost.models.file.format import model_bytes
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
 from pacboost.training.bags.bagging import Made

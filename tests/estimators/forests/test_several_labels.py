@@ -12,7 +12,8 @@ from scipy import sparse
 import pacboost
 from pacboost import ExtraTreesClassifier, RandomForestClassifier, verify
 from pacboost.errors import DataError, FileError, ParameterError
-from pacboost.models.file import forest_format
+from pacboost.models.file import format as model_file
+from pacboost.models.model import ForestModel
 from pacboost.questions import verify as verifying
 
 
@@ -85,10 +86,8 @@ def test_files_keep_the_sets_of_labels(tmp_path: Path) -> None:
     page = model.report(tmp_path / "r.html", NEW_X[:200], NEW_Y[:200]).read_text()
     assert "Traceback" not in page
     kept = model.model_
-    broken = forest_format.ForestModel(
-        kept.kind, np.array(["01", "1", "x"]), kept.forest, kept.names, labels=2
-    )
-    forest_format.save(broken, tmp_path / "b.pacb")
+    broken = ForestModel(kept.kind, np.array(["01", "1", "x"]), kept.forest, kept.names, labels=2)
+    model_file.save(broken, tmp_path / "b.pacb")
     with pytest.raises(FileError, match="no sets of as many labels"):
         pacboost.load(tmp_path / "b.pacb")
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import pacboost as pb
 from pacboost.errors import NoEdgeWarning, OneClassWarning
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.models.calibration import calibrators
+from pacboost.models import calibration
 from pacboost.samples.bins import upper_cuts
 
 ROWS = 10_000
@@ -121,7 +121,7 @@ def case(name: str) -> Case:
     train = _frame(600, seed=1)
     wanted = _labels(_score(train))[labels]
     columns = NAMES[:3] if plain else NAMES
-    with warnings.catch_warnings(), patch.object(calibrators, "ROWS_FOR_ISOTONIC", 0):
+    with warnings.catch_warnings(), patch.object(calibration, "ROWS_FOR_ISOTONIC", 0):
         warnings.simplefilter("ignore", OneClassWarning)
         warnings.simplefilter("ignore", NoEdgeWarning)
         estimator = make().fit(train[columns], wanted)

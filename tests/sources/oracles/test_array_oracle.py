@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.oracle import REPLACED, SHUFFLED
+from pacboost.sources.oracles.oracle import REPLACED
 from tests.sources.oracles.passes import check_draws, of_size, sequence
 
 N = 101
@@ -77,23 +77,6 @@ def test_a_batch_is_a_copy() -> None:
     assert not np.shares_memory(batch.table.rows(), array)
     everything = ArrayOracle(array, Y).take(np.arange(N))
     assert not np.shares_memory(everything.labels, Y)
-
-
-def test_these_very_rows() -> None:
-    batch = ArrayOracle(X, Y).take(np.array([5, 2, 5]))
-    np.testing.assert_array_equal(batch.table.rows(), X[[5, 2, 5]])
-    assert batch.rows.tolist() == [5, 2, 5]
-    assert batch.rows.dtype == np.uint64
-
-
-def test_names_and_sizes() -> None:
-    oracle = ArrayOracle(KINDS["polars"], Y)
-    assert oracle.names == ("a", "b", "c")
-    assert (oracle.n_rows, oracle.n_columns, oracle.order) == (N, 3, SHUFFLED)
-    assert oracle.draw(1).table.names == ("a", "b", "c")
-    oracle.check_memory(0)
-    with oracle as same:
-        assert same is oracle
 
 
 class TestWithReplacement:

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from pacboost.boosters.smooth import Mada
 
+from pacboost.boosters.filtering import Mada
 from pacboost.boosters.logit import Logit
 from pacboost.hypotheses.hypothesis import Valued
 from pacboost.hypotheses.stump import StumpRule

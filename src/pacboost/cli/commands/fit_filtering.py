@@ -28,7 +28,7 @@ from pacboost.cli.output import (
 )
 from pacboost.errors import ClusterError
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
-from pacboost.reports.filtering import refills_table, summary
+from pacboost.reports.text import refills_table, summary
 from pacboost.sources.cells import read_labels
 from pacboost.sources.data_file import read_as_a_whole
 from pacboost.sources.optional import need

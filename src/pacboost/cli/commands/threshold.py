@@ -13,8 +13,7 @@ from pacboost.cli.output import bold, print_json, print_parts, working
 from pacboost.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
-    from pacboost.estimators.decisions.answering import AnsweringClassifier
-    from pacboost.estimators.decisions.threshold import ThresholdClassifier
+    from pacboost.estimators.decisions.threshold import AnsweringClassifier, ThresholdClassifier
 
 
 WISHES = ("recall", "precision", "false_positive_rate", "target_error")
@@ -96,7 +95,7 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
 
 def _content(found: ThresholdClassifier | AnsweringClassifier) -> dict[str, Any]:
     """Return what JSON says of a threshold."""
-    from pacboost.estimators.decisions.answering import AnsweringClassifier
+    from pacboost.estimators.decisions.threshold import AnsweringClassifier
 
     known = {
         "threshold": found.threshold_,

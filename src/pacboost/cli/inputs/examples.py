@@ -88,23 +88,15 @@ def spoilt(texts: Sequence[str], spelling: Spelling) -> str | None:
     >>> spoilt(["red", "green", "1"], Spelling()) is None
     True
     """
-    numbers = [text for text in texts if _is_number(_without_signs(text), spelling)]
+    numbers = [text for text in texts if spelling.is_number(_without_signs(text))]
     if len(numbers) < max(FEWEST_NUMBERS, (len(texts) + 1) // 2):
         return None
-    return next((text for text in texts if not _is_number(text, spelling)), None)
+    return next((text for text in texts if not spelling.is_number(text)), None)
 
 
 def _without_signs(text: str) -> str:
     kept = (c for c in text if c not in SIGNS and unicodedata.category(c) != "Sc")
     return "".join(kept)
-
-
-def _is_number(text: str, spelling: Spelling) -> bool:
-    try:
-        spelling.number(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _cells(table: ArrayTable, column: int) -> np.ndarray:

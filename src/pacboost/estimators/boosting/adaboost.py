@@ -43,14 +43,9 @@ class AdaBoostClassifier(Boosting):
         The maximum number of rounds.
     learning_rate : float, default=1.0
         Scales every vote. The certificate stays valid: it uses what each round really did.
-    random_state : int, RandomState or None, default=None
-        Seed for resampling, for the validation split, and for weak learners that use chance.
     resample : bool or int, default=False
         Train the weak learner on a draw from D_t (as many rows as there are, or this many) instead
         of on the weighted sample. The error and the update use the full sample either way.
-    max_bins : int, default=255
-        The most bins of values per feature, up to 65,535. A feature with no more distinct values
-        (as 32-bit floats) is represented exactly.
     max_vote : float or None, default=None
         The largest vote that a rule may have; None does not limit it. Lower it if some labels are
         wrong.
@@ -60,20 +55,6 @@ class AdaBoostClassifier(Boosting):
         How more than two classes are reduced to two; several labels a row (a 0/1 matrix y) need
         "mh". See boosters/adaboost.py. "samme" is scikit-learn's way, and has no training
         certificate.
-    categorical_features : "from_dtype", list or None, default="from_dtype"
-        Columns split by sets of levels: text and category columns, or those named or numbered.
-    early_stopping : bool, int, "refit" or "auto", default=False
-        Whether to stop when ``eval_metric`` on validation rows has not improved for a number of
-        rounds (20), and keep the best one. The validation rows are ``X_val`` of ``fit``, else a
-        share ``validation_fraction`` of the rows that is held back; all of them count alike,
-        whatever their weight. False never stops: ``X_val`` is then only measured and recorded. A
-        number stops after so many rounds without progress. "refit" then boosts on all rows, a tenth
-        more rounds. "auto": True if ``X_val`` is given or there are 30,000 rows, and False up to
-        20,000 rows; between them, in proportion more rows are held back, and fewer rounds are
-        certain to be done.
-    eval_metric : str or function, default="error"
-        "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores) that gets
-        smaller as the fit gets better.
     certify : "holdout", "train" or None, default=None
         What ``certificate_`` speaks of. None: the training error, without assumptions.
         "holdout": the error on new examples, by a random share of the rows that is held back
@@ -83,11 +64,6 @@ class AdaBoostClassifier(Boosting):
         ``choices_`` shows what rounding costs. Its bound is loose: "holdout" usually gives a
         smaller one, for a vote that errs less. The smallest bound is deployed first; it may err
         more than others, so look and ``choose``.
-    calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
-        Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that.
-        "isotonic" needs 1,000 such rows; with fewer, "sigmoid" is used instead, with a warning.
-    holdout : float, default=0.2
-        The share of rows that ``certify`` sets apart.
 
     Attributes
     ----------

@@ -18,8 +18,8 @@ from pacboost.estimators.boosting.fit import PreparedFit, Recipe
 from pacboost.estimators.fitting.parameters import many, named
 from pacboost.estimators.inputs.division import TRIED
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
-from pacboost.models.calibration import calibrators
-from pacboost.models.calibration.calibrators import TEMPERATURE, Calibration
+from pacboost.models import calibration
+from pacboost.models.calibration import TEMPERATURE, Calibration
 
 FEWEST = 100
 """With fewer rows nothing is sampled and nothing tried."""
@@ -144,7 +144,7 @@ class Trial:
         more than that, and half of the rows are enough to be trusted.
         """
         scores = scout.run.vote().scores(self.held.table)
-        found = calibrators.fit(TEMPERATURE, scores, self.held.classes()).slope
+        found = calibration.fit(TEMPERATURE, scores, self.held.classes()).slope
         assert found is not None
         usual = 2.0 if scores.ndim == 1 else 1.0
         return Calibration(TEMPERATURE, (), usual + self.trusted * (found - usual))

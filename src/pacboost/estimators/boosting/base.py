@@ -38,7 +38,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
-from pacboost.models.calibration import calibrators
+from pacboost.models import calibration
 from pacboost.models.model import Model
 from pacboost.samples.sample import fingerprint
 from pacboost.sources.levels import NO_LEVELS
@@ -64,7 +64,6 @@ class Boosting(BoostingFit, VoteClassifier):
     random_state = None
     max_bins = 255
     class_weight = None
-    _split_before = None
     _looks = None
     _least_rounds = 0
     """Early stopping leaves at least so many rounds, where others set it."""
@@ -91,7 +90,7 @@ class Boosting(BoostingFit, VoteClassifier):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         """Check everything, and set up the run."""
         seed = draw_seed(self.random_state)
-        divided = self._divide(X, y, sample_weight, seed)
+        divided = certifying.divide(self, X, y, sample_weight, seed)
         examples, prior = self._read_rows(divided, sample_weight)
         read, recipe = examples.table, self._recipe(examples)
         if examples.table.entries is not None and not recipe.learner.sparse:
@@ -176,13 +175,7 @@ class Boosting(BoostingFit, VoteClassifier):
         self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
         return replace(examples, numbers=divided.rows, copies=divided.number), prior
 
-    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        """Hold out the rows that certify, before anything is learned."""
-        return certifying.divide(self, X, y, sample_weight, seed)
-
-    def _comparable(self, X: Any, other: Any) -> Table:
-        """Open rows to compare them, with levels or words that were not learned kept distinct."""
-        return certifying.comparable(self, X, other)
+    _comparable = certifying.comparable
 
     def _learned(self, X: Any) -> Any:
         """Prepare training rows for reading; text classifiers learn the vocabulary here."""
@@ -224,8 +217,8 @@ class Boosting(BoostingFit, VoteClassifier):
         usual = type(self).calibrate
         if self.calibrate in (None, usual):
             return examples, None
-        if self.calibrate not in calibrators.NAMES:
-            names = calibrators.NAMES if usual is None else (usual, *calibrators.NAMES)
+        if self.calibrate not in calibration.NAMES:
+            names = calibration.NAMES if usual is None else (usual, *calibration.NAMES)
             allowed = ", ".join(repr(name) for name in names)
             raise ParameterError(f"calibrate is {self.calibrate!r}; it may be {allowed} or None")
         if self._several_labels:
@@ -282,7 +275,7 @@ class Boosting(BoostingFit, VoteClassifier):
         """Add to the model how texts are read; other rows need nothing."""
         return model
 
-    def _calibrated(self, work: PreparedFit) -> calibrators.Calibration | None:
+    def _calibrated(self, work: PreparedFit) -> calibration.Calibration | None:
         """Fit the calibration on rows held back for it, and measure its calibration error.
 
         The error is measured on halves of those rows that did not take part in the fit.
@@ -294,8 +287,8 @@ class Boosting(BoostingFit, VoteClassifier):
         scores = work.run.vote().scores(rows.table)
         labels = rows.classes()
         method = curve_for(self.calibrate, labels.size)
-        fitted = calibrators.fit(method, scores, labels, rows.weights)
-        self.calibration_error_ = calibrators.crossed_error(method, scores, labels, rows.weights)
+        fitted = calibration.fit(method, scores, labels, rows.weights)
+        self.calibration_error_ = calibration.crossed_error(method, scores, labels, rows.weights)
         return fitted
 
     def _warn(self, run: Run) -> None:

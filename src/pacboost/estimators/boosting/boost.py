@@ -103,19 +103,6 @@ class BoostClassifier(NestedParameters, Boosting):
         For "logit": the L2 regularisation of leaf values, in units of rows. None: 1, or what the
         booster object says. Where the number of rows chooses (see above), it is 3 for two or three
         classes.
-    early_stopping : bool, int, "refit" or "auto", default="auto"
-        Whether to stop when ``eval_metric`` on validation rows has not improved for a number of
-        rounds (20), and keep the best one. The validation rows are ``X_val`` of ``fit``, else a
-        share ``validation_fraction`` of the rows that is held back (class by class); all of them
-        count alike, whatever their weight. False never stops: ``X_val`` is then only measured and
-        recorded. A number stops after so many rounds without progress. "refit" then boosts on all
-        rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are 30,000 rows, and
-        False up to 20,000 rows. Between them the share that is held back grows in proportion, and
-        as the number of rows grows, fewer of the rounds are done and kept whatever the validation
-        rows say: all at 20,000, half at 25,000, none at 30,000.
-    eval_metric : str or function, default="log_loss"
-        "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
-        classes of (labels, scores), that gets smaller as the fit gets better.
     class_weight : mapping, "balanced" or None, default=None
         The weight of the rows of each class in training; "balanced" gives all classes the same sum.
         Set it if mistakes on a rare class cost more. ``certify="holdout"`` counts rows without

@@ -23,7 +23,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn
 from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.learners.stump import count_rules
-from pacboost.models.calibration import calibrators
+from pacboost.models import calibration
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.questions import selective
@@ -43,29 +43,15 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
         raise ParameterError(f"certify is {way!r}; it may be 'holdout', 'train' or None")
     probability("delta", estimator.delta)
     if way is None:  # all rows are learned from, so no evaluation was spent
-        estimator._split_before = estimator._looks = None
+        estimator._looks = None
         return division.undivided(X, y, estimator._equal_rows)
     if way == "train" and estimator.warm_start:
         raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
     if read_weights(sample_weight, division.number_of_rows(X)) is not None and way == "train":
         refuse_weights(way)
     share = real_number("holdout", estimator.holdout)
-    _refuse_other_split(estimator, seed, division.number_of_rows(X))
     copies, once = estimator._equal_rows, way == "train"  # rows that certify count once
     return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies, once=once)
-
-
-def _refuse_other_split(estimator: Any, seed: int, rows: int) -> None:
-    """Raise if ``warm_start`` would continue a fit that held out other rows."""
-    split_now = (estimator.certify, estimator.holdout, seed, rows, estimator._equal_rows)
-    goes_on = estimator.warm_start and hasattr(estimator, "model_")
-    if goes_on and estimator._split_before != split_now:
-        raise ParameterError(
-            f"certify={estimator.certify!r} holds rows back that the earlier rounds must not have "
-            "seen, and the last fit held back others or none. Fit with the same certify, "
-            "holdout, rows, copies and integer random_state, or set warm_start=False"
-        )
-    estimator._split_before = split_now
 
 
 def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> Apart:
@@ -162,7 +148,7 @@ def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
 
 def curve_for(method: str, rows: int) -> str:
     """Return the method of calibration; "isotonic" needs more rows than the others."""
-    needed = calibrators.ROWS_FOR_ISOTONIC
+    needed = calibration.ROWS_FOR_ISOTONIC
     if method != "isotonic" or rows >= needed:
         return method
     warn(

@@ -18,7 +18,7 @@ from pacboost.boosters.regression import Square
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted import explaining
-from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.parameters import (
     MANY_ROWS,
     many,

@@ -21,7 +21,6 @@ from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
 from pacboost.estimators.fitting.parameters import with_a_rule, with_fields
-from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
@@ -46,104 +45,6 @@ from pacboost.sources.text import MOST_FEATURES, TextFeatures
 Features = TextFeatures | MixedFeatures
 MOST_WORDS = 32
 """Pairs of so many words, with which a text begins, tell whether texts are similar."""
-
-
-class TextReading(Boosting):
-    """A boosting classifier whose rows are texts, or rows of a table with texts in it."""
-
-    ngrams: tuple[int, int] | None
-    skips: int
-    characters: tuple[int, int] | None
-    min_count: int
-    max_features: int
-    lowercase: bool
-    text_columns: Sequence[str] | None
-    times: Sequence[int] | None
-    beginning: Sequence[int] | None
-    shares: Sequence[int] | None
-    prefixes: tuple[int, int] | None
-
-    @property
-    def features_(self) -> Features:
-        """The options and the vocabulary by which texts are read."""
-        text = self._fitted("features_").text
-        assert text is not None  # every fit leaves it
-        return text
-
-    def _rows_to_compare(self, X: Any) -> ArrayTable:
-        """Return fingerprints of the texts, as they came."""
-        return fingerprints(self.features_.lines(self.features_.read(X)))
-
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        options = self._options()
-        rows = options.read(X)
-        X_val = None if X_val is None else options.read(X_val)
-        work = super()._prepare(rows, y, sample_weight, X_val, y_val)
-        seen = [rows] if X_val is None else [rows, X_val]
-        self._sketches = tuple(Sketch.of(self._comparable(rows)) for rows in seen)
-        return work
-
-    def _as_validation(self, X: Any) -> Any:
-        return self._options().read(X)
-
-    def _remember_also(self, X: Any, table: Table) -> None:
-        self._sketches = (*self._sketches, Sketch.of(self._comparable(X)))
-
-    def _remember_all(self, *given: Any) -> None:
-        """Do nothing: ``_prepare`` remembers texts, as they were given."""
-
-    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        if self.certify == "train":
-            raise NotCertified(COUNTED)
-        return super()._divide(X, y, sample_weight, seed)
-
-    def _learned(self, X: Any) -> Any:
-        """Learn the vocabulary from the training rows, and give these as a table."""
-        features, table = self._options().learn(X)
-        if self.warm_start and hasattr(self, "model_") and self.model_.text != features:
-            raise ParameterError(
-                "warm_start goes on with the same texts, but their words or the options by which "
-                "they are read have changed; set warm_start=False to start afresh"
-            )
-        self._reading, self.n_features_in_ = features, table.n_columns
-        return table
-
-    def _comparable(self, X: Any, other: Any = None) -> Table:
-        """Return fingerprints of texts, in which words that were not learned count, too."""
-        return fingerprints(self._reading.lines(X))
-
-    def _options(self) -> Features:
-        options = TextFeatures(
-            self.ngrams,
-            self.skips,
-            self.characters,
-            self.min_count,
-            self.max_features,
-            self.lowercase,
-            times=self.times,  # type: ignore[arg-type]
-            beginning=self.beginning,  # type: ignore[arg-type]
-            shares=self.shares,  # type: ignore[arg-type]
-            prefixes=self.prefixes,
-        )
-        if self.text_columns is None:
-            return options
-        return MixedFeatures(options, self.text_columns)  # type: ignore[arg-type]
-
-    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        return super()._read_validation(self._reading.transform(X), y)
-
-    def _as_read(self, model: Model) -> Model:
-        return replace(model, names=self._reading.vocabulary, text=self._reading)
-
-    def _open(self, X: Any) -> WordTable:
-        check_is_fitted(self)
-        return self.features_.transform(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = tags.input_tags.sparse = tags.input_tags.allow_nan = False
-        return tags
 
 
 def fingerprints(texts: list[str]) -> ArrayTable:
@@ -190,7 +91,7 @@ CLASSES_NAMED = 3
 @accepts_aliases
 @documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
-class TextBoostClassifier(TextReading):
+class TextBoostClassifier(Boosting):
     """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
 
     Every round is a list: if it contains this word, these votes on all classes; else if it contains
@@ -367,3 +268,82 @@ class TextBoostClassifier(TextReading):
 
     def _inner_estimator(self) -> Any:
         return None
+
+    @property
+    def features_(self) -> Features:
+        """The options and the vocabulary by which texts are read."""
+        text = self._fitted("features_").text
+        assert text is not None  # every fit leaves it
+        return text
+
+    def _rows_to_compare(self, X: Any) -> ArrayTable:
+        """Return fingerprints of the texts, as they came."""
+        return fingerprints(self.features_.lines(self.features_.read(X)))
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
+        if self.certify == "train":
+            raise NotCertified(COUNTED)
+        options = self._options()
+        rows = options.read(X)
+        X_val = None if X_val is None else options.read(X_val)
+        work = super()._prepare(rows, y, sample_weight, X_val, y_val)
+        seen = [rows] if X_val is None else [rows, X_val]
+        self._sketches = tuple(Sketch.of(self._comparable(rows)) for rows in seen)
+        return work
+
+    def _as_validation(self, X: Any) -> Any:
+        return self._options().read(X)
+
+    def _remember_also(self, X: Any, table: Table) -> None:
+        self._sketches = (*self._sketches, Sketch.of(self._comparable(X)))
+
+    def _remember_all(self, *given: Any) -> None:
+        """Do nothing: ``_prepare`` remembers texts, as they were given."""
+
+    def _learned(self, X: Any) -> Any:
+        """Learn the vocabulary from the training rows, and give these as a table."""
+        features, table = self._options().learn(X)
+        if self.warm_start and hasattr(self, "model_") and self.model_.text != features:
+            raise ParameterError(
+                "warm_start goes on with the same texts, but their words or the options by which "
+                "they are read have changed; set warm_start=False to start afresh"
+            )
+        self._reading, self.n_features_in_ = features, table.n_columns
+        return table
+
+    def _comparable(self, X: Any, other: Any = None) -> Table:
+        """Return fingerprints of texts, in which words that were not learned count, too."""
+        return fingerprints(self._reading.lines(X))
+
+    def _options(self) -> Features:
+        options = TextFeatures(
+            self.ngrams,
+            self.skips,
+            self.characters,
+            self.min_count,
+            self.max_features,
+            self.lowercase,
+            times=self.times,  # type: ignore[arg-type]
+            beginning=self.beginning,  # type: ignore[arg-type]
+            shares=self.shares,  # type: ignore[arg-type]
+            prefixes=self.prefixes,
+        )
+        if self.text_columns is None:
+            return options
+        return MixedFeatures(options, self.text_columns)  # type: ignore[arg-type]
+
+    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
+        return super()._read_validation(self._reading.transform(X), y)
+
+    def _as_read(self, model: Model) -> Model:
+        return replace(model, names=self._reading.vocabulary, text=self._reading)
+
+    def _open(self, X: Any) -> WordTable:
+        check_is_fitted(self)
+        return self.features_.transform(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = tags.input_tags.sparse = tags.input_tags.allow_nan = False
+        return tags

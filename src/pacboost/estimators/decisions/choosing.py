@@ -12,8 +12,7 @@ from pacboost.bounds.answering import check_threshold
 from pacboost.bounds.decision import Borders, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.decisions.answering import AnsweringClassifier
-from pacboost.estimators.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.decisions.threshold import AnsweringClassifier, ThresholdClassifier
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.deciding import ThresholdChoice, read_wish
 from pacboost.questions.mistakes import fresh_labels

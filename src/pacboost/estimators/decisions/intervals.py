@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import INTERVAL_METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
@@ -89,28 +88,6 @@ def intervals(
     """
     if X is None:
         return PredictionIntervals(model, kept_rule(model, IntervalRule, "intervals"))
-    rule = interval_rule(
-        model, X, y, coverage=coverage, method=method, scale=scale, floor=floor, delta=delta,
-        models=models, groups=groups, copies=copies,
-    )  # fmt: skip
-    return PredictionIntervals(model, rule, scale)
-
-
-def interval_rule(
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    coverage: float,
-    method: str | None,
-    scale: Any,
-    floor: float,
-    delta: float,
-    models: int,
-    groups: Any,
-    copies: str,
-) -> IntervalRule:
-    """Calibrate how wide intervals are."""
     probability("coverage", coverage)
     probability("delta", delta)
     way = _method(model, method, scale)
@@ -126,7 +103,8 @@ def interval_rule(
     scores = said.score(targets)[rows.kept]
     cutoff, made = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
     width = mean(np.diff(said.interval(cutoff), axis=1))
-    return IntervalRule(way, coverage, cutoff, float(floor), made, width)
+    rule = IntervalRule(way, coverage, cutoff, float(floor), made, width)
+    return PredictionIntervals(model, rule, scale)
 
 
 class PredictionIntervals:
@@ -146,30 +124,14 @@ class PredictionIntervals:
         kept = scale is None and not isinstance(estimator, list | tuple)
         self.estimator_ = with_rule(estimator, rule) if kept else snapshot(estimator)
         self.rule, self.scale_ = rule, snapshot(scale)
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What is certified."""
-        return self.rule.certificate
-
-    @property
-    def cutoff_(self) -> float:
-        """How far intervals reach beyond the prediction."""
-        return self.rule.cutoff
-
-    @property
-    def mean_width_(self) -> float:
-        """How wide the intervals of the calibration rows are on average: an estimate."""
-        return self.rule.mean_width
-
-    @property
-    def sentence_(self) -> str:
-        """What is certified, in words."""
-        return str(sentence(self.rule.certificate))
+        self.certificate_, self.cutoff_ = rule.certificate, rule.cutoff
+        self.mean_width_, self.sentence_ = rule.mean_width, str(sentence(rule.certificate))
 
     def predict_interval(self, X: Any) -> Doubles:
         """Return the two ends of the interval of every row: (rows, 2)."""
-        return predicted_interval(self.estimator_, self.rule, self.scale_, X)
+        rule = self.rule
+        said = forecast(self.estimator_, collected(X), rule.method, self.scale_, rule.floor)
+        return said.interval(rule.cutoff)
 
     def predict(self, X: Any) -> Doubles:
         """Return the prediction of the regressor; of two quantiles, their middle."""
@@ -187,11 +149,6 @@ class PredictionIntervals:
 
     def __repr__(self) -> str:
         return f"<prediction intervals: {self.sentence_}>"
-
-
-def predicted_interval(model: Any, rule: IntervalRule, scale: Any, X: Any) -> Doubles:
-    """Apply a rule to new rows."""
-    return forecast(model, collected(X), rule.method, scale, rule.floor).interval(rule.cutoff)
 
 
 def forecast(model: Any, X: Any, method: str, scale: Any, floor: float) -> Forecast:

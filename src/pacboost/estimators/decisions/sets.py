@@ -139,32 +139,9 @@ def sets(
     """
     if X is None:
         return PredictionSets(model, kept_rule(model, SetRule, "sets"))
-    return PredictionSets(
-        model,
-        set_rule(
-            model, X, y, coverage=coverage, score=LabelScore(method, penalty, free_labels),
-            by_class=by_class, by=by, delta=delta, models=models, groups=groups, copies=copies,
-        ),
-    )  # fmt: skip
-
-
-def set_rule(
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    coverage: float,
-    score: LabelScore,
-    by_class: bool,
-    by: Any,
-    delta: float,
-    models: int,
-    groups: Any,
-    copies: str,
-) -> SetRule:
-    """Calibrate the rule by which labels belong to a set."""
     probability("coverage", coverage)
     probability("delta", delta)
+    score = LabelScore(method, penalty, free_labels)
     if by_class + (by is not None) + (groups is not None) > 1:
         raise ParameterError(
             "of by_class, by and groups only one may be given; sets cover every class or every "
@@ -196,7 +173,8 @@ def set_rule(
         cutoffs = (cutoff,)
     column = by if isinstance(by, str) else ""
     rule = SetRule(score, coverage, cutoffs, found, groups=parted, by=column)
-    return replace(rule, mean_size=float(rule.holds(chances, u, group).sum(axis=1).mean()))
+    mean_size = float(rule.holds(chances, u, group).sum(axis=1).mean())
+    return PredictionSets(model, replace(rule, mean_size=mean_size))
 
 
 def _cutoffs(
@@ -269,26 +247,8 @@ class PredictionSets:
     def __init__(self, estimator: Any, rule: SetRule) -> None:
         self.estimator_, self.rule = with_rule(estimator, rule), rule
         self.classes_: NDArray[Any] = np.asarray(estimator.classes_)
-
-    @property
-    def certificate_(self) -> Certificate | Family:
-        """What is certified."""
-        return self.rule.certificate
-
-    @property
-    def cutoffs_(self) -> tuple[float, ...]:
-        """The largest score of a label in a set."""
-        return self.rule.cutoffs
-
-    @property
-    def mean_size_(self) -> float:
-        """How many labels the sets of the calibration rows hold on average: an estimate."""
-        return self.rule.mean_size
-
-    @property
-    def sentence_(self) -> str:
-        """What is certified, in words."""
-        return coverage_words(self.rule.certificate)
+        self.certificate_, self.cutoffs_ = rule.certificate, rule.cutoffs
+        self.mean_size_, self.sentence_ = rule.mean_size, coverage_words(rule.certificate)
 
     def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
         """Return for every row and class, in the order of ``classes_``, whether the set holds it.

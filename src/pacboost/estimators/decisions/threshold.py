@@ -1,4 +1,4 @@
-"""A classifier that says a class where its score reaches a threshold, with what is guaranteed."""
+"""Classifiers that say a class from a threshold on, or answer where confident, with a guarantee."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import wording
+from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
+from pacboost.bounds.wording import sentence
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.decisions.sets import plain_rows
 from pacboost.kernels.cuda.device import in_host_memory
-from pacboost.models.file import forest_format
+from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.file import format as model_file
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.sketch import Overlap, Sketch
@@ -103,6 +105,10 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def model_(self) -> Any:
         """The model of the estimator, if it is one of ours."""
         return self.estimator_.model_
+
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Return which rows are wrong, or not answered."""
+        return np.asarray(self.predict(X) != np.asarray(y))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the estimator."""
@@ -216,13 +222,9 @@ class ThresholdClassifier(WrappedClassifier):
 
         Two axes may be given: shares by threshold, and recall by false alarms.
         """
-        from pacboost.reports.text import threshold_curves
+        from pacboost.reports.plots import threshold_curves
 
         return threshold_curves(self.decision, ax)
-
-    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Return which rows are wrong with this threshold."""
-        return np.asarray(self.predict(X) != np.asarray(y))
 
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model, threshold and certificate to a file that ``pacboost.load`` reads."""
@@ -232,9 +234,9 @@ class ThresholdClassifier(WrappedClassifier):
         if isinstance(model, Model):
             whole = replace(model, certificate=None, answering=None, held_out=None)
             model_file.save(replace(whole, decision=self.decision), path, seen)
-        elif isinstance(model, forest_format.ForestModel):
+        elif isinstance(model, ForestModel):
             forest = replace(model, certificate=None, held_out=None, decision=self.decision)
-            forest_format.save(forest, path, seen)
+            model_file.save(forest, path, seen)
         else:
             raise FileError(
                 f"{path}: is not written, for {type(inner).__name__} has no model file. Pickle it, "
@@ -243,11 +245,100 @@ class ThresholdClassifier(WrappedClassifier):
 
     def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
         """Write the page of the estimator, which begins with what is guaranteed."""
-        from pacboost.reports.page.sentence import Sentence
+        from pacboost.reports.page.document import Sentence
 
         head = wording.sentence(self.certificate_)
         said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())
         written: Path = self.estimator_.report(
             path, X, y, **{"sentence": said, "decision": self.decision, **options}
+        )
+        return written
+
+
+class AnsweringClassifier(WrappedClassifier):
+    """Answer where the probability of the predicted class is at least ``threshold``.
+
+    ``pacboost.choose_threshold`` with ``target_error`` or ``abstain_below`` makes it. ``predict``
+    gives ``otherwise`` for rows that are not answered, so those count as mistakes wherever all rows
+    are counted. ``fit`` fits a clone again; then nothing is certified.
+
+    Attributes
+    ----------
+    threshold_ : the least confidence with which a row is answered
+    certificate_ : the error among the answered that is guaranteed
+    curve_ : the error among the answered at other thresholds, with bounds for all of them
+    sentence_ : all of it in words
+    """
+
+    def __init__(self, estimator: Any, threshold: float = 0.5, otherwise: Any = None) -> None:
+        self.estimator, self.threshold, self.otherwise = estimator, threshold, otherwise
+
+    @classmethod
+    def of(cls, estimator: Any, found: Answering, rows: Any = None) -> AnsweringClassifier:
+        """Make it of a fitted classifier; ``rows`` are those by which the threshold was chosen."""
+        return cls(estimator, found.point.threshold)._decide(estimator, found, rows)
+
+    @classmethod
+    def uncertified(cls, estimator: Any, threshold: float) -> AnsweringClassifier:
+        """Make it of a fitted classifier and a threshold, without any certificate."""
+        made = cls(estimator, threshold)
+        made._start(snapshot(estimator))
+        made._remember(None)
+        return made
+
+    def _as_decided(self) -> bool:
+        return bool(self.threshold == self.decision_.point.threshold)
+
+    @property
+    def curve_(self) -> Answering:
+        """The error among the answered at all thresholds that were looked at."""
+        found: Answering = self.decision
+        return found
+
+    @property
+    def sentence_(self) -> str:
+        """What is guaranteed, and how many are answered, in words."""
+        return f"{sentence(self.certificate_)} {self.curve_.answers()}"
+
+    def answer(self, X: Any) -> AnswerList:
+        """Return a label with its confidence where it is large enough, else ``otherwise``."""
+        check_is_fitted(self, "estimator_")
+        decided = np.asarray(in_host_memory(self.estimator_.predict(X)))
+        chances = np.asarray(in_host_memory(self.estimator_.predict_proba(X)))
+        sure = confidence(decided, chances, self.classes_)
+        return answers(decided, sure, self.threshold, self.otherwise)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every row that is answered, and ``otherwise`` for the others."""
+        found = self.answer(X)
+        labels = np.empty(len(found), dtype=object)
+        labels[:] = [own.label for own in found]
+        return labels
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the error among the answered, seen and guaranteed, by the share that is answered."""
+        from pacboost.reports.plots import answering_curve
+
+        return answering_curve(self.curve_, ax)
+
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write model and certificate to a file; ``choose_threshold(load(path))`` answers again."""
+        inner = getattr(self.estimator_, "estimator_", self.estimator_)
+        model = getattr(inner, "model_", None)
+        if not isinstance(model, Model):
+            raise FileError(
+                f"{path}: is not written, for {type(inner).__name__} has no model file that keeps "
+                "answers. Pickle it, if you trust who reads it"
+            )
+        seen = self._sketches if remember_rows else ()
+        model_file.save(replace(model, answering=self.curve_, decision=None), path, seen)
+
+    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
+        """Write the page of the estimator, which begins with what is guaranteed."""
+        from pacboost.reports.page.document import Sentence
+
+        said = Sentence(*sentence(self.certificate_), self.curve_.answers())
+        written: Path = self.estimator_.report(
+            path, X, y, **{"sentence": said, "answering": self.curve_, **options}
         )
         return written

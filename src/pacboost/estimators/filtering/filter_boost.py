@@ -50,7 +50,7 @@ def watching(estimator: Any, session: Session, watchers: list[Watcher]) -> Itera
     if after is None:
         yield watchers
         return
-    from pacboost.reports.filtering import FilteringView
+    from pacboost.reports.progress import FilteringView
 
     rounds, earlier = session.run.plan.rounds, session.run.refills
     oracle = session.run.candidates.oracle
@@ -226,7 +226,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             with all_or_nothing(self):
                 self._learn_batch(X, y, classes)
         if shows_progress(self.verbose):
-            from pacboost.reports.filtering import tell_batch
+            from pacboost.reports.progress import tell_batch
 
             tell_batch(self.ledger_)
         return self

@@ -17,8 +17,7 @@ from pacboost.hypotheses import shapes as tree_shapes
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.models.explain import attribution, permutation
-from pacboost.models.file.forest_format import ForestModel
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.numerics import markup
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray

@@ -12,14 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.estimators.fitted.mistakes import refuse_half
-from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
-from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import ForestModel
 
 if TYPE_CHECKING:
     from pacboost.bounds.answering import Answering
     from pacboost.bounds.decision import ThresholdDecision
-    from pacboost.reports.page.sentence import Sentence
+    from pacboost.reports.page.document import Sentence
     from pacboost.reports.page.subject import Evidence
 from collections.abc import Sequence
 
@@ -46,8 +45,7 @@ def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
     ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
     """
     check_is_fitted(self)
-    write = forest_format.save if isinstance(self.model_, ForestModel) else model_file.save
-    write(self.model_, path, self._sketches if remember_rows else ())
+    model_file.save(self.model_, path, self._sketches if remember_rows else ())
 
 
 def report(
@@ -72,8 +70,7 @@ def report(
     list, and is shown with all else that one may count on; ``decision`` is what a threshold
     guarantees, and ``answering`` what is known of confident answers. Gives the path of the file.
     """
-    from pacboost.reports.page.document import write_report
-    from pacboost.reports.page.sentence import Sentence
+    from pacboost.reports.page.document import Sentence, write_report
     from pacboost.reports.page.subject import Evidence, of_forest, of_model
 
     check_is_fitted(self)

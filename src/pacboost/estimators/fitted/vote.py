@@ -1,28 +1,194 @@
-"""What every fitted classifier by vote can do: predict, explain, abstain, report and certify."""
+"""What fitted votes of classifiers and regressors can do: predict, explain, report and certify."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
-from pacboost.estimators.fitted import explaining, mistakes
-from pacboost.estimators.fitted.base import VoteBase
+from pacboost.errors import ParameterError
+from pacboost.estimators.fitted import explaining, mistakes, reporting
 from pacboost.estimators.fitted.mistakes import judging
+from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.inputs.examples import label_rows
 from pacboost.estimators.inputs.parameters import positive_integer
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.hypotheses.function import ClassFunction, Function
+from pacboost.hypotheses.hypothesis import Hypothesis, Valued
+from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
-from pacboost.kernels.cuda.device import in_host_memory, labels_at
+from pacboost.kernels.cuda.device import (
+    in_host_memory,
+    labels_at,
+    lies_on_gpu,
+    of_the_library_of,
+    predict_on_gpu,
+    using_gpu,
+)
 from pacboost.kernels.runtime.threads import using
+from pacboost.ledgers.ledger import Ledger
 from pacboost.models.answers import confidence
 from pacboost.models.explain import explanation, permutation
+from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import Model
 from pacboost.samples.sample import Sample
+from pacboost.sources.table import Table
+
+Answer = TypeVar("Answer")
+
+
+class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
+    """An estimator whose fit leaves a vote, in ``model_``."""
+
+    model_: Model
+    n_jobs: int | None
+
+    save, report = reporting.save, reporting.report
+
+    def rules(self) -> list[str]:
+        """Return every rule in words, with its vote, in the order of rounds."""
+        check_is_fitted(self)
+        return self.model_.words()
+
+    @property
+    def ledger_(self) -> Ledger:
+        """What the loop measured."""
+        return self._fitted("ledger_").ledger
+
+    @property
+    def votes_(self) -> NDArray[np.float64]:
+        """The vote of every rule; 1 where the cells of a rule hold what is added."""
+        return self._fitted("votes_").vote.votes
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The rules; for black boxes, the fitted classifiers themselves."""
+        return [_inner(h) for h in self._fitted("estimators_").vote.hypotheses]
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's share of the votes, or for trees of what their splits won."""
+        return self._fitted("feature_importances_").importances()
+
+    def importances(self, by: str = "gain") -> NDArray[np.float64]:
+        """Return each feature's importance, as shares that add up to 1.
+
+        By "gain", what the splits on it won, which is ``feature_importances_``; by "cover", the
+        share of the weight of training rows that they divide, tree by tree; by "count", how many
+        splits there are.
+        """
+        if by not in ("gain", "cover", "count"):
+            raise ParameterError(f"by is {by!r}; it may be 'gain', 'cover' or 'count'")
+        model = self._fitted("importances")
+        return model.importances() if by == "gain" else model.split_importances(by)
+
+    def shapes(self) -> Shapes:
+        """Return the score as a constant plus one step function for each feature.
+
+        That is what it is for stumps, and for trees that ask for one feature each, as with
+        ``interaction_constraints="no_interactions"``.
+        """
+        check_is_fitted(self)
+        return shapes(self.model_.vote, self.model_.say())
+
+    def shap_values(self, X: Any) -> Any:
+        """Divide every row's score among the features, exactly, for votes of trees.
+
+        Gives a ``shap.Explanation`` if the package shap is installed, else an object with the same
+        attributes: ``values`` (rows, features), ``base_values`` (rows,) with the score of an
+        unknown row, ``data`` and ``feature_names``; with more than two classes ``values`` (rows,
+        features, classes) and ``base_values`` (rows, classes). Both add up to the scores:
+        ``values.sum(axis=1) + base_values`` is ``decision_function(X)``, or ``predict(X)`` of a
+        regressor (its logarithm, if the loss has a logarithmic link).
+        """
+        table = self._open(X)
+        with using(self.n_jobs):
+            shares, expected = explaining.shap_values(self.model_, table)
+            return in_shap_form(self.model_, table, shares, expected)
+
+    def shap_trees(self) -> dict[str, Any]:
+        """Return the trees as the dictionary that ``shap.TreeExplainer`` takes as a model.
+
+        ``shap.TreeExplainer(model.shap_trees())`` explains the score: half the log odds of the
+        second of two classes, one score for each of more, the prediction of a regressor. Trees on
+        numbers only: splits of categories by sets of levels have no such form.
+        """
+        check_is_fitted(self)
+        return shap_trees(self.model_)
+
+    def partial_dependence(self, features: Any = None, *, top: int = 12) -> Shapes:
+        """Return how the mean score changes with each feature, for votes of trees.
+
+        Where a tree asks for another feature, both ways are followed, each by its share of the
+        training rows; so no rows are needed. Curves are deviations from the mean score, which is
+        the ``intercept``. ``features`` names columns or numbers them; without it, the ``top`` most
+        important ones are taken.
+        """
+        check_is_fitted(self)
+        return explaining.partial_dependence(self.model_, features, top)
+
+    def _one_row(self, x: Any) -> Table:
+        """Read the values of one row, in whatever form they come."""
+        check_is_fitted(self)
+        table = self._open(explaining.as_one_row(self.model_, x, type(self).__name__))
+        explaining.refuse_other_than_one(table)
+        return table
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the number of the leaf that every row falls into, for every rule: (rows, rules).
+
+        Leaves are numbered from 0 in each rule; a constant has one leaf, a stump has two.
+        """
+        table = self._open(X)
+        with using(self.n_jobs):
+            return self.model_.vote.cells(table)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _repr_html_inner(self) -> str:
+        certificate = self.model_.certificate if hasattr(self, "model_") else None
+        return explaining.html(self, "" if certificate is None else certificate.claim)
+
+    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
+        return explaining.bundle(self)
+
+    def _fitted(self, name: str) -> Model:
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
+        return self.model_
+
+    def _open(self, X: Any) -> Table:
+        check_is_fitted(self)
+        with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
+            return open_table(self, X, reset=False)
+
+    def _answered(self, X: Any, answer: Callable[[Model, Any], Answer]) -> Answer:
+        """Return what follows from scores, in the GPU's memory if the rows came there."""
+        if not (predict_on_gpu(getattr(self, "device", "cpu"), X) and lies_on_gpu(X)):
+            scores = self._scores(X)
+            return answer(self.model_, scores)
+        table = self._open(X)
+        with using(self.n_jobs), using_gpu(True):
+            found: Any = answer(self.model_, self.model_.vote.scores_on_gpu(table))
+        return of_the_library_of(X, found)  # type: ignore[no-any-return]
+
+    def _scores(self, X: Any) -> Scores:
+        table = self._open(X)
+        with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
+            return self.model_.vote.scores(table)
+
+
+def _inner(hypothesis: Hypothesis) -> Any:
+    rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
+    return rule.inner if isinstance(rule, Function | ClassFunction) else hypothesis
+
 
 Doubles = NDArray[np.float64]
 

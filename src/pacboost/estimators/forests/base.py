@@ -30,7 +30,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.kernels.cuda.device import in_host_memory, use_gpu
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import ForestModel
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample

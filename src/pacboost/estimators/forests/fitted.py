@@ -25,7 +25,7 @@ from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.validation import OutOfBag
 from pacboost.models.explain import permutation
-from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import ForestModel
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.equal_rows import Examples
 from pacboost.samples.sample import Sample

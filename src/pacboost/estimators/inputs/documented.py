@@ -38,6 +38,22 @@ categorical_features : "from_dtype", list or None, default="from_dtype"
     Levels not seen in fit are treated as missing.
 max_bins : int, default=255
     The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
+early_stopping : bool, int, "refit" or "auto", default="auto"
+    Whether to stop when ``eval_metric`` on validation rows has not improved for a number of
+    rounds (20), and keep the best one. The validation rows are ``X_val`` of ``fit``, else a
+    share ``validation_fraction`` of the rows that is held back (class by class); all of them
+    count alike, whatever their weight. False never stops: ``X_val`` is then only measured and
+    recorded. A number stops after so many rounds without progress. "refit" then boosts on all
+    rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are 30,000 rows, and
+    False up to 20,000 rows. Between them the share that is held back grows in proportion, and
+    as the number of rows grows, fewer of the rounds are done and kept whatever the validation
+    rows say: all at 20,000, half at 25,000, none at 30,000.
+eval_metric : str or function, default="log_loss"
+    "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
+    classes of (labels, scores), that gets smaller as the fit gets better.
+calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
+    Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that.
+    "isotonic" needs 1,000 such rows; with fewer, "sigmoid" is used instead, with a warning.
 validation_fraction : float, default=0.1
     The share of rows that is held back to stop early, and as many again to calibrate. More of
     them measure better, and leave fewer to learn from.

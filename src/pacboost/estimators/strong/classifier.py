@@ -180,7 +180,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         self, path: str | Path, X: Any = None, y: Any = None, *, title: str | None = None
     ) -> Path:
         """Write a page about the model that begins with ``sentence_``."""
-        from pacboost.reports.page.sentence import Sentence
+        from pacboost.reports.page.document import Sentence
 
         rows, model = None if X is None else self._open(X), self._ready()
         said = Sentence(*self.verdict_.headline, self.verdict_.note)

@@ -27,8 +27,8 @@ from pacboost.estimators.inputs import division
 from pacboost.estimators.strong.candidates import Choice, WatchedRounds
 from pacboost.estimators.strong.row_roles import LOOKS, Parts, Rows
 from pacboost.ledgers.validation import ValidationCurve
-from pacboost.models.calibration import calibrators
-from pacboost.models.calibration.calibrators import FEWEST_ROWS, TEMPERATURE
+from pacboost.models import calibration
+from pacboost.models.calibration import FEWEST_ROWS, TEMPERATURE
 from pacboost.models.model import Model
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.verdict import FitMeasurements
@@ -182,7 +182,7 @@ class EpsilonSearch:
         scores = next(islice(staged, rounds - 1, rounds))
         numbers = np.searchsorted(model.classes, self._labels[rows])
         weights = None if self._weights is None else self._weights[rows]
-        return replace(model, calibration=calibrators.fit(TEMPERATURE, scores, numbers, weights))
+        return replace(model, calibration=calibration.fit(TEMPERATURE, scores, numbers, weights))
 
     def _go_on(self, scout: WatchedFit) -> None:
         """Boost on from where the look interrupted."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.models.calibration.curves import Isotonic, Sigmoid
+from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.program import Cut, Output, Program
 from pacboost.models.export.trees import Trees
 

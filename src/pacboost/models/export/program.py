@@ -16,10 +16,9 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.word_list import WordIndex, WordList
-from pacboost.models.calibration.curves import Isotonic, Sigmoid
+from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.trees import Trees, of_forest, of_vote
-from pacboost.models.file.forest_format import ForestModel
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures

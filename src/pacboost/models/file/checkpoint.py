@@ -20,7 +20,6 @@ from pacboost.ledgers.ledger import Refill, Round
 from pacboost.models.file import container, parts
 from pacboost.models.file import fields as records
 from pacboost.models.file.fields import Fields
-from pacboost.models.file.meaning import check_numbers
 from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.samples.bins import Bins
 
@@ -137,8 +136,8 @@ def _checkpoint(content: Fields) -> Checkpoint:
         content.refuse("settings", "or the position hold an array")
     if not all(isinstance(array, np.ndarray) for array in made.arrays.values()):
         content.refuse("arrays", "are not arrays")
-    check_numbers("rounds", made.rounds)
-    check_numbers("refills", made.refills)
+    parts.check_numbers("rounds", made.rounds)
+    parts.check_numbers("refills", made.refills)
     content.end()
     return made
 

@@ -18,20 +18,21 @@ from pacboost.bounds.coverage import coverage_rule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
+from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.ledger import OUTSIDE, HardRow, Ledger, Refill, Round
 from pacboost.ledgers.validation import ValidationCurve
-from pacboost.models.calibration.calibrators import Calibration
-from pacboost.models.file import container, meaning, parts
+from pacboost.models.calibration import Calibration
+from pacboost.models.file import container, parts
 from pacboost.models.file import fields as records
-from pacboost.models.file.fields import Fields
-from pacboost.models.file.rules import from_plain, to_plain
-from pacboost.models.model import Model
+from pacboost.models.file.fields import LARGEST, Fields
+from pacboost.models.file.rules import block_read, from_plain, to_plain
+from pacboost.models.model import ForestModel, Model
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.mixed import read_features
 
-KIND = "model"
-MOST_CLASSES = 2**20
+MOST_CLASSES, MOST_LABELS = 2**20, 2**16
+FORESTS = ("random_forest", "extra_trees")
 
 OPTIONAL: dict[str, Callable[[Any], Any]] = {"calibration": Calibration.from_dict}
 """Parts that a model may lack, by the name of the field of ``Model``, and what reads them again;
@@ -46,46 +47,68 @@ BESIDE: dict[str, Callable[[Any], Any]] = {
 }
 """The same for parts that lie beside the model, as its certificate does."""
 
+FOREST_HAS = ("held_out", "decision", "coverage")
+"""Those of them that the file of a forest may have."""
+
 ROUNDS = {"rounds": (Round, OUTSIDE), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}
 """The records of a ledger, and what of them lies outside the model."""
 
 
-def model_bytes(model: Model) -> bytes:
+def model_bytes(model: Model | ForestModel) -> bytes:
     """Return the part of the file that equal runs share."""
     return b"".join(container.packed({"model": _core(model)}))
 
 
-def save(model: Model, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
+def save(model: Model | ForestModel, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
     """Write the file whole or not at all; ``seen`` holds sketches of the training rows."""
-    parts.write(path, KIND, model, _core(model), _about(model), BESIDE, seen)
+    names = None if model.names is None else list(model.names)
+    content = {
+        "model": _core(model),
+        "about": {"names": names, "versions": parts.versions(), **_about(model)},
+        "certificate": None if model.certificate is None else model.certificate.stored(),
+        **parts.optional(model, BESIDE),
+        **({"rows_seen": [sketch.to_dict() for sketch in seen]} if seen else {}),
+    }
+    try:
+        kind = "forest" if isinstance(model, ForestModel) else "model"
+        container.write(Path(path), kind, container.sealed(content))
+    except OSError as problem:
+        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
 
 
-def load(path: str | Path, memory: int = 0) -> Model:
+def read(path: str | Path, memory: int = 0) -> container.Content:
+    """Read the file of a vote or of a forest, and refuse other kinds of files."""
+    kind = container.kind_of(Path(path))
+    return container.read(Path(path), kind if kind == "forest" else "model", memory)
+
+
+def load(path: str | Path, memory: int = 0) -> Any:
     """Read a file that ``save`` wrote, and refuse what no fit could have written."""
-    return opened(container.read(Path(path), KIND, memory), path)
+    return opened(read(path, memory), path)
 
 
-def opened(content: container.Content, path: str | Path) -> Model:
+def opened(content: container.Content, path: str | Path) -> Any:
     """Make the model of what a file holds."""
+    make, known = (_forest, FOREST_HAS) if content.kind == "forest" else (_model, tuple(BESIDE))
     try:
         whole = Fields(content.document, "content", content.room)
         core, about = whole.part("model"), whole.part("about")
         beside: dict[str, Any] = {
-            name: whole.made(name, read) for name, read in BESIDE.items() if name in whole
+            name: whole.made(name, BESIDE[name]) for name in known if name in whole
         }
-        certificate = parts.certificate_read(whole)
+        beside["certificate"] = parts.certificate_read(whole)
         beside["seen"] = parts.sketches_read(whole)
         whole.end()
-        model = _model(core, about, certificate=certificate, **beside)
-        meaning.check_ledger(model.ledger, model.classes.size)
-        meaning.check_certificate(certificate, model.held_out, [str(c) for c in model.classes])
-        meaning.check_coverage(model.coverage, model.classes.size)
+        model = make(core, about, **beside)
+        parts.check_model(model)
         return parts.with_digests(model, content.document)
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
 
 
-def _core(model: Model) -> dict[str, Any]:
+def _core(model: Model | ForestModel) -> dict[str, Any]:
+    if isinstance(model, ForestModel):
+        return _forest_core(model)
     return {
         **parts.optional(model, ("text", *OPTIONAL)),
         "classes": model.classes.tolist(),
@@ -99,7 +122,9 @@ def _core(model: Model) -> dict[str, Any]:
     }
 
 
-def _about(model: Model) -> dict[str, Any]:
+def _about(model: Model | ForestModel) -> dict[str, Any]:
+    if isinstance(model, ForestModel):
+        return {}
     return {
         "fingerprint": model.fingerprint,
         **{
@@ -172,3 +197,50 @@ def _model(core: Fields, about: Fields, **beside: Any) -> Model:
         **optional,
         **beside,
     )
+
+
+# A forest: its arrays as they lie in memory.
+
+
+def _forest_core(model: ForestModel) -> dict[str, Any]:
+    forest = model.forest
+    blocks = [
+        {"nodes": b.nodes, "firsts": b.firsts, "table": b.table, "bases": b.bases}
+        for b in forest.blocks
+    ]
+    return {
+        "kind": model.kind,
+        "classes": model.classes.tolist(),
+        "levels": model.levels.to_dict(),
+        "middle": forest.middle,
+        "scale": forest.scale,
+        "hard": forest.hard,
+        **({"labels": model.labels} if model.labels else {}),
+        "bins": parts.bins_written(forest.bins),
+        "importances": forest.importances,
+        "blocks": blocks,
+    }
+
+
+def _forest(core: Fields, about: Fields, **beside: Any) -> ForestModel:
+    kind, classes = core.word("kind", FORESTS), parts.classes_read(core)
+    labels = core.whole("labels", 2, MOST_LABELS) if "labels" in core else 0
+    if labels and not all(
+        isinstance(name, str) and len(name) == labels and set(name) <= {"0", "1"}
+        for name in classes.tolist()
+    ):
+        core.refuse("classes", "are no sets of as many labels")
+    bins = parts.bins_read(core.part("bins"))
+    features = len(bins.thresholds)
+    if bins.missing > 255 or features == 0:
+        core.refuse("bins", "are none, or have codes of more than 8 bits")
+    importances = core.array("importances", np.float64, features, within=(0, LARGEST))
+    most = max(2, classes.size) if classes.size else 0
+    blocks = tuple(block_read(part, features, most) for part in core.parts("blocks"))
+    levels, names = parts.levels_read(core, features, bins), parts.names_read(about, features)
+    middle, scale, hard = core.number("middle"), core.number("scale"), core.flag("hard")
+    forest = Forest(bins, most, importances, blocks, middle, scale, hard)
+    parts.versions_read(about)
+    core.end()
+    about.end()
+    return ForestModel(kind, classes, forest, names, levels, labels=labels, **beside)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib import metadata
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.bounds import estimates, training
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import FileError
-from pacboost.models.file import container, fields
-from pacboost.models.file.container import CLAIMS, kept, sealed
-from pacboost.models.file.fields import Fields
+from pacboost.bounds.held_out import HeldOut
+from pacboost.errors import NotCertified
+from pacboost.ledgers.ledger import Ledger, Round
+from pacboost.models.file import fields
+from pacboost.models.file.container import CLAIMS, kept
+from pacboost.models.file.fields import LARGEST, Fields
+from pacboost.models.model import ForestModel, Model
 from pacboost.samples.bins import MOST_BINS, Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import Levels
@@ -115,11 +120,6 @@ def with_digests(model: Held, document: Mapping[str, Any]) -> Held:
     return replace(model, **claims)
 
 
-def sketches_written(seen: Sequence[Sketch]) -> dict[str, Any]:
-    """Return the part that holds sketches of the training rows; nothing if there are none."""
-    return {"rows_seen": [sketch.to_dict() for sketch in seen]} if seen else {}
-
-
 def sketches_read(part: Fields) -> tuple[Sketch, ...]:
     """Read the sketches of the training rows, if there are any."""
     if "rows_seen" not in part:
@@ -131,36 +131,8 @@ def sketches_read(part: Fields) -> tuple[Sketch, ...]:
 
 def optional(model: Any, names: Iterable[str]) -> dict[str, Any]:
     """Return the parts of these names that a model has, as files hold them."""
-    found = {name: getattr(model, name) for name in names}
+    found = {name: getattr(model, name, None) for name in names}
     return {name: part.to_dict() for name, part in found.items() if part is not None}
-
-
-def write(
-    path: str | Path,
-    kind: str,
-    model: Any,
-    core: Mapping[str, Any],
-    about: Mapping[str, Any],
-    beside: Iterable[str],
-    seen: Sequence[Sketch],
-) -> None:
-    """Write the file of a model whole or not at all.
-
-    ``core`` is what equal fits share; ``beside`` names the parts that lie next to it, as the
-    certificate does, and ``seen`` holds sketches of the training rows.
-    """
-    names = None if model.names is None else list(model.names)
-    content = {
-        "model": core,
-        "about": {"names": names, "versions": versions(), **about},
-        "certificate": None if model.certificate is None else model.certificate.stored(),
-        **optional(model, beside),
-        **sketches_written(seen),
-    }
-    try:
-        container.write(Path(path), kind, sealed(content))
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
 
 
 def versions() -> dict[str, str]:
@@ -184,3 +156,92 @@ def versions_read(part: Fields) -> dict[str, str]:
     if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
         part.refuse("versions", "are not words")
     return found
+
+
+# Whether the numbers of a file can be those of a fit, so that nothing fails on them later. All that
+# is said of them in words is made once: a file that loads can be reported on, verified and saved.
+
+MOST_ROWS = 2**62
+COMMITTEES = ("three_way", "three_learners", "majority_of", "subsampled", "bagged")
+
+
+def _check_ledger(ledger: Ledger, classes: int) -> None:
+    """Refuse a record that no run could have left."""
+    _within("ledger.rows", ledger.rows, 0, MOST_ROWS)
+    _within("ledger.classes", ledger.classes, 1, MOST_ROWS)
+    _within("ledger.factor", ledger.factor, 0, LARGEST)
+    for name in ("vc_dimension", "log_size"):
+        value = getattr(ledger, name)
+        if value is not None:
+            _within(f"ledger.{name}", value, 0, LARGEST)
+    if classes == 0 and (not ledger.regression or ledger.booster in COMMITTEES):
+        raise ValueError(f"there are no classes, but {ledger.booster!r} names classes")
+    for place, entry in enumerate(ledger.rounds):
+        _check_round(f"ledger.rounds[{place}]", entry, ledger)
+    check_numbers("ledger.refills", ledger.refills)
+    check_numbers("ledger.hard", ledger.hard)
+    ledger.columns()
+    with suppress(NotCertified):
+        training.product_bound(ledger)
+
+
+def check_model(model: Model | ForestModel) -> None:
+    """Refuse a record, a certificate, or sets and intervals that do not go with the model."""
+    classes = model.classes.size
+    if isinstance(model, Model):
+        _check_ledger(model.ledger, classes)
+    if model.certificate is not None:
+        _check_certificate(model.certificate, model.held_out, [str(c) for c in model.classes])
+    rule = model.coverage
+    if rule is not None:
+        groups = len(getattr(rule, "groups", ()))
+        allowed = (groups,) if groups else (1, classes)
+        if hasattr(rule, "score") != bool(classes) or len(rule.cutoffs) not in allowed:
+            raise ValueError(f"the sets or intervals are not those of a model of {classes} classes")
+
+
+def _check_certificate(
+    certificate: Certificate, held_out: HeldOut | None, names: Sequence[str]
+) -> None:
+    """Refuse a certificate that nothing can be said about."""
+    _within("certificate.value", certificate.value, 0, LARGEST)
+    _within("certificate.size", certificate.size, 0, MOST_ROWS)
+    if not 0 <= certificate.delta < 1:
+        raise ValueError(f"certificate.delta is {certificate.delta!r:.40}; it must lie in [0, 1)")
+    _check_numbers("certificate.inputs", certificate.inputs)
+    _check_numbers("certificate.details", certificate.details)
+    str(certificate)
+    estimates.in_words(certificate, held_out, names)
+    estimates.next_step(certificate, held_out)
+
+
+def _check_round(where: str, entry: Round, ledger: Ledger) -> None:
+    _check_numbers(where, vars(entry))
+    exponential = ledger.potential in ("exponential", "projected")
+    _within(f"{where}.weight", entry.weight, 1 if exponential else 0, MOST_ROWS)
+    if not entry.normaliser > 0:
+        raise ValueError(f"{where}.normaliser is {entry.normaliser!r}; it must be above 0")
+    if ledger.plain_votes and abs(entry.edge) > 1:
+        raise ValueError(f"{where}.edge is {entry.edge!r}; it must lie in [-1, 1]")
+    if not ledger.regression:
+        _within(f"{where}.training_error", entry.training_error, 0, 1 + 1e-9)
+    for name in ("effective_size", "seconds"):
+        _within(f"{where}.{name}", getattr(entry, name), 0, LARGEST)
+
+
+def check_numbers(where: str, entries: Sequence[Any]) -> None:
+    """Refuse records that hold numbers which no run has left."""
+    for place, entry in enumerate(entries):
+        _check_numbers(f"{where}[{place}]", vars(entry))
+
+
+def _check_numbers(where: str, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        for number in value if isinstance(value, list) else (value,):
+            if isinstance(number, int | float):
+                _within(f"{where}.{name}", number, -LARGEST, LARGEST)
+
+
+def _within(where: str, value: float, least: float, most: float) -> None:
+    if not (math.isfinite(value) and least <= value <= most):
+        raise ValueError(f"{where} is {value!r:.40}; it must lie in [{least:g}, {most:g}]")

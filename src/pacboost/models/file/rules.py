@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import FileError
+from pacboost.hypotheses.forest import LOW, Block
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, Pattern, Three
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import GRID, WordList
+from pacboost.kernels.forest import LEAF
 from pacboost.models.file.fields import LARGEST, Fields
 from pacboost.samples.bins import Bins
 
@@ -322,3 +324,51 @@ def _pattern(part: Fields, rules: list[Hypothesis]) -> Pattern:
     part.room.take(3 * len(bits) * len(rules), part.where)
     seen = np.unpackbits(bits, axis=1, count=len(rules)).astype(np.int8)
     return Pattern(rules, 2 * seen - np.int8(1), masses)
+
+
+# Trees of a forest in a model file: a thousand have some ten million nodes of 8 bytes.
+
+NODES_AT_ONCE = 2**18
+
+
+def block_read(part: Fields, features: int, classes: int) -> Block:
+    """Read trees that lie side by side."""
+    nodes = part.array("nodes", np.uint64, None, within=(0, np.inf))
+    firsts = part.array("firsts", np.int64, None, within=(0, nodes.size))
+    bases = part.array("bases", np.int64, firsts.size, within=(0, np.inf))
+    table = part.array("table", np.float32, None, classes if classes > 2 else 1)
+    part.end()
+    whole = firsts.size >= 2 and firsts[0] == bases[0] == 0
+    if not (whole and (firsts[1:] > firsts[:-1]).all() and (bases[1:] >= bases[:-1]).all()):
+        part.refuse("firsts", "do not say where tree after tree begins")
+    if firsts[-1] != nodes.size or bases[-1] != len(table):
+        part.refuse("firsts", "are not those of as many nodes and lines")
+    for start in range(0, nodes.size, NODES_AT_ONCE):
+        _refuse_impossible_nodes(part, Block(nodes, firsts, table, bases), start, features, classes)
+    return Block(nodes, firsts, table, bases)
+
+
+def _refuse_impossible_nodes(
+    part: Fields, block: Block, start: int, features: int, classes: int
+) -> None:
+    """Check, for some nodes, that rows come to a leaf and that every leaf has something to say.
+
+    Children lie further on, within their tree; so the last node of a tree has to be a leaf.
+    """
+    nodes = block.nodes[start : start + NODES_AT_ONCE]
+    number = np.arange(start, start + nodes.size)
+    tree = np.searchsorted(block.firsts, number, side="right") - 1
+    sizes, place = np.diff(block.firsts)[tree], number - block.firsts[tree]
+    feature, payload = nodes >> np.uint64(41), (nodes & LOW).astype(np.int64)
+    leaf, inner = feature == LEAF, feature != LEAF
+    if not (feature[inner] < features).all():
+        part.refuse("nodes", f"ask for a feature beyond the {features} there are")
+    children = (payload > place + 1) & (payload < sizes)
+    if not children[inner].all() or not leaf[place == sizes - 1].all():
+        part.refuse("nodes", "name a child that is not further on in its tree")
+    if classes > 2:
+        fits = payload < classes + np.diff(block.bases)[tree]
+    else:
+        fits = np.isfinite(payload.astype(np.uint32).view(np.float32))
+    if not fits[leaf].all():
+        part.refuse("nodes", "hold a leaf that has nothing to say")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
-from pacboost.models.calibration.calibrators import calibration_error
+from pacboost.models.calibration import calibration_error
+from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import mean, total
 from pacboost.reports.page.charts import (
@@ -21,9 +24,11 @@ from pacboost.reports.page.charts import (
     paragraphs,
     table,
     tag,
+    together,
 )
-from pacboost.reports.page.subject import TRAINED, Evidence, Numbers
+from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Rows, Subject
 
+Doubles = NDArray[np.float64]
 PARTS = 10
 DELTA = 0.05
 
@@ -31,9 +36,9 @@ Part = tuple[float, int, int]
 """The mean confidence of some predictions, how many of them were right, and their number."""
 
 
-def calibration(rows: Evidence) -> Section | None:
+def calibration(subject: Subject, rows: Rows) -> Section | None:
     """Draw how often predictions are right against their confidence."""
-    if rows.probabilities.shape[1] < 2:
+    if not isinstance(rows, Evidence) or rows.probabilities.shape[1] < 2:
         return None
     sure, right = _pairs(rows)
     parts = equal_parts(sure, right)
@@ -88,23 +93,20 @@ def _figure(parts: list[Part], several: bool) -> Markup:
         f"{percent(last[0])}, {percent(last[1] / last[2])} are right"
     )
 
-    def draw(width: int) -> Markup:
-        frame = Frame.of(width, 320 if width > 500 else 280, (low, 1), (low, 1), left=54, right=14)
-        marks = [frame.line([low, 1], [low, 1], "diagonal")]
-        for centre, hits, own in parts:
-            x = float(frame.x.at(centre))
-            top, bottom = frame.y.at([clopper_pearson(hits, own, DELTA / 2),
-                                      clopper_pearson_lower(hits, own, DELTA / 2)])  # fmt: skip
-            marks.append(tag("line", x1=x, x2=x, y1=float(top), y2=float(bottom), class_="spread"))
-            marks.append(tag("circle", cx=x, cy=float(frame.y.at(hits / own)), r=5, class_="one"))
-        line = frame.line([p[0] for p in parts], [p[1] / p[2] for p in parts], "curve one")
-        return frame.svg("Confidence and accuracy", text,
-                         frame.axes("confidence", x_shares=True), line, marks)  # fmt: skip
-
+    frame = Frame.of((low, 1), (low, 1))
+    marks = [frame.line([low, 1], [low, 1], "diagonal")]
+    for centre, hits, count in parts:
+        limits = [clopper_pearson(hits, count, DELTA / 2),
+                  clopper_pearson_lower(hits, count, DELTA / 2)]  # fmt: skip
+        marks.append(frame.line([centre, centre], limits, "spread"))
+        marks.append(frame.point(centre, hits / count, "one", 5))
+    line = frame.line([p[0] for p in parts], [p[1] / p[2] for p in parts], "curve one")
+    drawing = frame.svg("Confidence and accuracy", text,
+                        frame.axes("confidence", x_shares=True), line, marks)  # fmt: skip
     said = [(percent(mean), percent(hits / own), f"{own:,}") for mean, hits, own in parts]
     names = ["mean confidence", "right", "labels" if several else "rows"]
     return figure(
-        draw,
+        drawing,
         numbers("The numbers", table(names, said, caption="Groups by confidence", words=())),
         key=key([("one", "measured, with 95 % intervals"), ("bound", "perfect calibration")]),
     )
@@ -116,8 +118,10 @@ MOST_POINTS = 500
 """If there are more rows, this many are drawn, evenly spaced in the order of true values."""
 
 
-def predicted(rows: Numbers) -> Section:
+def predicted(subject: Subject, rows: Rows) -> Section | None:
     """Draw predicted against true numbers."""
+    if not isinstance(rows, Numbers):
+        return None
     order = np.argsort(rows.own, kind="stable")
     kept = order[np.unique(np.linspace(0, order.size - 1, MOST_POINTS).round().astype(np.intp))]
     both = np.concatenate([rows.own, rows.said])
@@ -127,25 +131,170 @@ def predicted(rows: Numbers) -> Section:
     spread = total((rows.own - mean(rows.own)) ** 2)
     explained = 1 - total(off**2) / spread if spread else 0.0
 
-    def draw(width: int) -> Markup:
-        ends = (low - room, high + room)
-        frame = Frame.of(width, 340 if width > 500 else 290, ends, ends, left=54, right=14)
-        xs, ys = frame.x.at(rows.own[kept]), frame.y.at(rows.said[kept])
-        points = (
-            tag("circle", cx=float(a), cy=float(b), r=3, class_="point")
-            for a, b in zip(xs, ys, strict=True)
-        )
-        text = f"{kept.size} rows; predictions on the diagonal are exact"
-        return frame.svg("Predicted against true", text, frame.axes("true", shares=False),
-                         frame.line(ends, ends, "diagonal"), points)  # fmt: skip
-
+    ends = (low - room, high + room)
+    frame = Frame.of(ends, ends, height=340)
+    points = (frame.point(rows.own[k], rows.said[k], "point", 3) for k in kept)
+    text = f"{kept.size} rows; predictions on the diagonal are exact"
+    drawing = frame.svg("Predicted against true", text, frame.axes("true", shares=False),
+                        frame.line(ends, ends, "diagonal"), points)  # fmt: skip
     said = [
         ("mean absolute error", f"{mean(np.abs(off)):.4g}"),
         ("median absolute error", f"{np.median(np.abs(off)):.4g}"),
         ("root mean squared error", f"{math.sqrt(mean(off**2)):.4g}"),
         ("explained (R²)", percent(explained) if explained > 0 else f"{explained:.3g}"),
     ]
-    made = figure(draw, numbers("The numbers", table(["measure", "value"], said, caption="Errors")))
+    made = figure(
+        drawing, numbers("The numbers", table(["measure", "value"], said, caption="Errors"))
+    )
     lead = paragraphs(f"{rows.rows:,} rows; the closer to the diagonal, the better.",
                       f"R² is {said[3][1]}.", TRAINED if rows.seen else None)  # fmt: skip
-    return Section("predicted", "Predicted and true", lead, made)
+    return Section("predicted", "Predicted and true", lead,
+                   figure(drawing, numbers("The numbers", made)))  # fmt: skip
+
+
+# The distribution of margins, with a slider over the rounds.
+
+BARS = 40
+"""An even number, so that 0 lies between two bars."""
+REACHES = (0.05, 0.1, 0.2, 0.5)
+BEYOND = "The outermost bars include all values beyond."
+
+
+def margins(subject: Subject, rows: Rows) -> Section | None:
+    """Draw the distribution of the margins of the given rows, after some of the rounds."""
+    if not isinstance(rows, Evidence) or not rows.margins:
+        return None
+    stages = sorted(rows.margins)
+    reach = _reach(rows.margins)
+    shares = {stage: histogram(rows.margins[stage], reach) for stage in stages}
+    last = rows.margins[stages[-1]]
+    lead = paragraphs(
+        "The margin of a row is 1 if all votes for it are right, and below 0 if the prediction is "
+        "wrong.",
+        f"Of {last.size:,} {'labels of rows' if rows.several else 'rows'} "
+        f"{percent(float(wrong_margins(last).mean()))} lie at or below 0.",
+        "Move the slider: boosting first raises the smallest margins, often at the cost of the "
+        "largest."
+        if len(stages) > 1
+        else None,
+        TRAINED if rows.seen else None,
+    )
+    return Section(
+        "margins", "Margins", lead, _margins_figure(rows.margins, shares, rows.stages, reach)
+    )
+
+
+def _reach(margins: Mapping[int, Doubles]) -> float:
+    """How far the axis has to reach; where all rows are near 0, they are looked at closely."""
+    widest = np.median([np.quantile(np.abs(own), 0.995) for own in margins.values()])
+    return next((reach for reach in REACHES if 1.25 * widest <= reach), 1.0)
+
+
+def histogram(values: Doubles, reach: float = 1.0) -> Doubles:
+    """Return the share of rows in each of the bars from -reach to reach; 0 counts as wrong.
+
+    >>> histogram(np.array([-1.0, 0.0, 0.01, 1.0])).nonzero()[0].tolist()
+    [0, 19, 20, 39]
+    """
+    inside = np.clip(values / reach, -1, 1)
+    places = np.ceil((inside + 1) * (BARS / 2) - 1e-12).astype(np.int64) - 1
+    return np.bincount(np.clip(places, 0, BARS - 1), minlength=BARS) / values.size
+
+
+def _margins_figure(
+    margins: Mapping[int, Doubles], shares: dict[int, Doubles], unit: str, reach: float
+) -> Markup:
+    stages = sorted(shares)
+    final = shares[stages[-1]]
+    widest = max(float(np.quantile([own.max() for own in shares.values()], 0.8)), final.max())
+    top = min(1.0, 1.08 * widest)
+    text = "; ".join(
+        f"{percent(float(np.mean(margins[stages[-1]] <= at)))} of rows at or below {at:g}"
+        for at in (0.0, 0.1, 0.5)
+    )
+
+    frame = Frame.of((-reach, reach), (0, top), left=46)
+    edges = frame.x.at(np.linspace(-reach, reach, BARS + 1))
+    drawing = frame.svg(
+        "Distribution of margins", text, frame.axes("margin"),
+        _bars(frame, edges, final), _outline(frame, edges, final), frame.upright(0.0),
+        data_top=f"{top:.6f}", data_base=f"{frame.y.start:g}",
+        data_high=f"{frame.y.start - frame.y.end:g}",
+    )  # fmt: skip
+    states = [
+        {
+            "stage": stage,
+            "bars": [round(float(share), 5) for share in shares[stage]],
+            "wrong": percent(float(wrong_margins(margins[stage]).mean())),
+            "tenth": _signed(float(np.quantile(margins[stage], 0.1))),
+            "middle": _signed(float(np.median(margins[stage]))),
+        }
+        for stage in stages
+    ]
+    few = [states[k] for k in np.unique(np.linspace(0, len(states) - 1, 12).round().astype(int))]
+    names = [unit, "at or below 0", "10 % are below", "50 % are below"]
+    rows = [[f"{s['stage']:,}", str(s["wrong"]), str(s["tenth"]), str(s["middle"])] for s in few]
+    data = Markup(json.dumps({"unit": unit, "stages": states}))
+    return figure(
+        drawing,
+        _slider(states, unit) if len(states) > 1 else None,
+        tag("script", data, type="application/json"),
+        tag("p", BEYOND if reach < 1 else "", class_="remark"),
+        numbers("The numbers", table(names, rows, caption="Margins after some rounds")),
+        key=key([("right", "right"), ("wrong", "wrong or tied"), ("final", "after the last round")]
+                if len(states) > 1 else [("right", "right"), ("wrong", "wrong or tied")]),
+        class_="margins",
+    )  # fmt: skip
+
+
+def _bars(frame: Frame, edges: Doubles, shares: Doubles) -> Markup:
+    base = frame.y.start
+    tops = frame.y.at(shares)
+    return together(
+        tag(
+            "rect",
+            x=float(edges[k] + 0.7),
+            width=float(edges[k + 1] - edges[k] - 1.4),
+            y=float(tops[k]),
+            height=float(base - tops[k]),
+            class_="bar wrong" if k < BARS // 2 else "bar right",
+        )
+        for k in range(BARS)
+    )
+
+
+def _outline(frame: Frame, edges: Doubles, shares: Doubles) -> Markup:
+    """The last state as a line above the bars, to compare earlier ones with."""
+    tops = frame.y.at(shares)
+    points = [f"M{edges[0]:.1f} {frame.y.start:g}"]
+    points += [f"V{tops[k]:.1f}H{edges[k + 1]:.1f}" for k in range(BARS)]
+    return tag("path", d="".join(points), class_="outline")
+
+
+def _slider(states: list[dict[str, object]], unit: str) -> Markup:
+    last = states[-1]
+    return tag(
+        "div",
+        tag("button", "Play", type="button", class_="play"),
+        tag(
+            "label",
+            tag("span", f"After {unit} "),
+            tag("output", f"{last['stage']:,}", class_="stage"),
+            tag("input", type="range", min="0", max=str(len(states) - 1),
+                value=str(len(states) - 1), step="1",
+                aria_label=f"After which {unit}", aria_valuetext=f"{last['stage']}"),
+        ),
+        tag(
+            "p",
+            tag("b", str(last["wrong"]), class_="wrong-share"), " at or below 0, median ",
+            tag("b", str(last["middle"]), class_="middle"), ", 10 % are below ",
+            tag("b", str(last["tenth"]), class_="tenth"), ".",
+            class_="state", aria_live="polite",
+        ),
+        class_="slider",
+        hidden=True,
+    )  # fmt: skip
+
+
+def _signed(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")

@@ -80,6 +80,24 @@ def numbers(summary: str, content: Markup) -> Markup:
     return tag("details", tag("summary", summary), content, class_="numbers")
 
 
+def terms(facts: Iterable[tuple[str, str]], **more: str) -> Markup:
+    """Make a list of names and texts."""
+    return tag("dl", (tag("div", tag("dt", n), tag("dd", v)) for n, v in facts), **more)
+
+
+def bars(
+    lines: Iterable[tuple[str, Markup, str]], caption: str | None = None, class_: str = "bars"
+) -> Markup:
+    """Make a table of bars: names, meters, and numbers behind them."""
+    rows = (
+        tag("tr", tag("th", name, scope="row", class_="words"), tag("td", drawn, class_="bar"),
+            tag("td", number, class_="number"))
+        for name, drawn, number in lines
+    )  # fmt: skip
+    head = None if caption is None else tag("caption", caption)
+    return tag("table", head, tag("tbody", rows), class_=class_)
+
+
 def short(value: float) -> str:
     """Write a length or a place of a drawing with two decimals at most.
 
@@ -196,10 +214,15 @@ def number_words(value: float) -> str:
     return f"{value / large:.4g}{letter}".replace("-", "−")
 
 
-# Drawings: a frame with axes in SVG, lines, steps and bars in it; twice where phones differ.
+def signed(value: float, digits: int = 2) -> str:
+    """Write a number with its sign."""
+    return f"{value:+.{digits}f}".replace("-", "−")
 
-WIDE, NARROW = 700, 340
-"""Widths that figures are drawn at, so that their letters are legible on either screen."""
+
+# Drawings: a frame with axes in SVG, lines, steps and bars in it.
+
+WIDTH, HALF, HEIGHT = 600, 340, 300
+"""The width of a figure, or of one of two side by side; style.css sets larger letters on phones."""
 
 
 @dataclass(frozen=True)
@@ -214,15 +237,15 @@ class Frame:
     @classmethod
     def of(
         cls,
-        width: int,
-        height: int,
         x: tuple[float, float],
         y: tuple[float, float],
         *,
+        width: int = WIDTH,
+        height: int = HEIGHT,
         log: bool = False,
-        left: int = 46,
-        bottom: int = 36,
-        right: int = 10,
+        left: int = 62,
+        bottom: int = 42,
+        right: int = 14,
         top: int = 10,
     ) -> Frame:
         """Lay out a frame for numbers between these ends."""
@@ -241,7 +264,7 @@ class Frame:
             parts.append(
                 tag("text", say(value), x=left - 7, y=place + 4, text_anchor="end", class_="tick")
             )
-        for value, place in _placed(self.x, 8 if self.width > 500 else 5):
+        for value, place in _placed(self.x, 7 if self.width > HALF else 5):
             if whole and value != int(value):
                 continue
             parts.append(
@@ -250,7 +273,7 @@ class Frame:
             )  # fmt: skip
         parts.append(tag("line", x1=left, x2=right, y1=bottom, y2=bottom, class_="axis"))
         parts.append(
-            tag("text", x_label, x=right, y=bottom + 33, text_anchor="end", class_="label")
+            tag("text", x_label, x=right, y=bottom + 37, text_anchor="end", class_="label")
         )
         return together(parts)
 
@@ -265,6 +288,22 @@ class Frame:
                 path.append(f"{pen}{short(a)} {short(b)}")
             pen = "L" if there else "M"
         return tag("path", d="".join(path), class_=class_)
+
+    def area(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, class_: str = "area") -> Markup:
+        """Fill what lies between two lines."""
+        x, low, high = self.x.at(x), self.y.at(low), self.y.at(high)
+        points = zip([*x, *x[::-1]], [*high, *low[::-1]], strict=True)
+        path = "L".join(f"{short(a)} {short(b)}" for a, b in points)
+        return tag("path", d=f"M{path}Z", class_=class_)
+
+    def upright(self, x: float, class_: str = "zero") -> Markup:
+        """Draw a line from the bottom to the top."""
+        at = float(self.x.at(x))
+        return tag("line", x1=at, x2=at, y1=self.y.start, y2=self.y.end, class_=class_)
+
+    def point(self, x: float, y: float, class_: str, r: int = 6) -> Markup:
+        """Draw a dot."""
+        return tag("circle", cx=float(self.x.at(x)), cy=float(self.y.at(y)), r=r, class_=class_)
 
     def svg(self, title: str, text: str, *content: Child, class_: str = "", **more: str) -> Markup:
         """Make the drawing, with a title and a description for those who cannot see it."""
@@ -281,11 +320,19 @@ class Frame:
         )
 
 
-def figure(draw: Callable[[int], Markup], *below: Child, key: Child = None, **more: str) -> Markup:
-    """Draw for wide screens and for phones; only one of the two is shown, by width."""
-    wide = tag("div", draw(WIDE), class_="wide")
-    narrow = tag("div", draw(NARROW), class_="narrow")
-    return tag("figure", key, wide, narrow, *below, **more)
+def figure(drawing: Markup, *below: Child, key: Child = None, **more: str) -> Markup:
+    """Put a drawing between its key and what explains it."""
+    return tag("figure", key, drawing, *below, **more)
+
+
+def square(
+    title: str, up: str, across: str, text: str, draw: Callable[[Frame], Iterable[Markup]]
+) -> Markup:
+    """Draw shares against shares, from 0 to 1, as one of two figures side by side."""
+    frame = Frame.of((0, 1), (0, 1), width=HALF, left=46, top=26)
+    label = tag("text", f"{up} ↑", x=2, y=12, class_="label")
+    axes = frame.axes(f"{across} →", x_shares=True)
+    return tag("figure", tag("h3", title), frame.svg(title, text, axes, label, draw(frame)))
 
 
 def key(entries: Sequence[tuple[str, str]]) -> Markup:

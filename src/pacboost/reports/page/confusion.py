@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacboost.bounds.held_out import RankCounts, rank_counts
 from pacboost.numerics.percent import percent
 from pacboost.reports.page.charts import (
-    NARROW,
+    WIDTH,
     Frame,
     Markup,
     Section,
@@ -18,11 +18,12 @@ from pacboost.reports.page.charts import (
     key,
     numbers,
     paragraphs,
+    square,
     table,
     tag,
     together,
 )
-from pacboost.reports.page.subject import TRAINED, Evidence, Subject
+from pacboost.reports.page.subject import TRAINED, Evidence, Rows, Subject
 
 # The confusion matrix of many classes as a picture: a square for every pair of classes.
 
@@ -33,14 +34,6 @@ MOST_TICKS = 30
 """Up to so many classes are named along the axes of the picture."""
 LETTERS = 16
 """Longer names are cut at the axes; the tables have them whole."""
-FEWER = 10
-"""The same where there is little room."""
-SIDE = 620
-"""The most that the picture is wide."""
-LEAST_CELL = 15.0
-"""If the squares are smaller, classes have numbers at the lower axis in the place of names."""
-ROOM_FOR_NUMBERS = 12.0
-"""If the squares are smaller, every second number is left out."""
 
 Counts = NDArray[np.int64]
 
@@ -61,63 +54,34 @@ def picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, 
     order = np.argsort(-counts, axis=None, kind="stable")[:MOST_SQUARES].tolist()
     pairs = [(k // size, k % size) for k in order if counts[k // size, k % size]]
 
-    def draw(width: int) -> Markup:
-        side = min(width, SIDE)
-        ticks = [_short(name) for name in names] if size <= MOST_TICKS else []
-        left = bottom = 26 + 7 * max(map(len, ticks), default=0)
-        numbered = bool(ticks) and (side - left) / size < LEAST_CELL
-        if numbered:
-            ticks = [f"{_short(name, FEWER)} {k}" for k, name in enumerate(names, start=1)]
-            left, bottom = 26 + int(5.6 * max(map(len, ticks))), 38
-        height = side - left + bottom  # the squares are squares
-        frame = Frame.of(side, height, (0, size), (0, size), left=left, bottom=bottom, right=2,
-                         top=2)  # fmt: skip
-        cell = (frame.x.end - frame.x.start) / size
-        squares = []
-        for i, j in pairs:
-            kind = "right" if i == j else "wrong"
-            share = percent(float(counts[i, j] / totals[i]))
-            said = f"{names[i]} → {names[j]}: {counts[i, j]:,} rows, {share} of “{names[i]}”"
-            squares.append(
-                tag("rect", tag("title", said), x=float(frame.x.start + j * cell),
-                    y=float(frame.y.end + i * cell), width=float(cell * 0.94),
-                    height=float(cell * 0.94),
-                    class_=f"{kind} shade{shade(float(counts[i, j] / totals[i]))}")
-            )  # fmt: skip
-        edge = tag("rect", x=frame.x.start, y=frame.y.end, width=frame.x.end - frame.x.start,
-                   height=frame.y.start - frame.y.end, class_="edge")  # fmt: skip
-        low = frame.y.start + bottom - 6
-        says = tag("text", "predicted class →", x=frame.x.start, y=low, class_="label")
-        turned = f"translate(13 {frame.y.start:g}) rotate(-90)"
-        is_ = tag("text", "true class →", transform=turned, class_="label")
-        return frame.svg("Confusion matrix", f"{size} classes; squares on the diagonal are right",
-                         edge, squares, says, is_, _ticks(frame, cell, ticks, numbered),
-                         class_="confusion")  # fmt: skip
-
+    ticks = [_short(name) for name in names] if size <= MOST_TICKS else []
+    room = 26 + 7 * max(map(len, ticks), default=0)
+    frame = Frame.of((0, size), (0, size), height=WIDTH, left=room, bottom=room, right=2,
+                     top=2)  # fmt: skip
+    x, y, cell = frame.x.start, frame.y.end, (frame.x.end - frame.x.start) / size
+    squares = [tag("rect", x=x, y=y, width=cell * size, height=cell * size, class_="edge")]
+    for i, j in pairs:
+        kind, share = "right" if i == j else "wrong", float(counts[i, j] / totals[i])
+        said = f"{names[i]} → {names[j]}: {counts[i, j]:,} rows, {percent(share)} of “{names[i]}”"
+        squares.append(
+            tag("rect", tag("title", said), x=float(x + j * cell), y=float(y + i * cell),
+                width=float(cell * 0.94), height=float(cell * 0.94),
+                class_=f"{kind} shade{shade(share)}")
+        )  # fmt: skip
+    labels = [("predicted class →", f"translate({x:g} {WIDTH - 6})"),
+              ("true class →", f"translate(13 {frame.y.start:g}) rotate(-90)")]  # fmt: skip
+    axes = [tag("text", text, transform=place, class_="label") for text, place in labels]
+    for k, name in enumerate(ticks):
+        middle = (k + 0.5) * cell + 4
+        for place in (f"translate({x - 5:g} {y + middle:g})",
+                      f"translate({x + middle:g} {frame.y.start + 6:g}) rotate(-90)"):  # fmt: skip
+            axes.append(tag("text", name, transform=place, text_anchor="end", class_="tick"))
+    drawing = frame.svg("Confusion matrix", f"{size} classes; squares on the diagonal are right",
+                        squares, axes, class_="confusion")  # fmt: skip
     listed = [(names[a], names[b], f"{n:,}", percent(n / int(totals[a]))) for a, b, n in worst]
     made = table(["true class", "predicted class", "rows", "share of the class"], listed,
                  caption="The most common mistakes", words=(0, 1))  # fmt: skip
-    return together(figure(draw, key=_scale()), made)
-
-
-def _ticks(frame: Frame, cell: float, names: list[str], numbered: bool) -> Markup:
-    """The names of the classes at both axes, or their numbers at the lower one."""
-    small = "tick small" if numbered else "tick"
-    found = []
-    for k, name in enumerate(names):
-        middle = (k + 0.5) * cell
-        at, low = frame.x.start + middle, frame.y.start + 6
-        found.append(
-            tag("text", name, x=float(frame.x.start - 5), y=float(frame.y.end + middle + 4),
-                text_anchor="end", class_=small)
-        )  # fmt: skip
-        if not numbered:
-            turned = f"translate({at + 4:g} {low:g}) rotate(-90)"
-            found.append(tag("text", name, transform=turned, text_anchor="end", class_=small))
-        elif k % 2 == 0 or cell > ROOM_FOR_NUMBERS:
-            place = {"x": float(at), "y": float(low + 6)}
-            found.append(tag("text", f"{k + 1}", **place, text_anchor="middle", class_=small))
-    return together(found)
+    return together(figure(drawing, key=_scale()), made)
 
 
 def _scale() -> Markup:
@@ -138,14 +102,14 @@ def _scale() -> Markup:
     return tag("div", tag("p", said, class_="remark"), drawn, class_="shades")
 
 
-def _short(name: str, most: int = LETTERS) -> str:
+def _short(name: str) -> str:
     """Cut a long name in the middle: many names differ at the end only.
 
     >>> _short("transfer_not_received_by_recipient")
     'transfer…ecipient'
     """
-    half = most // 2
-    return name if len(name) <= most + 1 else f"{name[:half]}…{name[-half:]}"
+    half = LETTERS // 2
+    return name if len(name) <= LETTERS + 1 else f"{name[:half]}…{name[-half:]}"
 
 
 MOST_NAMED = 10
@@ -153,10 +117,10 @@ MOST_NAMED = 10
 MOST_LISTED = 12
 
 
-def confusion(subject: Subject, rows: Evidence) -> Section | None:
-    """Count the given rows by their class and the predicted class."""
-    names = subject.classes
-    if rows.several:
+def confusion(subject: Subject, rows: Rows) -> Section | None:
+    """Count rows by class and predicted class: those given, or the held-out ones of the file."""
+    names, held_out = subject.classes, subject.held_out
+    if isinstance(rows, Evidence) and rows.several:
         lead = paragraphs(
             "Each label by itself. Recall: the share of rows with the label for which it is "
             "predicted. Precision: the share of rows with the prediction that have the label.",
@@ -164,22 +128,18 @@ def confusion(subject: Subject, rows: Evidence) -> Section | None:
         return Section("confusion", "Label by label", lead, _labels(names, rows))
     if len(names) < 2:
         return None
-    counts = np.zeros((len(names), len(names)), dtype=np.int64)
-    np.add.at(counts, (rows.own, rows.said), 1)
-    return _section(names, counts, rows.rows, TRAINED if rows.seen else "")
-
-
-def held_out_confusion(subject: Subject) -> Section | None:
-    """Count the certifying rows by class and predicted class, from what the model file keeps."""
-    held_out, names = subject.held_out, subject.classes
-    if held_out is None or held_out.labels or len(names) < 2:
+    if isinstance(rows, Evidence):
+        counts = np.zeros((len(names), len(names)), dtype=np.int64)
+        np.add.at(counts, (rows.own, rows.said), 1)
+        return _section(names, counts, TRAINED if rows.seen else "")
+    if rows is not None or held_out is None or held_out.labels:
         return None
     said = "These are the held-out rows that certify; the shares are estimates."
-    return _section(names, held_out.matrix(len(names)), held_out.rows, said)
+    return _section(names, held_out.matrix(len(names)), said)
 
 
-def _section(names: tuple[str, ...], counts: Counts, rows: int, more: str) -> Section:
-    right = int(np.trace(counts))
+def _section(names: tuple[str, ...], counts: Counts, more: str) -> Section:
+    right, rows = int(np.trace(counts)), int(counts.sum())
     sentences = [f"{right:,} of {rows:,} rows are predicted correctly. Lines are true "
                  "classes, columns are predicted ones.", *([more] if more else [])]  # fmt: skip
     worst = _worst(counts)
@@ -255,32 +215,29 @@ def _rate(part: int, whole: int) -> str:
 
 MOST_CLASSES = 5
 """If there are more classes, those with the smallest areas under the ROC curve are drawn."""
-HEIGHT = 300
 FALSE_RATES = (0.01, 0.05, 0.1, 0.2)
 """The table says which share is found at these false positive rates."""
 
 Ranks = Mapping[int, RankCounts]
 
 
-def ranking(subject: Subject, rows: Evidence) -> Section | None:
-    """Draw the curves of the rows given for the report."""
-    ranks = rank_counts(rows.own, rows.probabilities, len(subject.classes))
-    said = f"The {rows.rows:,} rows given for this report are sorted by the score of the class."
-    return _ranking_section(subject, ranks, said, TRAINED if rows.seen else "")
-
-
-def held_out_ranking(subject: Subject) -> Section | None:
-    """Draw the curves of the held-out rows, from what the model file keeps."""
-    if subject.held_out is None:
+def ranking(subject: Subject, rows: Rows) -> Section | None:
+    """Draw the curves of the rows given, or of the held-out ones, as the model file has them."""
+    more = ""
+    if isinstance(rows, Evidence):
+        ranks: Ranks = rank_counts(rows.own, rows.probabilities, len(subject.classes))
+        source = (
+            f"The {rows.rows:,} rows given for this report are sorted by the score of the class."
+        )
+        more = TRAINED if rows.seen else ""
+    elif rows is None and subject.held_out is not None:
+        ranks = subject.held_out.ranks
+        source = (
+            f"The {subject.held_out.rows:,} held-out rows are sorted by the score of the class; "
+            "the curves are estimates."
+        )
+    else:
         return None
-    said = (
-        f"The {subject.held_out.rows:,} held-out rows are sorted by the score of the class; the "
-        "curves are estimates."
-    )
-    return _ranking_section(subject, subject.held_out.ranks, said)
-
-
-def _ranking_section(subject: Subject, ranks: Ranks, source: str, more: str = "") -> Section | None:
     names = {k: own for k, own in enumerate(subject.classes) if k in ranks}
     if not names:
         return None
@@ -305,37 +262,28 @@ def _ranking_section(subject: Subject, ranks: Ranks, source: str, more: str = ""
 
 
 def _roc(ranks: list[RankCounts]) -> Markup:
+    def draw(frame: Frame) -> list[Markup]:
+        lines = [frame.line(*own.rates, f"curve c{place}") for place, own in enumerate(ranks)]
+        return [frame.line([0, 1], [0, 1], "diagonal"), *lines]
+
     areas = ", ".join(f"{own.auc:.3f}" for own in ranks)
-    frame = _frame()
-    lines = [frame.line([0, 1], [0, 1], "diagonal")]
-    lines += [frame.line(*own.rates, f"curve c{place}") for place, own in enumerate(ranks)]
-    return _figure("ROC curve", "true positive rate", "false positive rate", frame,
-                   f"areas under the curves: {areas}; the diagonal is chance", lines)  # fmt: skip
+    return square("ROC curve", "true positive rate", "false positive rate",
+                  f"areas under the curves: {areas}; the diagonal is chance", draw)  # fmt: skip
 
 
 def _precision(ranks: list[RankCounts]) -> Markup:
+    def draw(frame: Frame) -> list[Markup]:
+        share = ranks[0].share
+        lines = [frame.line([0, 1], [share, share], "diagonal")] if len(ranks) == 1 else []
+        for place, own in enumerate(ranks):
+            recall, precision = own.precisions
+            start = np.concatenate([[0.0], recall]), np.concatenate([precision[:1], precision])
+            lines.append(frame.line(*start, f"curve c{place}"))
+        return lines
+
     areas = ", ".join(f"{own.average_precision:.3f}" for own in ranks)
-    frame, lines = _frame(), []
-    for place, own in enumerate(ranks):
-        if len(ranks) == 1:
-            lines.append(frame.line([0, 1], [own.share, own.share], "diagonal"))
-        recall, precision = own.precisions
-        start = np.concatenate([[0.0], recall]), np.concatenate([precision[:1], precision])
-        lines.append(frame.line(*start, f"curve c{place}"))
-    return _figure("Precision and recall", "precision", "recall", frame,
-                   f"average precisions: {areas}", lines)  # fmt: skip
-
-
-def _frame() -> Frame:
-    return Frame.of(NARROW, HEIGHT, (0, 1), (0, 1), left=46, right=14, top=26)
-
-
-def _figure(
-    title: str, up: str, across: str, frame: Frame, text: str, lines: list[Markup]
-) -> Markup:
-    label = tag("text", f"{up} ↑", x=2, y=12, class_="label")
-    axes = frame.axes(f"{across} →", x_shares=True)
-    return tag("figure", tag("h3", title), frame.svg(title, text, axes, label, lines))
+    text = f"average precisions: {areas}"
+    return square("Precision and recall", "precision", "recall", text, draw)
 
 
 def _table(names: Mapping[int, str], ranks: Ranks) -> Markup:

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from pacboost.reports.page.calibration import calibration, predicted
-from pacboost.reports.page.charts import Markup, Section, tag, together
-from pacboost.reports.page.confusion import confusion, held_out_confusion, held_out_ranking, ranking
-from pacboost.reports.page.grounds import certificates, facts, tiles
-from pacboost.reports.page.promises import promises
-from pacboost.reports.page.rounds import margins, rounds
+from pacboost.bounds import estimates, wording
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import named
+from pacboost.bounds.rounding import confidence
+from pacboost.numerics.percent import percent, percent_above, percent_digits
+from pacboost.numerics.same_bits import mean
+from pacboost.reports.page.calibration import calibration, margins, predicted
+from pacboost.reports.page.charts import (
+    Frame,
+    Markup,
+    Section,
+    figure,
+    round_numbers,
+    tag,
+    together,
+)
+from pacboost.reports.page.confusion import confusion, ranking
+from pacboost.reports.page.promises import certificates, facts, promises, tiles
+from pacboost.reports.page.rounds import rounds
 from pacboost.reports.page.rules import hardest, rules
-from pacboost.reports.page.sentence import Sentence, line, sentence
 from pacboost.reports.page.shapes import shapes
-from pacboost.reports.page.subject import Evidence, Numbers, Subject
+from pacboost.reports.page.subject import Evidence, Numbers, Rows, Subject
 from pacboost.sources.optional import atomic_write
 
 ICON = (
@@ -26,10 +40,17 @@ ICON = (
 )
 
 
+SECTIONS: tuple[Callable[[Subject, Rows], Section | None], ...] = (
+    promises, certificates, rounds, margins, calibration, confusion, ranking, predicted, rules,
+    shapes, hardest, facts,
+)  # fmt: skip
+"""The parts of a page in their order; each is None where there is nothing to show."""
+
+
 def write_report(
     subject: Subject,
     path: str | Path,
-    rows: Evidence | Numbers | None = None,
+    rows: Rows = None,
     title: str | None = None,
     said: Sentence | None = None,
 ) -> Path:
@@ -42,14 +63,15 @@ def write_report(
 
 def page(
     subject: Subject,
-    rows: Evidence | Numbers | None = None,
+    rows: Rows = None,
     title: str | None = None,
     said: Sentence | None = None,
 ) -> str:
     """Return the whole page as text."""
     said = said or sentence(subject, rows)
     title = title or subject.kind
-    return shell("report", title, said, _hero(subject, rows, title, said), _sections(subject, rows))
+    parts = [part for make in SECTIONS if (part := make(subject, rows)) is not None]
+    return shell("report", title, said, _hero(subject, rows, title, said), parts)
 
 
 def shell(what: str, title: str, said: Sentence, hero: Markup, found: list[Section]) -> str:
@@ -95,7 +117,7 @@ def _head(title: str, said: Sentence) -> Markup:
     )
 
 
-def _hero(subject: Subject, rows: Evidence | Numbers | None, title: str, said: Sentence) -> Markup:
+def _hero(subject: Subject, rows: Rows, title: str, said: Sentence) -> Markup:
     claim = tag("h1", said.before, tag("strong", said.strong), said.after)
     seen = None
     if rows is not None and rows.seen:
@@ -115,20 +137,6 @@ def _hero(subject: Subject, rows: Evidence | Numbers | None, title: str, said: S
     )
 
 
-def _sections(subject: Subject, rows: Evidence | Numbers | None) -> list[Section]:
-    found = [promises(subject), certificates(subject) if subject.classes else None]
-    found.append(rounds(subject))
-    if rows is None:
-        found += [held_out_confusion(subject), held_out_ranking(subject)]
-    if isinstance(rows, Evidence):
-        found += [margins(rows), calibration(rows), confusion(subject, rows)]
-        found.append(ranking(subject, rows))
-    if isinstance(rows, Numbers):
-        found.append(predicted(rows))
-    found += [rules(subject), shapes(subject), hardest(subject, rows), facts(subject, rows)]
-    return [part for part in found if part is not None]
-
-
 def _asset(name: str) -> str:
     return files("pacboost.reports.page").joinpath(name).read_text(encoding="utf-8").strip()
 
@@ -136,3 +144,139 @@ def _asset(name: str) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+# The sentence that a page begins with, and a line of what was seen and what is proved.
+
+UNSEEN = (
+    'That takes rows that the model was not trained on: fit with certify="holdout", or pass such '
+    "rows to pacboost.certify."
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A claim in three parts; ``strong`` is the number, printed in bold."""
+
+    before: str
+    strong: str
+    after: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.before}{self.strong}{self.after}"
+
+
+def sentence(subject: Subject, rows: Rows = None) -> Sentence:
+    """State the strongest claim that is proved, or that there is none and why."""
+    if not subject.classes and subject.coverage is None:
+        return _of_numbers(rows)
+    best = next((c for c in subject.certificates if c.delta > 0), None)
+    if best is None and subject.beside is not None:
+        return Sentence(*wording.sentence(subject.beside))
+    if best is None:
+        trained = next(iter(subject.certificates), None)
+        if trained is not None and not trained.vacuous:
+            claim, note = estimates.in_full(trained)
+            return Sentence(*claim, note)
+        return Sentence("Nothing is certified about this model yet.", "", "", UNSEEN)
+    claim, note = estimates.in_full(best, subject.held_out, subject.classes)
+    return Sentence(*claim, note)
+
+
+def _of_numbers(rows: Rows) -> Sentence:
+    why = (
+        "A fit certifies nothing for regression, because a number is rarely exactly right. "
+        "Intervals are certified by new rows: pacboost.intervals."
+    )
+    if not isinstance(rows, Numbers):
+        return Sentence("It predicts ", "a number", ".", why)
+    off = mean(abs(rows.own - rows.said))
+    return Sentence(
+        "On the rows given for this report, the mean absolute error is ", f"{off:.4g}", ".", why
+    )
+
+
+def line(subject: Subject, rows: Rows) -> Markup | None:
+    """Draw the measured and the proved errors on one line that starts at 0."""
+    best = next((c for c in subject.certificates if not c.vacuous), None)
+    marks: list[tuple[str, float, str, str]] = []
+    if best is not None:
+        seen = _seen(best)
+        if seen is not None:
+            marks.append(("seen", *seen))
+        marks.append(("proved", best.value, percent_above(best.value), _proved(best)))
+    if isinstance(rows, Evidence):
+        labels = rows.several and best is not None and best.delta == 0  # it counts labels too
+        error = float((rows.own != rows.said).mean()) if labels else rows.error
+        what = "labels of the" if labels else "" if not rows.several else "sets of labels of the"
+        said = f"measured on the {what} {rows.rows:,} rows given for this report"
+        marks.append(("given", error, percent(error), said.replace("  ", " ")))
+        if not rows.several and subject.classes:
+            number, error = rows.commonest
+            name = subject.classes[number]
+            marks.append(("naive", error, percent(error), f"if “{name}” were always predicted"))
+    held_out = subject.held_out
+    if rows is None and held_out is not None:
+        said = f"if {named(held_out, subject.classes)} were always predicted, on held-out rows"
+        marks.append(("naive", held_out.baseline, percent(held_out.baseline), said))
+    if not marks:
+        return None
+    high = round_numbers(0, 1.15 * max(m[1] for m in marks) or 0.01, 6)
+    top = high[-1] + (high[1] - high[0] if len(high) > 1 else high[-1])
+
+    frame = Frame.of((0, min(1.0, top)), (0, 1), height=66, left=8, bottom=24, top=8)
+    drawing = frame.svg("Errors on one line", "; ".join(f"{m[3]}: {m[2]}" for m in marks),
+                        _track(frame, marks), class_="gauge")  # fmt: skip
+    words = (
+        tag("li", tag("i", class_=f"mark {kind}"), tag("b", said), " ", text)
+        for kind, _, said, text in marks
+    )
+    return figure(drawing, tag("ul", words, class_="marks"), class_="line")
+
+
+def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
+    """The line with a tick at round numbers, the stretch that is allowed, and all marks."""
+    middle, x = 22.0, frame.x
+    ends = [("track", x.end)]
+    ends += [("allowed", float(x.at(value))) for kind, value, *_ in marks if kind == "proved"]
+    parts = [
+        tag("line", x1=x.start, x2=end, y1=middle, y2=middle, class_=kind) for kind, end in ends
+    ]
+    for value in x.ticks(8):
+        anchor = "start" if value == 0 else "middle"
+        parts.append(tag("text", percent_digits(value), x=float(x.at(value)), y=56,
+                         text_anchor=anchor, class_="tick"))  # fmt: skip
+    for kind, value, *_ in marks:
+        at = float(x.at(value))
+        if kind == "proved":
+            parts.append(
+                tag("rect", x=at - 2.5, y=middle - 15, width=5, height=30, rx=2.5, class_=kind)
+            )
+        else:
+            parts.append(tag("circle", cx=at, cy=middle, r=7, class_=kind))
+    return together(parts)
+
+
+def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
+    """Return the error that was measured on the rows of a certificate, if it is known."""
+    inputs = certificate.inputs
+    mistakes, rows = inputs.get("k", inputs.get("mistakes")), inputs.get("n")
+    if isinstance(mistakes, int) and isinstance(rows, int) and rows > 0:
+        kind = "held-out" if "k" in inputs else "training"
+        kind = f"{wording.distinct(certificate)}{kind}"
+        return (
+            mistakes / rows,
+            percent(mistakes / rows),
+            f"measured: {mistakes:,} of {rows:,} {kind} rows are wrong",
+        )
+    measured = inputs.get("measured")
+    if isinstance(measured, float):
+        return measured, percent(measured), f"measured on the {certificate.size:,} training rows"
+    return None
+
+
+def _proved(certificate: Certificate) -> str:
+    if certificate.delta == 0:
+        return "proved for the training rows, with certainty"
+    return f"proved for {certificate.of_what}, with {confidence(certificate.delta)} confidence"

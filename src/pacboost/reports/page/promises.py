@@ -1,11 +1,11 @@
-"""What you may count on: every certified number with its sentence, its rows and its confidence."""
+"""What you may count on: every certified number, its sentence, its rows and its assumptions."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.bounds import wording
 from pacboost.bounds.answering import Answering
@@ -14,139 +14,114 @@ from pacboost.bounds.coverage import SetRule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.rounding import confidence
+from pacboost.bounds.training import margin_distribution
+from pacboost.errors import NotCertified
+from pacboost.ledgers.ledger import Ledger
+from pacboost.models.file.parts import own_version
 from pacboost.numerics.percent import percent_above
+from pacboost.numerics.same_bits import mean
+from pacboost.reports.page import charts
 from pacboost.reports.page.charts import (
-    NARROW,
     Frame,
     Markup,
     Section,
-    figure,
     key,
     numbers,
     paragraphs,
-    short,
+    square,
     table,
     tag,
+    terms,
     together,
-)
-from pacboost.reports.page.subject import Subject
+)  # fmt: skip
+from pacboost.reports.page.subject import Rows, Subject, mixed
+from pacboost.reports.text import listed
 
 # The curves around a threshold, with the region that is guaranteed for all thresholds at once.
 
-HEIGHT = 300
 LINES = 20
 """So many thresholds the table of numbers shows."""
-Doubles = NDArray[np.float64]
+HEADS = ("recall", "recall_at_least", "false_positive_rate", "false_positive_rate_at_most")
 
 
 def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
     """Draw recall and false alarms by how many rows are called positive, and against each other."""
     if decision is None or len(decision.curve.points) < 2:
         return None
-    found = {name: np.array(own) for name, own in decision.curve.columns.items()}
+    curves = {name: np.array(values) for name, values in decision.curve.columns.items()}
+    recall, recall_least, alarms, alarms_most = (curves[name] for name in HEADS)
     n, m = decision.curve.positives, decision.curve.negatives
-    called = (found["recall"] * n + found["false_positive_rate"] * m) / (n + m)
-    here = int(np.argmin(np.abs(found["threshold"] - decision.threshold)))
+    called = (recall * n + alarms * m) / (n + m)
+    here = int(np.argmin(np.abs(curves["threshold"] - decision.threshold)))
+
+    def by_called(frame: Frame) -> list[Markup]:
+        return [
+            frame.area(called, recall_least, recall),
+            frame.area(called, alarms, alarms_most, "area two"),
+            frame.line(called, recall, "curve"),
+            frame.line(called, alarms, "curve two"),
+            frame.upright(float(called[here])),
+        ]
+
+    def by_alarms(frame: Frame) -> list[Markup]:
+        order = np.lexsort((recall_least, alarms_most))
+        most, least = alarms_most[order], np.maximum.accumulate(recall_least[order])
+        return [
+            frame.line([0, 1], [0, 1], "diagonal"),
+            frame.area(most, np.zeros(most.size), least),
+            frame.line(alarms, recall, "curve"),
+            frame.point(alarms[here], recall[here], "seen"),
+        ]
+
+    pair = tag(
+        "div",
+        square("By the share that is called positive", "share", "rows called positive",
+               "recall lies in the upper band and the false positive rate in the lower one, or "
+               "better", by_called),
+        square("Recall against false alarms", "recall", "false positive rate",
+               "the shaded region is reached by some threshold, with confidence", by_alarms),
+        class_="pair",
+    )  # fmt: skip
     legend = key([("", "recall, seen"), ("two", "false alarms, seen"),
                   ("right", "guaranteed, for all thresholds at once"),
                   ("final", "the threshold")])  # fmt: skip
-    pair = tag("div", _by_called(found, called, here), _by_alarms(found, here), class_="pair")
-    step = max(1, len(called) // LINES)
     rows = [
-        (f"{found['threshold'][k]:.4g}", *(f"{100 * found[name][k]:.2f} %" for name in HEADS))
-        for k in range(0, len(called), step)
+        (f"{curves['threshold'][k]:.4g}", *(f"{100 * curves[name][k]:.2f} %" for name in HEADS))
+        for k in range(0, len(called), max(1, len(called) // LINES))
     ]
     head = ["threshold", *(name.replace("_", " ") for name in HEADS)]
     made = numbers("The numbers", table(head, rows, caption="Seen and guaranteed by threshold"))
     return together(tag("h3", "The threshold and its neighbours"), legend, pair, made)
 
 
-HEADS = ("recall", "recall_at_least", "false_positive_rate", "false_positive_rate_at_most")
-
-
-def _by_called(found: dict[str, Doubles], called: Doubles, here: int) -> Markup:
-    frame = Frame.of(NARROW, HEIGHT, (0, 1), (0, 1), right=14, top=26)
-    parts = [
-        filled(frame, called, found["recall_at_least"], found["recall"], "area"),
-        filled(frame, called, found["false_positive_rate"],
-              found["false_positive_rate_at_most"], "area two"),
-        frame.line(called, found["recall"], "curve"),
-        frame.line(called, found["false_positive_rate"], "curve two"),
-        _upright(frame, float(called[here])),
-    ]  # fmt: skip
-    said = "recall lies in the upper band and the false positive rate in the lower one, or better"
-    return _figure("By the share that is called positive", "share ↑", "rows called positive →",
-                   frame, said, parts)  # fmt: skip
-
-
-def _by_alarms(found: dict[str, Doubles], here: int) -> Markup:
-    frame = Frame.of(NARROW, HEIGHT, (0, 1), (0, 1), right=14, top=26)
-    most, least = found["false_positive_rate_at_most"], found["recall_at_least"]
-    order = np.lexsort((least, most))
-    most, least = most[order], np.maximum.accumulate(least[order])
-    x, y = float(frame.x.at(found["false_positive_rate"][here])), found["recall"][here]
-    parts = [
-        frame.line([0, 1], [0, 1], "diagonal"),
-        filled(frame, most, np.zeros(most.size), least, "area"),
-        frame.line(found["false_positive_rate"], found["recall"], "curve"),
-        tag("circle", cx=x, cy=float(frame.y.at(y)), r=6, class_="seen"),
-    ]
-    said = "the shaded region is reached by some threshold, with confidence"
-    return _figure("Recall against false alarms", "recall ↑", "false positive rate →", frame, said,
-                   parts)  # fmt: skip
-
-
 def answered_curve(answering: Answering | None) -> Markup | None:
     """Draw the error among the answered, seen and certified, by the share that is answered."""
     if answering is None or answering.chosen is None or len(answering.points) < 2:
         return None
-    share = np.array([own.answered / answering.rows for own in answering.points])
-    seen = np.array([own.mistakes / max(1, own.answered) for own in answering.points])
+    share = np.array([point.answered / answering.rows for point in answering.points])
+    seen = np.array([point.mistakes / max(1, point.answered) for point in answering.points])
     most, here = np.array(answering.errors), answering.chosen
     top = float(min(1.0, 1.2 * max(most[here], seen.max(), np.median(most)))) or 0.01
-
-    def draw(width: int) -> Markup:
-        frame = Frame.of(width, HEIGHT, (0, 1), (0, top), top=26)
-        parts = [
-            filled(frame, share, seen, np.minimum(most, top), "area"),
-            frame.line(share, np.minimum(most, top), "curve bound"),
-            frame.line(share, seen, "curve"),
-            _upright(frame, float(share[here])),
-            tag("text", "error among the answered ↑", x=2, y=12, class_="label"),
-        ]
-        axes = frame.axes("rows that are answered →", x_shares=True)
-        return frame.svg("Error among the answered", "seen and certified", axes, parts)
-
+    frame = Frame.of((0, 1), (0, top), top=26)
+    drawing = frame.svg(
+        "Error among the answered",
+        "seen and certified",
+        frame.axes("rows that are answered →", x_shares=True),
+        frame.area(share, seen, np.minimum(most, top)),
+        frame.line(share, np.minimum(most, top), "curve bound"),
+        frame.line(share, seen, "curve"),
+        frame.upright(float(share[here])),
+        tag("text", "error among the answered ↑", x=2, y=12, class_="label"),
+    )
     legend = key([("", "seen"), ("bound", "certified: at most"), ("final", "chosen")])
-    return together(tag("h3", "Answering less, and being right more often"),
-                    figure(draw, key=legend))  # fmt: skip
-
-
-def filled(frame: Frame, x: Doubles, low: Doubles, high: Doubles, class_: str) -> Markup:
-    """Fill what lies between two lines."""
-    across, below, above = frame.x.at(x), frame.y.at(low), frame.y.at(high)
-    there = [f"{short(a)} {short(b)}" for a, b in zip(across, above, strict=True)]
-    back = [f"{short(a)} {short(b)}" for a, b in zip(across[::-1], below[::-1], strict=True)]
-    return tag("path", d="M" + "L".join([*there, *back]) + "Z", class_=class_)
-
-
-def _upright(frame: Frame, x: float) -> Markup:
-    at = float(frame.x.at(x))
-    return tag("line", x1=at, x2=at, y1=frame.y.start, y2=frame.y.end, class_="zero")
-
-
-def _figure(
-    title: str, up: str, across: str, frame: Frame, text: str, parts: list[Markup]
-) -> Markup:
-    label = tag("text", up, x=2, y=12, class_="label")
-    axes = frame.axes(across, x_shares=True)
-    return tag("figure", tag("h3", title), frame.svg(title, text, axes, label, parts))
+    title = tag("h3", "Answering less, and being right more often")
+    return together(title, charts.figure(drawing, key=legend))
 
 
 HEAD = ["what you may count on", "certified", "rows", "confidence"]
 
 
-def promises(subject: Subject) -> Section | None:
+def promises(subject: Subject, rows: Rows) -> Section | None:
     """List every claim about new examples, and draw what a threshold guarantees."""
     parts = [part for part in _parts(subject) if part[1]]
     if not parts:
@@ -216,8 +191,219 @@ def number(certificate: Certificate) -> str:
     """Write the certified number with its direction, so that the claim is not made stronger."""
     if certificate.vacuous:
         return "nothing"
-    sign = "≥" if wording.is_lower(certificate) else "≤"
+    return f"{'≥' if wording.is_lower(certificate) else '≤'} {_value(certificate)}"
+
+
+def _value(certificate: Certificate) -> str:
     if certificate.of_what not in wording.KINDS:
-        return f"{sign} {percent_above(certificate.value, 2)}"
-    kind = wording.KINDS[certificate.of_what]
-    return f"{sign} {wording.number_of(certificate, kind.rate)}"
+        return percent_above(certificate.value, 2)
+    return wording.number_of(certificate, wording.KINDS[certificate.of_what].rate)
+
+
+# The certificates, with their assumptions and all numbers that enter them.
+
+DOES_NOT_SAY = (
+    "that any single prediction is right: it bounds the share of many that is wrong",
+    "anything about examples from another distribution: if customers, machines or habits change, "
+    "certify again",
+    "that errors are spread evenly: the error may be larger in some groups",
+)
+
+
+def certificates(subject: Subject, rows: Rows) -> Section | None:
+    """One card for each certificate, with its assumptions and all numbers that went into it."""
+    if not subject.classes:
+        return None
+    decision = subject.decision
+    chosen = () if decision is None else (decision.certificate, *decision.others)
+    if not chosen and not any(own.delta > 0 for own in subject.certificates):
+        chosen = () if subject.beside is None else (subject.beside,)
+    claims = (*chosen, *subject.certificates)
+    about_new = any(certificate.delta > 0 for certificate in claims)
+    cards = [
+        numbers("The bound on the training error", _card(certificate))
+        if about_new and certificate.delta == 0
+        else _card(certificate)
+        for certificate in claims
+    ]
+    if not about_new:
+        cards.append(_without(subject))
+    else:
+        does_not = tag("ul", (tag("li", text) for text in DOES_NOT_SAY))
+        cards.append(tag("div", tag("h3", "What it does not say"), does_not, class_="aside"))
+    lead = paragraphs(
+        "Every bound, and what it rests on. All numbers are given, so it can be "
+        "recomputed without the data.",
+        together(tag("code", "pacboost verify"), " does so from the model file."),
+    )
+    return Section("certificates", "What is proved", lead, together(cards, _margins(subject)))
+
+
+def _card(certificate: Certificate) -> Markup:
+    value = "vacuous" if certificate.vacuous else _value(certificate)
+    end = "at least" if wording.is_lower(certificate) else "at most"
+    unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
+    sure = (
+        f"with {confidence(certificate.delta)} confidence"
+        if certificate.delta
+        else "with certainty"
+    )
+    assumed = [tag("li", text) for text in certificate.assumptions] or [tag("li", "Nothing.")]
+    facts = [
+        ("Theorem", certificate.theorem),
+        ("Reference", certificate.reference),
+        ("Counted on", f"{certificate.size:,} {unit}: {certificate.sample}"),
+        ("Independent of", certificate.independent_of),
+        ("After it was looked at", _after(certificate)),
+    ]
+    inputs = [
+        (name, f"{value:.6g}" if isinstance(value, float) else f"{value}")
+        for name, value in sorted(certificate.inputs.items())
+    ]
+    all_numbers = table(["quantity", "value"], [*inputs, ("bound", f"{certificate.value:.10g}")],
+                        caption="All inputs of the bound")  # fmt: skip
+    grounds = together(tag("h4", "It assumes"), tag("ul", assumed), terms(facts))
+    if certificate.delta == 0:  # it is about training rows only, so the details are folded away
+        grounds = numbers("What it rests on", together(grounds, all_numbers))
+    else:
+        grounds = together(grounds, numbers("The numbers behind it", all_numbers))
+    return tag(
+        "article",
+        tag(
+            "div",
+            tag("p", certificate.of_what.replace("_", " "), class_="tag"),
+            tag("p", value, class_="figure"),
+            tag("p", f"{end}, {sure}" if not certificate.vacuous else sure, class_="sure"),
+            class_="stamp",
+        ),
+        tag("div", tag("h3", certificate.claim), grounds),
+        class_="card certificate" if certificate.delta else "card certificate plain",
+    )
+
+
+def _after(certificate: Certificate) -> str:
+    if certificate.valid_after_looking:
+        return "It remains valid."
+    return (
+        "Do not choose among models by it: if it is used to change the model, the new model needs "
+        "a certificate by other rows."
+    )
+
+
+def _without(subject: Subject) -> Markup:
+    reason = (
+        subject.refusal
+        if not subject.certificates and subject.refusal
+        else ("no rows were held out")
+    )
+    way = together(
+        "Fit with ", tag("code", 'certify="holdout"'), ", or pass rows that the model was not "
+        "trained on to ", tag("code", "pacboost.certify(model, X, y)"), "."
+    )  # fmt: skip
+    return tag(
+        "div",
+        tag("h3", "Nothing is proved about new examples"),
+        tag("p", f"{reason[:1].upper()}{reason[1:].rstrip('.')}."),
+        tag("p", way) if subject.classes else None,
+        class_="aside",
+    )
+
+
+def _margins(subject: Subject) -> Markup | None:
+    """What the theorem says about margins, where it does."""
+    if subject.ledger is None or not len(subject.ledger):
+        return None
+    try:
+        known = margin_distribution(subject.ledger)
+    except NotCertified:
+        return None
+    said = [
+        (f"{theta:g}", "vacuous" if share >= 1 else percent_above(share)) for theta, share in known
+    ]
+    made = table(["margin at most", "on at most this share of training rows"], said,
+                 caption="Margins of training rows, by the theorem")  # fmt: skip
+    return numbers("What the theorem says about margins", made)
+
+
+# Facts about the data and the run.
+
+MOST_NAMED = 24
+
+Fact = tuple[str, str]
+
+
+def tiles(subject: Subject) -> Markup:
+    """The most important numbers."""
+    ledger, found = subject.ledger, list[Fact]()
+    if ledger is not None and ledger.rows:
+        found.append((f"{ledger.rows:,}", "rows drawn" if ledger.refills else "training rows"))
+    found.append((f"{len(subject.names):,}", _columns(subject)))
+    if subject.classes:
+        labels = "labels" if ledger is not None and ledger.several_labels else "classes"
+        found.append((f"{len(subject.classes):,}", labels))
+    unit = "trees" if ledger is None else subject.unit
+    found.append((f"{subject.members:,}", unit))
+    return tag("ul", (tag("li", tag("b", number), tag("span", what)) for number, what in found),
+               class_="tiles")  # fmt: skip
+
+
+def facts(subject: Subject, rows: Rows) -> Section:
+    """List what is known about the data and the run."""
+    known = [("Method", subject.kind), *_run(subject.ledger), *_data(subject)]
+    if rows is not None:
+        seen = "; many of them are training rows" if rows.seen else ""
+        known.append(("Rows given for this report", f"{rows.rows:,}{seen}"))
+    known.append(("Written by", f"pacboost {own_version()}"))
+    lead = paragraphs("The data and the settings. The fingerprint identifies the record of "
+                      "the rounds: equal runs have equal fingerprints.")  # fmt: skip
+    return Section("facts", "Data and run", lead, terms(known, class_="facts"))
+
+
+def _columns(subject: Subject) -> str:
+    if subject.model is None or not subject.text:
+        return "columns"
+    return "words and conditions" if mixed(subject.model) else "words and n-grams"
+
+
+def _run(ledger: Ledger | None) -> list[Fact]:
+    if ledger is None:
+        return []
+    found = []
+    if ledger.rounds:
+        edges = np.array([entry.edge for entry in ledger.rounds])
+        found.append(("Rounds", f"{len(ledger):,}"))
+        if np.isfinite(edges).all() and not ledger.regression:
+            said = f"{mean(edges):.3f} on average, {edges[-1]:.3f} in the last round"
+            found.append(("Edge of the rules", said))
+        last = ledger.rounds[-1].effective_size
+        if math.isfinite(last) and ledger.classes == 1 and not ledger.refills:
+            found.append(("Effective size at the end", f"{last:,.0f} of {ledger.rows:,} rows"))
+        seconds = math.fsum(entry.seconds for entry in ledger.rounds)
+        found.append(
+            ("Time of the rounds", f"{seconds:.2f} s" if seconds >= 0.01 else "below 10 ms")
+        )
+    if ledger.stopped:
+        found.append(("Why it stopped", ledger.stopped))
+    if ledger.multiclass:
+        found.append(("Multiclass method", ledger.multiclass))
+    if ledger.weighted:
+        found.append(("Weights", "the rows were weighted"))
+    return [*found, ("Fingerprint", ledger.digest()[:32])]
+
+
+def _data(subject: Subject) -> list[Fact]:
+    found = []
+    if subject.classes:
+        found.append(("Classes", listed(subject.classes, MOST_NAMED)))
+    if not subject.text:
+        found.append(("Columns", listed(subject.names, MOST_NAMED)))
+    model = subject.model
+    if model is None:
+        return found
+    if model.text is not None:
+        options = ", ".join(f"{key} {value}" for key, value in model.text.parameters().items()
+                            if isinstance(value, str | int | bool | list | tuple))  # fmt: skip
+        found.append(("How texts are read", options))
+    if model.calibration is not None:
+        found.append(("Probabilities", f"calibrated ({model.calibration.method})"))
+    return found

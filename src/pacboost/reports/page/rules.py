@@ -14,8 +14,18 @@ from pacboost.ledgers.ledger import HardRow
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.numerics.percent import percent
-from pacboost.reports.page.charts import Markup, Section, meter, numbers, paragraphs, tag, together
-from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Shown, Subject, mixed
+from pacboost.reports.page.charts import (
+    Markup,
+    Section,
+    bars,
+    meter,
+    numbers,
+    paragraphs,
+    tag,
+    terms,
+    together,
+)
+from pacboost.reports.page.subject import TRAINED, Numbers, Rows, Shown, Subject, mixed
 
 MOST_RULES = 12
 MOST_ROUNDS = 200
@@ -27,7 +37,7 @@ WORDS_PER_CLASS = 7
 MOST_NODES = 63
 
 
-def rules(subject: Subject) -> Section | None:
+def rules(subject: Subject, rows: Rows) -> Section | None:
     """Show what the model uses."""
     model = subject.model
     if model is not None and subject.text:
@@ -53,15 +63,12 @@ def _importances(subject: Subject) -> Markup | None:
         return None
     most = float(shares[order[0]])
     lines = (
-        tag("tr", tag("th", subject.names[j], scope="row", class_="words"),
-            tag("td", meter(float(shares[j]) / most), class_="bar"),
-            tag("td", percent(float(shares[j])), class_="number"))
+        (subject.names[j], meter(float(shares[j]) / most), percent(float(shares[j])))
         for j in order.tolist()
-    )  # fmt: skip
+    )
     rest = int((shares > 0).sum()) - order.size
     more = tag("p", f"{rest:,} more columns are less important.", class_="remark") if rest else None
-    caption = tag("caption", "Columns by importance")
-    return together(tag("table", caption, tag("tbody", lines), class_="bars"), more)
+    return together(bars(lines, "Columns by importance"), more)
 
 
 def _strongest(model: Model) -> Markup | None:
@@ -77,14 +84,14 @@ def _strongest(model: Model) -> Markup | None:
     best = sorted(votes, key=lambda rule: -abs(votes[rule]))[:MOST_RULES]
     most = max((abs(votes[rule]) for rule in best), default=1.0) or 1.0
     lines = (
-        tag("tr", tag("th", rule.words(names), scope="row", class_="words"),  # type: ignore[attr-defined]
-            tag("td", meter(abs(votes[rule]) / most), class_="bar"),
-            tag("td", f"{votes[rule]:.3f}", class_="number"),
-            tag("td", f"×{often[rule]}" if often[rule] > 1 else "", class_="number quiet"))
+        (
+            rule.words(names),  # type: ignore[attr-defined]
+            meter(abs(votes[rule]) / most),
+            f"{votes[rule]:.3f}" + (f" ×{often[rule]}" if often[rule] > 1 else ""),
+        )
         for rule in best
-    )  # fmt: skip
-    caption = tag("caption", f"The strongest of {len(votes):,} rules, with their votes")
-    return tag("table", caption, tag("tbody", lines), class_="bars rules")
+    )
+    return bars(lines, f"The strongest of {len(votes):,} rules, with their votes", "bars rules")
 
 
 def _first_tree(model: Model) -> Markup | None:
@@ -143,12 +150,10 @@ def _card(model: Model, name: str, asked: NDArray[np.int32], added: NDArray[np.f
     best = best[added[best] > 0]
     most = float(added[best[0]]) if best.size else 1.0
     lines = (
-        tag("tr", tag("th", model.column_names[asked[k]], scope="row", class_="words"),
-            tag("td", meter(float(added[k]) / most, width=60), class_="bar"),
-            tag("td", f"+{added[k]:.2f}", class_="number"))
+        (model.column_names[asked[k]], meter(float(added[k]) / most, width=60), f"+{added[k]:.2f}")
         for k in best.tolist()
-    )  # fmt: skip
-    return tag("article", tag("h3", name), tag("table", tag("tbody", lines), class_="bars"))
+    )
+    return tag("article", tag("h3", name), bars(lines))
 
 
 # The hardest examples: outliers, and labels that may be wrong.
@@ -160,7 +165,7 @@ LEAD = (
 )
 
 
-def hardest(subject: Subject, rows: Evidence | Numbers | None) -> Section | None:
+def hardest(subject: Subject, rows: Rows) -> Section | None:
     """Show the rows with the smallest margins."""
     shown = () if rows is None else rows.shown
     fitted: Sequence[HardRow] = () if subject.ledger is None else subject.ledger.hard[:MOST_ROWS]
@@ -184,22 +189,15 @@ def _hardest_card(entry: Shown, numbers: bool) -> Markup:
     text = [value for name, value in entry.cells if not name]
     named = [(name, value) for name, value in entry.cells if name]
     how = "error" if numbers else "margin"
-    facts = tag("dl", (tag("div", tag("dt", n), tag("dd", v)) for n, v in named)) if named else None
+    verdict = [", predicted correctly"]
+    if entry.label != entry.said:
+        verdict = [", predicted as ", tag("b", entry.said)]
     return tag(
         "article",
         tag("p", f"row {entry.row:,} · {how} {entry.margin:+.3g}".replace("-", "−"), class_="tag"),
         tag("blockquote", text[0]) if text else None,
-        tag(
-            "p",
-            "is ",
-            tag("b", entry.label),
-            ", predicted as ",
-            tag("b", entry.said),
-            class_="verdict",
-        )
-        if entry.label != entry.said
-        else tag("p", "is ", tag("b", entry.label), ", predicted correctly", class_="verdict"),
-        facts,
+        tag("p", "is ", tag("b", entry.label), *verdict, class_="verdict"),
+        terms(named) if named else None,
     )
 
 

@@ -15,23 +15,25 @@ from pacboost.errors import DataError
 from pacboost.hypotheses import shapes as forest_shapes
 from pacboost.hypotheses.shapes import Shape, Shapes, partial_dependence
 from pacboost.hypotheses.shapes import shapes as shapes_of
-from pacboost.models.file.forest_format import ForestModel
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.reports.page.charts import (
     Frame,
     Markup,
     Scale,
     Section,
+    bars,
     key,
     meter,
     number_words,
     numbers,
     paragraphs,
+    signed,
     table,
     tag,
     together,
 )
-from pacboost.reports.page.subject import Subject
+from pacboost.reports.page.subject import Rows, Subject
+from pacboost.reports.text import listed
 
 PANELS = 12
 MOST_COLUMNS = 24
@@ -67,7 +69,7 @@ SKEWED = 8.0
 Doubles = NDArray[np.float64]
 
 
-def shapes(subject: Subject) -> Section | None:
+def shapes(subject: Subject, rows: Rows) -> Section | None:
     """Draw the curve of each column, for votes of stumps or trees, and forests."""
     model, forest = subject.model, subject.forest
     if forest is not None:
@@ -222,36 +224,22 @@ def _levels(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Marku
         place = int(np.abs(said).argmax())
         own = said[place]
         kind = f"c{place}" if len(chosen) > 1 else "right" if own >= 0 else "wrong"
-        lines.append(
-            tag("tr", tag("th", _listed(alike[said]), scope="row", class_="words"),
-                tag("td", meter(own / most, kind, signed=True), class_="bar"),
-                tag("td", f"{own:+.2f}".replace("-", "−"), class_="number"))
-        )  # fmt: skip
+        drawn = meter(own / most, kind, signed=True)
+        lines.append((listed(alike[said], LEVELS_NAMED), drawn, signed(own)))
     rest = sum(len(alike[line]) for line in alike if line not in loudest)
     notes = [_missing(shape, chosen)] if len(chosen) == 1 else []
     notes += (
         [f"{rest} more level{'s have' if rest > 1 else ' has'} smaller effects"] if rest else []
     )
     return together(
-        tag("table", tag("tbody", lines), class_="bars"),
+        bars(lines),
         tag("p", "; ".join(n for n in notes if n), class_="remark"),
     )
 
 
-def _listed(names: list[str]) -> str:
-    """Name some levels that are treated alike.
-
-    >>> _listed(["a", "b"]), _listed(["a", "b", "c", "d", "e"])
-    ('a, b', 'a, b, c and 2 more')
-    """
-    if len(names) <= LEVELS_NAMED + 1:
-        return ", ".join(names)
-    return f"{', '.join(names[:LEVELS_NAMED])} and {len(names) - LEVELS_NAMED} more"
-
-
 def _missing(shape: Shape, chosen: list[int]) -> str:
     value = float(shape.missing[chosen[0]])
-    return f"if missing: {value:+.2f}".replace("-", "−") if value else ""
+    return f"if missing: {signed(value)}" if value else ""
 
 
 def _table(found: Shapes, order: list[int]) -> Markup:

@@ -19,8 +19,7 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file.forest_format import ForestModel
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.numerics.same_bits import mean_of
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.sources.mixed import MixedFeatures
@@ -242,3 +241,6 @@ class Numbers:
     def rows(self) -> int:
         """The number of rows."""
         return self.own.size
+
+
+Rows = Evidence | Numbers | None

@@ -23,12 +23,9 @@ from pacboost.reports.page.charts import (
     tag,
     together,
 )
-from pacboost.reports.page.document import shell
-from pacboost.reports.page.promises import filled
-from pacboost.reports.page.sentence import Sentence
+from pacboost.reports.page.document import Sentence, shell
 from pacboost.sources.optional import atomic_write
 
-HEIGHT = 240
 LOG_10 = math.log(10)
 Doubles = NDArray[np.float64]
 
@@ -79,24 +76,21 @@ def _mistakes(watched: Watched) -> Section | None:
         return None
     top = min(1.0, max(3 * watched.error, 1.2 * float(curves["error"].max())))
 
-    def draw(width: int) -> Markup:
-        frame = Frame.of(width, HEIGHT, (0, float(rows[-1])), (0, top), top=14)
-        level = [watched.error, watched.error]
-        return frame.svg(
-            "The mean error so far",
-            "the error with its interval, and the certified error as a dashed line",
-            frame.axes("labelled rows →"),
-            filled(frame, rows, curves["lower"], np.minimum(curves["upper"], top), "area"),
-            frame.line(rows, curves["error"], "curve"),
-            frame.line([0, rows[-1]], level, "curve bound"),
-        )
-
+    frame = Frame.of((0, float(rows[-1])), (0, top), height=240)
+    drawing = frame.svg(
+        "The mean error so far",
+        "the error with its interval, and the certified error as a dashed line",
+        frame.axes("labelled rows →"),
+        frame.area(rows, curves["lower"], np.minimum(curves["upper"], top)),
+        frame.line(rows, curves["error"], "curve"),
+        frame.line([0, rows[-1]], [watched.error, watched.error], "curve bound"),
+    )
     legend = key([("", "mean error so far, with its interval"), ("bound", "certified: at most")])
     lead = paragraphs(
         "The mean error of all rows so far lies in the band at all moments at once, with "
         "confidence, whatever made it change."
     )
-    return Section("error", "The error", lead, figure(draw, key=legend))
+    return Section("error", "The error", lead, figure(drawing, key=legend))
 
 
 def _bets(watched: Watched) -> Section | None:
@@ -142,14 +136,12 @@ def _log_curve(rows: Doubles, values: Doubles, goal: float, across: str) -> Mark
     low = float(max(-6.0, min(values.min(), 0.0)))
     high = float(max(goal, min(values.max(), 12.0))) + 0.4
 
-    def draw(width: int) -> Markup:
-        frame = Frame.of(width, HEIGHT, (0, float(rows[-1])), (low, high), top=26)
-        return frame.svg(
-            "Capital", f"it ends at 10 to the power {values[-1]:.2g}; {goal:.2g} is the goal",
-            frame.axes(across, shares=False),
-            tag("text", "power of ten ↑", x=2, y=12, class_="label"),
-            frame.line(rows, values, "curve"),
-            frame.line([0, rows[-1]], [goal, goal], "curve bound"),
-        )  # fmt: skip
-
-    return figure(draw)
+    frame = Frame.of((0, float(rows[-1])), (low, high), height=240, top=26)
+    drawing = frame.svg(
+        "Capital", f"it ends at 10 to the power {values[-1]:.2g}; {goal:.2g} is the goal",
+        frame.axes(across, shares=False),
+        tag("text", "power of ten ↑", x=2, y=12, class_="label"),
+        frame.line(rows, values, "curve"),
+        frame.line([0, rows[-1]], [goal, goal], "curve bound"),
+    )  # fmt: skip
+    return figure(drawing)

@@ -6,7 +6,7 @@ for the picked rows alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -60,21 +60,15 @@ def number_columns(schema: Any, target: str, drop: Collection[str], where: str) 
     return names
 
 
-def row_bits(kinds: Iterable[Any]) -> int:
+def row_bits(kinds: Sequence[Any]) -> int:
     """Return the bits a row takes: its values, and for each a bit that says whether it is there.
 
     >>> pa = need("pyarrow")
     >>> row_bits([pa.float32(), pa.bool_(), pa.null()])
     36
     """
-    return sum(1 + _width(kind) for kind in kinds)
-
-
-def _width(kind: Any) -> int:
-    if str(kind) == "null":
-        return 0
-    # Text is held as numbers of a dictionary.
-    return int(kind.bit_width) if is_number(kind) else 32
+    widths = (kind.bit_width if is_number(kind) else 32 for kind in kinds if str(kind) != "null")
+    return sum(widths) + len(kinds)  # text is held as numbers of a dictionary
 
 
 class HeldArrow(Held):
@@ -283,7 +277,7 @@ class ParquetOracle(SpreadOracle):
                 f"{where}: the target {self._target!r} is {kind} where {self._files[0]} has "
                 f"{self._kind}; make them the same"
             )
-        per_row = row_bits(schema.field(name).type for name in (*names, self._target))
+        per_row = row_bits([schema.field(name).type for name in (*names, self._target)])
         for number in range(parquet.num_row_groups):
             rows = parquet.metadata.row_group(number).num_rows
             if rows:

@@ -60,7 +60,8 @@ def as_oracle(
     """
     if isinstance(source, AbstractOracle):
         return source
-    if _is_path(source) or (isinstance(source, list | tuple) and source and _are_paths(source)):
+    listed = source if isinstance(source, list | tuple) else [source]
+    if listed and all(isinstance(one, str | Path) for one in listed):
         return _from_files(source, target, seed, options)
     if isinstance(source, tuple) and len(source) == 2:
         return ArrayOracle(*source, seed, **options)
@@ -131,14 +132,6 @@ def _named(target: str | None, what: str) -> str:
     if target is None:
         raise ParameterError(f"target is None; name the column of {what} that holds the labels")
     return target
-
-
-def _is_path(source: object) -> bool:
-    return isinstance(source, str | Path)
-
-
-def _are_paths(sources: Iterable[object]) -> bool:
-    return all(map(_is_path, sources))
 
 
 # Draw from Dask collections: a partition is a block.

@@ -193,7 +193,8 @@ class CsvOracle(BlockOracle):
         self.n_columns = len(self.names)
         largest = max(self._blocks, key=lambda block: block.stop - block.start)
         self.largest_block = GROWTH * (largest.stop - largest.start)
-        self.largest_block_place = self._where(largest)
+        place = f"{self._files[largest.file]}, from line {largest.line} on"
+        self.largest_block_place = place
         self._kind: type = str
         first = self.read(0)
         self._kind = label_kind(first.labels())
@@ -292,9 +293,6 @@ class CsvOracle(BlockOracle):
         except csv.Error as problem:
             line = lines.line - 1 + reader.line_num
             raise FileError(f"{path}, line {line}: {problem}") from problem
-
-    def _where(self, lines: Lines) -> str:
-        return f"{self._files[lines.file]}, from line {lines.line} on"
 
     def fingerprint(self) -> str:
         """Hash the names, sizes and columns of the files."""

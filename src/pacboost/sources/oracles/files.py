@@ -225,7 +225,9 @@ def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
         )
     return [
         RemoteFile(
-            f"{system.unstrip_protocol(name)}{link}{rest}", int(facts["size"]), _version(facts)
+            f"{system.unstrip_protocol(name)}{link}{rest}",
+            int(facts["size"]),
+            next((f"{version}={facts[version]}" for version in VERSIONS if facts.get(version)), ""),
         )
         for name, facts in found.items()
     ]
@@ -242,11 +244,6 @@ def _below(
         for below, known in system.find(name, detail=True).items()
         if below.lower().endswith(suffixes) and not _hidden(below, name)
     }
-
-
-def _version(facts: dict[str, Any]) -> str:
-    """Return what tells a file from the one that is written in its place, with its name."""
-    return next((f"{name}={facts[name]}" for name in VERSIONS if facts.get(name)), "")
 
 
 def _hidden(name: str, folder: str) -> bool:
@@ -329,7 +326,9 @@ def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
             and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
         ]
         if not files:
-            raise FileError(f"{path}: this folder holds no file that ends in {_either(suffixes)}")
+            raise FileError(
+                f"{path}: this folder holds no file that ends in {' or '.join(suffixes)}"
+            )
         return files
     if path.exists():
         return [path]
@@ -339,10 +338,6 @@ def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
     if not matching:
         raise FileError(f"{path}: no file matches this pattern")
     return [file for match in matching for file in _expand(match, suffixes)]
-
-
-def _either(suffixes: tuple[str, ...]) -> str:
-    return " or ".join(suffixes)
 
 
 def fingerprint(files: Iterable[File], *content: object) -> str:

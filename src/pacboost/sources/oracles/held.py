@@ -19,7 +19,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable, is_frame, open_frame
 from pacboost.sources.levels import NO_LEVELS, is_missing
 from pacboost.sources.sparse import SparseTable
-from pacboost.sources.table import Table, Values, refuse_text
+from pacboost.sources.table import FINITE, Table, Values, refuse_text
 
 # Which columns of a source are features, and whether several files agree on them.
 
@@ -177,7 +177,9 @@ class Held(ABC):
         bad = np.isinf(values)
         if bad.any():
             row, column = np.unravel_index(int(bad.argmax()), bad.shape)
-            raise BadCell(int(row), _infinite(self.shown(int(column)), values[row, column]))
+            raise BadCell(
+                int(row), f"{self.shown(int(column))} holds {values[row, column]}; {FINITE}"
+            )
 
 
 class HeldArray(Held):
@@ -257,7 +259,7 @@ class HeldSparse(Held):
             cell = int(bad.argmax())
             row = int(np.searchsorted(picked.indptr, cell, side="right")) - 1
             column = self.shown(int(picked.indices[cell]))
-            raise BadCell(row, _infinite(column, picked.data[cell]))
+            raise BadCell(row, f"{column} holds {picked.data[cell]}; {FINITE}")
         return SparseTable(picked)
 
 
@@ -358,10 +360,3 @@ def _plain(series: nw.Series[Any]) -> NDArray[Any]:
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         return np.asarray(series.to_numpy())
     return np.array(series.to_list())
-
-
-def _infinite(column: str, value: object) -> str:
-    return (
-        f"{column} holds {value}; values have to be finite, or NaN where they are missing. Clip "
-        "the infinite ones or make them missing."
-    )

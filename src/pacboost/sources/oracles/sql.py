@@ -81,7 +81,7 @@ class TableOracle(BlockOracle):
             raise DataError(f"{self._where}: there are no rows; at least one is needed")
         super().__init__(seed, last // ROWS + 1)
         self.n_rows, self.n_columns = rows, len(self.names)
-        bits = row_bits(schema.field(name).type for name in (*self.names, target))
+        bits = row_bits([schema.field(name).type for name in (*self.names, target)])
         self.largest_block = min(rows, ROWS) * bits // 8
         self.largest_block_place = self._where
 

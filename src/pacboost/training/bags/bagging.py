@@ -79,9 +79,15 @@ class GpuTreeMaker(TreeMaker):
         growing: list[Bag] = []
         at_once = self._gpu.most_trees(min(self._drawn, bags.rows))
         for first in range(0, len(numbers), at_once):
-            drawn = list(in_order(_Drawing(bags), numbers[first : first + at_once], threads))
+            some = numbers[first : first + at_once]
+            drawn = list(in_order(lambda number: _narrow(bags.bag(number)), some, threads))
             done = list(self._ended(growing))
-            self._gpu.begin([_small(bag, bags) for bag in drawn], self._unit, self.limits.lightest)
+            none = np.empty(0, np.uint8)
+            small = [
+                SmallBag(none if bags.hold_all else bag.counts, bag.inside.size, bag.seed)
+                for bag in drawn
+            ]
+            self._gpu.begin(small, self._unit, self.limits.lightest)
             growing = drawn
             yield from done
         yield from self._ended(growing)
@@ -96,21 +102,10 @@ class GpuTreeMaker(TreeMaker):
                 yield self.member(ForestTree(*grown)), bag
 
 
-class _Drawing:
-    """Draws a bag, and keeps how often rows are in it in as few bytes as possible."""
-
-    def __init__(self, bags: Bags) -> None:
-        self._bags = bags
-
-    def __call__(self, number: int) -> Bag:
-        bag = self._bags.bag(number)
-        kind = np.uint8 if bag.counts.max() <= FEW else np.uint32
-        return replace(bag, counts=bag.counts.astype(kind))
-
-
-def _small(bag: Bag, bags: Bags) -> SmallBag:
-    counts = np.empty(0, np.uint8) if bags.hold_all else bag.counts
-    return SmallBag(counts, int(np.count_nonzero(bag.counts)), bag.seed)
+def _narrow(bag: Bag) -> Bag:
+    """Keep how often rows are in a bag in as few bytes as possible."""
+    kind = np.uint8 if bag.counts.max() <= FEW else np.uint32
+    return replace(bag, counts=bag.counts.astype(kind))
 
 
 Outside = OutOfBagVotes | Averages

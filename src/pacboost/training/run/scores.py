@@ -130,20 +130,13 @@ def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: 
     rows, outputs = margins.shape
     weighted = first_weights.size > 1
     total = int(first_weights.sum()) if weighted else rows
+    totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
     if outputs == 1 or sample.labels is None:
         each = np.repeat(first_weights, outputs) if weighted and outputs > 1 else first_weights
-        totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
         together(team_steps.mistakes, flat(margins), each, totals, at_most=len(totals))
         return int(totals.sum()) / int(total * outputs)
-    totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
-    together(
-        team_steps.wrong_classes,
-        margins,
-        sample.signs,
-        first_weights,
-        totals,
-        at_most=len(totals),
-    )
+    weights = first_weights
+    together(team_steps.wrong_classes, margins, sample.signs, weights, totals, at_most=len(totals))
     return int(totals.sum()) / total
 
 
@@ -259,7 +252,7 @@ class SoftmaxRows(Margins):
         ``sums`` are the sums of exponentials of the margins, where the booster has kept them.
         """
         chosen = self._all_rows if moved is None else moved
-        signs, pulls = self._sample.signs, _whole_pulls(request)
+        signs, pulls = self._sample.signs, request.pulls.astype(np.int64, copy=False)
         if on_gpu(margins) and not on_gpu(self._costs):
             self._costs, self._squares = to_gpu(self._costs), to_gpu(self._squares)
             self._wrong, self._signs = to_gpu(self._wrong), to_gpu(signs)
@@ -290,7 +283,8 @@ class SoftmaxRows(Margins):
         """Add up only the rows that the rule would move: it says nothing of the others."""
         moving = None if rule.silent is None else np.flatnonzero(cells != rule.silent)
         chosen = self._all_rows if moving is None else moving
-        shape, whole_pulls = (2, len(rule.values), request.weights.shape[1]), _whole_pulls(request)
+        shape = 2, len(rule.values), request.weights.shape[1]
+        whole_pulls = request.pulls.astype(np.int64, copy=False)
         parts = np.zeros((team_for(chosen.size * shape[2]), *shape), dtype=np.int64)
         together(
             team_steps.class_sums, chosen, cells, request.weights, whole_pulls, parts,
@@ -322,8 +316,3 @@ def agreement(rule: Hypothesis, sample: Sample) -> Answers:
         return rule.agreement(sample)
     named = rule.values.argmax(axis=1)[rule.cells(sample)]
     return np.where(named == sample.labels, np.int8(1), np.int8(-1))
-
-
-def _whole_pulls(request: Request) -> Wholes:
-    """Return pulls as whole numbers: with a softmax they are never mere signs."""
-    return request.pulls.astype(np.int64, copy=False)

@@ -1,1 +1,0 @@
-"""Calibrated probabilities."""

@@ -1,0 +1,195 @@
+"""Files whose numbers no fit has left, with right checksums: refused, or all that follows works."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pacboost
+from pacboost import Monitor
+from pacboost.errors import FileError, ParameterError
+from pacboost.models.file import checkpoint, container
+from pacboost.monitoring import monitor
+from tests.faults.mutations import (
+    REFUSED,
+    USED,
+    fit_on,
+    last_checkpoint,
+    monitor_state,
+    small_refills,
+    tried,
+    use_state,
+)
+from tests.models.kinds import KINDS, saved
+
+
+def loaded(folder: Path, kind: str, count: int, seed: int) -> int:
+    """Try so many changed files; count those that were loaded."""
+    return sum(tried(kind, number, seed, folder) == USED for number in range(count))
+
+
+@pytest.mark.thinned(2)
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_with_other_numbers_are_refused_or_work(kind: str, tmp_path: Path) -> None:
+    assert loaded(tmp_path, kind, 8, seed=1) < 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_thousands_of_files_with_other_numbers(kind: str, tmp_path: Path) -> None:
+    assert loaded(tmp_path, kind, 1_000, seed=2) < 1_000
+
+
+FOUND: list[tuple[str, int, object]] = [
+    ("labelled_words", 7, "0"),
+    ("array", 21, "5"),
+    ("words", 825, "device-1"),
+    ("letters", 3491, "device-1"),
+]
+"""Files that once led to an error of another library.
+
+Votes too large for an exported file; a checkpoint of samples without rows; words that are empty or
+end in a blank.
+"""
+
+
+@pytest.mark.parametrize(("kind", "number", "seed"), FOUND)
+def test_files_that_once_failed(kind: str, number: int, seed: object, tmp_path: Path) -> None:
+    assert tried(kind, number, seed, tmp_path) in {REFUSED, USED}
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def round_with(name: str, value: float) -> Change:
+    """Change a number in the record of the first round."""
+
+    def change(content: dict[str, Any]) -> None:
+        rounds = content["model"]["ledger"]["rounds"]
+        rounds[name][0] = value
+
+    return change
+
+
+IMPOSSIBLE: dict[str, tuple[str, Change]] = {
+    "a normaliser of 0": ("stumps", round_with("normaliser", 0.0)),
+    "a negative normaliser": ("trees", round_with("normaliser", -1.0)),
+    "no weight at all": ("stumps", round_with("weight", 0)),
+    "an error above 1": ("stumps", round_with("training_error", 1.5)),
+    "an edge above 1": ("stumps", round_with("edge", -1.5)),
+    "numbers near the largest float": ("stumps", round_with("effective_size", 1.7e308)),
+    "a negative number of rows": ("stumps", lambda c: c["model"]["ledger"].update(rows=-5)),
+    "no count of mistakes": ("forest", lambda c: c["certificate"]["inputs"].pop("k")),
+    "a delta of 2": ("forest", lambda c: c["certificate"].update(delta=2.0)),
+    "no classes": ("three", lambda c: c["model"].update(classes=[])),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_what_no_fit_could_have_written_is_refused(name: str, tmp_path: Path) -> None:
+    kind, change = IMPOSSIBLE[name]
+    source = saved(kind)
+    what = container.kind_of(source)
+    content = container.read(source, what).document
+    change(content)
+    container.write(tmp_path / "changed.pacb", what, content)
+    with pytest.raises(FileError, match="is damaged"):
+        pacboost.load(tmp_path / "changed.pacb")
+
+
+# Checkpoints with other numbers and right checksums: refused, or the run goes on.
+
+
+@pytest.fixture(autouse=True)
+def often() -> Iterator[None]:
+    with small_refills():
+        yield
+
+
+def refused(folder: Path, source: str, count: int, seed: int) -> int:
+    """Go on from so many changed checkpoints; count those that were refused."""
+    return sum(tried(source, number, seed, folder) == REFUSED for number in range(count))
+
+
+@pytest.mark.parametrize("source", ["array", "stream"])
+def test_changed_checkpoints_are_refused_or_go_on(source: str, tmp_path: Path) -> None:
+    assert refused(tmp_path, source, 12, seed=1) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["array", "stream"])
+def test_a_thousand_changed_checkpoints(source: str, tmp_path: Path) -> None:
+    assert refused(tmp_path, source, 1000, seed=2) > 0
+
+
+def test_rows_that_certify_cannot_be_exchanged(tmp_path: Path) -> None:
+    content: dict[str, Any] = deepcopy(last_checkpoint("array"))
+    content["arrays"]["kinds"] = content["arrays"]["kinds"][::-1].copy()
+    container.write(tmp_path / "run.ckpt", checkpoint.KIND, content)
+    with pytest.raises(FileError, match="other rows are set apart"):
+        fit_on("array", tmp_path / "run.ckpt")
+
+
+def test_settings_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
+    content: dict[str, Any] = deepcopy(last_checkpoint("array"))
+    content["settings"]["seed"] = np.zeros(3)
+    container.write(tmp_path / "run.ckpt", checkpoint.KIND, content)
+    with pytest.raises(FileError, match="hold an array"):
+        fit_on("array", tmp_path / "run.ckpt")
+
+
+# Files of monitors with other numbers and right checksums: refused, or all that follows works.
+
+
+@pytest.fixture
+def state() -> dict[str, Any]:
+    return copy.deepcopy(monitor_state())
+
+
+def test_a_state_as_it_was_written_works(state: dict[str, Any], tmp_path: Path) -> None:
+    assert use_state(state, tmp_path) == USED
+
+
+def test_states_with_other_numbers_are_refused_or_work(tmp_path: Path) -> None:
+    assert loaded(tmp_path, "monitor", 150, seed=1) < 150
+
+
+@pytest.mark.slow
+def test_thousands_of_states(tmp_path: Path) -> None:
+    assert loaded(tmp_path, "monitor", 10_000, seed=2) < 10_000
+
+
+@pytest.mark.parametrize("column", [3, -1, 2**40])
+def test_a_rule_about_a_column_that_does_not_exist_is_refused(
+    column: int, state: dict[str, Any], tmp_path: Path
+) -> None:
+    state["rows"]["rules"][0][2] = column
+    monitor.write_state(tmp_path / "rule.json", state)
+    with pytest.raises(FileError, match="rule"):
+        Monitor.load(tmp_path / "rule.json")
+
+
+def test_a_checksum_of_something_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(FileError, match="not the file of a monitor"):
+        Monitor.load(path)
+    document = {"format": monitor.FORMAT, "version": 1, "sha256": "", "state": "\ud800"}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(FileError, match="no monitor has written"):
+        Monitor.load(path)
+
+
+def test_a_run_length_that_is_no_float_is_refused(state: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="run_length is above"):
+        Monitor(error=0.1, run_length=10**5000)
+    monitor.write_state(tmp_path / "long.json", {**state, "run_length": 10**400})
+    with pytest.raises(FileError, match="run_length is above"):
+        Monitor.load(tmp_path / "long.json")
