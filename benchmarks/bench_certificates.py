@@ -36,7 +36,7 @@ from rich.table import Table
 from scipy.stats import norm
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.bounds import holdout, out_of_bag
+from pacboost.bounds import holdout
 from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.mistakes import wrong_rows
 from pacboost.estimators.fitted.quantising import QuantisedVotes, merged
@@ -184,7 +184,7 @@ def by_margins(trained: Trained) -> Figures:
     posterior = np.zeros(2 * RULES)
     weights = np.abs(merged(trained.vote)[1])
     posterior[: weights.size] = weights  # the prior is uniform, so it does not matter which rules
-    divergence = out_of_bag.divergence(posterior)
+    divergence = nvote.divergence(posterior)
     return {
         NVOTE: nvote.best_pair(nvote.wrong_share(values), divergence, DELTA)[0].bound,
         RADEMACHER: min(

@@ -95,7 +95,7 @@ def test_hardest_rows_are_bars() -> None:
 def test_importances_are_shares_or_what_was_measured() -> None:
     X, y = rows()
     model, own = fitted("stumps"), Figure().subplots()
-    axes = plots.importances(model, ax=own, top=1)
+    axes: Any = plots.importances(model, ax=own, top=1)
     assert axes is own
     assert axes.patches[0].get_width() == pytest.approx(max(model.feature_importances_))
     measured = model.permutation_importances(X, y, repeats=1, random_state=0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 import pacboost
-from pacboost.bounds import answering
+from pacboost.bounds import decision
 from pacboost.errors import NotCertified
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -76,8 +76,8 @@ def test_rows_served_alone_keep_the_promise_in_many_worlds(name: str, kind: Any)
 def test_thresholds_on_scores_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin: every floating-point number is a border."""
     monkeypatch.setattr(
-        answering.Borders, "below", lambda self, scores: np.array(scores, np.float64)
+        decision.Borders, "below", lambda self, scores: np.array(scores, np.float64)
     )
-    monkeypatch.setattr(answering.Borders, "above", lambda self, score: np.nextafter(score, np.inf))
+    monkeypatch.setattr(decision.Borders, "above", lambda self, score: np.nextafter(score, np.inf))
     false, certified = broken("recall", 25, np.float64)
     check_rejected("recall, thresholds on scores", false, certified, DELTA)

@@ -128,7 +128,7 @@ def test_certificate_can_be_computed_again() -> None:
         made = certificate(2, 300, 0.05, 5, bits=7.0, ordered=ordered)
         assert made.bound == "compression.compression_bound"
         again = Certificate.from_json(made.to_json())
-        assert compression.compression_bound(**again.inputs) == made.value  # type: ignore[arg-type]
+        assert compression.compression_bound(**again.inputs) == made.value
         assert made.size == 295
 
 

@@ -144,7 +144,7 @@ def test_coverage_of_a_prior() -> None:
 def test_certificate_can_be_computed_again() -> None:
     made = certificate(3, 500, 0.05, 12.5)
     assert made.bound == "finite.occam"
-    assert finite.occam(**made.inputs) == made.value  # type: ignore[arg-type]
+    assert finite.occam(**made.inputs) == made.value
     assert made.valid_after_looking
 
 

@@ -75,7 +75,7 @@ def test_only_the_derived_bound_certifies() -> None:
     made = certificate(5000, ROWS, 0.3, SIZE, 0.05)
     assert Certificate.from_json(made.to_json()) == made
     assert made.bound == "margins.schapire_bound"
-    assert schapire_bound(**made.inputs) == made.value  # type: ignore[arg-type]
+    assert schapire_bound(**made.inputs) == made.value
     for name in EXPLANATIONS:
         with pytest.raises(NotCertified, match="constant has not been re-derived"):
             certificate(5000, ROWS, 0.3, SIZE, 0.05, bound=name)

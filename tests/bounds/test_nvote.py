@@ -116,7 +116,7 @@ def test_certificate_can_be_computed_again() -> None:
     best, pairs = best_pair(SHARES * 100, 2.0, 0.05)
     made = certificate(best.loss, best.voters, best.wrong, 10_000, 2.0, 0.05, pairs)
     assert Certificate.from_json(made.to_json()) == made
-    assert nvote_bound(**made.inputs) == made.value == best.bound  # type: ignore[arg-type]
+    assert nvote_bound(**made.inputs) == made.value == best.bound
     assert made.bound == "nvote.nvote_bound"
 
 

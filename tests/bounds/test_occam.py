@@ -110,7 +110,7 @@ def test_search_offers_every_pair_and_counts_each_vote_once() -> None:
 def test_certificate_can_be_computed_again() -> None:
     made = certificate(30, 1000, 200, 7, 2, 0.01)
     assert Certificate.from_json(made.to_json()) == made
-    assert occam_bound(**made.inputs) == made.value  # type: ignore[arg-type]
+    assert occam_bound(**made.inputs) == made.value
     assert made.bound == "occam.occam_bound"
     assert made.valid_after_looking
 

@@ -143,7 +143,7 @@ def test_coverage_in_full() -> None:
 def test_certificate_can_be_computed_again() -> None:
     made = box_certificate(200, 0.05, 2)
     assert made.bound == "rectangle.sharp"
-    assert sample_sizes.sharp(**made.inputs) == made.value  # type: ignore[arg-type]
+    assert sample_sizes.sharp(**made.inputs) == made.value
 
 
 def test_refuses() -> None:

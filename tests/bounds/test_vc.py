@@ -316,7 +316,7 @@ def test_coverage_of_intervals_without_mistakes() -> None:
 def test_certificate_can_be_computed_again() -> None:
     made = certificate(100, 1000, 0.05, TEN)
     assert made.bound == "vc.hypergeometric"
-    assert vc.hypergeometric(**made.inputs) == made.value  # type: ignore[arg-type]
+    assert vc.hypergeometric(**made.inputs) == made.value
     assert made.value == hypergeometric(100, 1000, 0.05, TEN)
     assert certificate(100, 1000, 0.05, TEN(4000), ghost=3000).inputs["ghost"] == 3000
 

@@ -268,6 +268,7 @@ def certify(
     if groups is not None and ordered:
         raise ParameterError("groups and ordered were both given; rows are one or the other")
     rows = NewRows.of([model], X, y, copies, each=groups is None and not ordered)
+    found: Certificate
     if groups is not None:
         numbers = numbered(np.asarray(groups), wrong.size)
         found = holdout.groups_certificate(_shares(wrong, numbers, rows.kept), share)

@@ -117,7 +117,7 @@ class Bar(LiveView):
         self, title: str, total: int, text: str, console: Console | None, after: float
     ) -> None:
         super().__init__(after)
-        fields = dict.fromkeys(re.findall(r"fields\[(\w+)\]", text), "–")
+        fields: dict[str, Any] = dict.fromkeys(re.findall(r"fields\[(\w+)\]", text), "–")
         if console is None and in_notebook():
             self._display: Progress | NotebookLine = NotebookLine(title, text)
         else:
@@ -131,7 +131,7 @@ class Bar(LiveView):
             )
         self._task = self._display.add_task(title, total=total, **fields)
 
-    def _show(self, done: int, **fields: str) -> None:
+    def _show(self, done: int, **fields: Any) -> None:
         self._begin_if_due()
         if self._drawn:
             self._display.update(self._task, completed=done, **fields)

@@ -26,7 +26,7 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
     names = ["round", "error", "edge", "vote", "Z", "bound", "training\nerror"]
     table = _table(title, *names, *(["valid."] if validated else []), widths=WIDTHS)
     table.add_column("rule", overflow="fold")
-    rows = []
+    rows: list[list[RenderableType]] = []
     for entry, bound in zip(ledger.rounds, ledger.columns()["bound"], strict=True):
         cells = [
             str(entry.number),

@@ -254,7 +254,8 @@ def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
     if model.model_.vote.outputs > 1:
         raise ParameterError("the proof is shown for two classes; fit y == k, one against the rest")
     costs, gains = _unwrapped(model, X, y, sample_weight)
-    product, steps = 1.0, []
+    product = 1.0
+    steps: list[Any] = []
     for entry, gained, cost, later in zip(
         model.model_.ledger.rounds, gains, costs, costs[1:], strict=False
     ):

@@ -111,7 +111,7 @@ class RecursionView(LiveView):
 
     def __init__(self, console: Console | None = None, *, after: float = 0.0) -> None:
         super().__init__(after)
-        self._display: Status = Status(
+        self._display: Any = Status(
             "the first examples are drawn", console=console or error_console()
         )
 

@@ -37,7 +37,7 @@ def test_the_sharp_bound_is_certified() -> None:
     certificate = model.certificate_
     assert certificate.value == sample_sizes.sharp(300, 0.1, 2) < sample_sizes.strip(300, 0.1, 2)
     assert (certificate.size, certificate.delta) == (300, 0.1)
-    assert certificate.value == sample_sizes.sharp(**certificate.inputs)  # type: ignore[arg-type]
+    assert certificate.value == sample_sizes.sharp(**certificate.inputs)
 
 
 def test_the_certificate_holds_as_often_as_it_says_and_a_careless_one_does_not() -> None:

@@ -74,7 +74,7 @@ def test_consistent_certificate_is_recomputed_from_its_inputs() -> None:
     model = VersionSpaceClassifier("conjunctions").fit(*WORLD.draw(200, 0))
     certificate = model.certificate_
     assert certificate.value == pytest.approx(finite.consistent(200, 0.05, model.log_size_))
-    assert certificate.value == finite.occam(**certificate.inputs)  # type: ignore[arg-type]
+    assert certificate.value == finite.occam(**certificate.inputs)
 
 
 def test_agnostic_certificate_counts_mistakes() -> None:
