@@ -14,7 +14,7 @@ from distributed import Client
 
 import pacboost
 from pacboost.errors import DataError, ParameterError
-from pacboost.questions import dask_rows
+from pacboost.questions import mistakes
 from tests.cluster.clusters import bytes_of, forgets
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
@@ -155,7 +155,7 @@ def test_certify_a_data_frame(
             assert pacboost.certify(model, lazy, target="y") == alone
     assert pacboost.certify(model, lazy.drop(columns="y"), lazy["y"]) == alone
     assert pacboost.certify(model, new, target="y") == alone
-    monkeypatch.setattr(dask_rows, "MOST_ROWS", 600)
+    monkeypatch.setattr(mistakes, "MOST_ROWS", 600)
     assert 500 < int(pacboost.certify(model, lazy, target="y").inputs["n"]) < 700
     with pytest.raises(pacboost.PacboostError, match="trained on"):
         pacboost.certify(model, dd.from_pandas(known, npartitions=2), target="y")

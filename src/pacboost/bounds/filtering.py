@@ -141,7 +141,7 @@ MOST_LEVELS = 2000
     theorem="error ≤ g(g(… g(α) …)) once a level, α of tested weak rules, g(x) = 3x² - 2x³",
     reference="Schapire 1990; Krichevsky and Trofimov 1981; Ville 1939",
     subject="the majority",
-    again=lambda given, _: recursive_certificate(
+    again=lambda given, _: recursive_certificate(  # type: ignore[has-type]
         **given.inputs, delta=given.delta, draws=given.size, assumes=given.assumptions[0]
     ),
 )

@@ -47,7 +47,7 @@ PLANNED = (
     "holdout.clopper_pearson",
     reference="Clopper and Pearson 1934; Langford 2005",
     held_out=True,
-    again=lambda given, _: replace(certificate(**given.inputs), sample=given.sample),
+    again=lambda given, _: replace(certificate(**given.inputs), sample=given.sample),  # type: ignore[has-type]
     of=("model", "forest"),
 )
 def clopper_pearson(k: int, n: int, delta: float, models: int = 1, look: int = 0) -> float:
@@ -223,7 +223,7 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     "dependent.group_bets",
     theorem="R ≤ the least m at which bets on the groups' shares of mistakes reach 1/δ",
     reference="Waudby-Smith and Ramdas 2024; Hoeffding 1963; docs/proofs/dependent.md",
-    again=lambda given, _: certificate_of_shares(**given.inputs),
+    again=lambda given, _: certificate_of_shares(**given.inputs),  # type: ignore[has-type]
 )
 def group_bets(shares: str, delta: float) -> float:
     """Bound the risk by the shares of mistakes of all groups, in the form that ``counted`` gives.
@@ -240,7 +240,7 @@ def group_bets(shares: str, delta: float) -> float:
     "on the past",
     reference="Ville 1939; Howard, Ramdas, McAuliffe and Sekhon 2021; docs/proofs/dependent.md",
     held_out=True,
-    again=lambda given, _: replace(ordered_certificate(**given.inputs), sample=given.sample),
+    again=lambda given, _: replace(ordered_certificate(**given.inputs), sample=given.sample),  # type: ignore[has-type]
 )
 def ordered_mixture(k: int, n: int, delta: float) -> float:
     """Bound the mean risk over a period by the mistakes made in it, whatever rows depend on.

@@ -66,7 +66,7 @@ def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
     subject="the quantised vote",
     loose=True,
     rounded=True,
-    again=lambda given, _: certificate(**given.inputs),
+    again=lambda given, _: certificate(**given.inputs),  # type: ignore[has-type]
 )
 def occam_bound(
     mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
@@ -198,7 +198,7 @@ def _bits(bits: int) -> None:
     reference="Littlestone and Warmuth 1986; Langford 2005; docs/proofs/compression.md",
     subject="the compressed vote",
     rounded=True,
-    again=lambda given, _: vote_certificate(**given.inputs),
+    again=lambda given, _: vote_certificate(**given.inputs),  # type: ignore[has-type]
 )
 def vote_bound(
     mistakes: int, rest: int, n: int, features: int, rules: int, bits: int, delta: float
