@@ -247,17 +247,17 @@ def certify(
     0.9534
     """
     if not _plain_error(of, end):
-        found = certify_all(
+        family = certify_all(
             model, X, y, target=target, of=of, positive=positive, end=end, top_k=top_k,
             p_min=p_min, clip=clip, larger_than=larger_than, delta=delta, models=models,
             groups=groups, ordered=ordered, copies=copies, order=order,
         )  # fmt: skip
-        if len(found) > 1:
+        if len(family) > 1:
             raise ParameterError(
-                f"these are {len(found)} claims, and certify makes one; name one measure, one "
+                f"these are {len(family)} claims, and certify makes one; name one measure, one "
                 "class by positive= and one end, or call certify_all"
             )
-        return found.certificates[0]
+        return family.certificates[0]
     X, y = _read(model, X, y, target, None, groups, order, models, ordered=ordered)
     if positive is not None:
         raise ParameterError(
