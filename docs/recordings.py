@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pacboost.lab.offline import write_page
+from pacboost.lab.routes import write_page
 
 NOISE = {"kind": "moons", "n": 300, "noise": 0.2, "spread": 0.12}
 SPIRALS = {"kind": "spirals", "n": 250, "seed": 2}

@@ -24,7 +24,7 @@ from pacboost.cli.main import main
 from pacboost.errors import ParameterError
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
-from pacboost.estimators.strong.row_roles import by_chance
+from pacboost.estimators.strong.rows import by_chance
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE, Examples
 from pacboost.sources.arrays import ArrayTable
 from tests.attacks.worlds import make, public_classifiers

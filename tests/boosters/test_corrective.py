@@ -27,7 +27,7 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
 from pacboost.numerics.ascent import Climb
-from pacboost.numerics.whole_products import Floats
+from pacboost.numerics.soft_margin import Floats
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run

@@ -1,8 +1,10 @@
-"""FilterBoost: every edge lowers the logistic potential, which starts at ln 2."""
+"""FilterBoost and MadaBoost pay for every edge out of a potential; SmoothBoost has margins."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -21,96 +23,140 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import NO_MISTAKES
-from tests.training.run.prefixes import class_samples, sample_of, shares
+from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
+
+Floats = NDArray[np.float64]
+
+
+def loss(margins: Floats) -> Floats:
+    """The potential of MadaBoost."""
+    return np.where(margins < 0, 1 - margins, np.exp(-np.maximum(margins, 0.0)))
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a booster pays for an edge under its weights, out of what it has at first."""
+
+    kind: type[FilterBoost | Mada]
+    weight: Callable[[Floats], Floats]
+    potential: Callable[[Floats], Floats]
+    vote: Callable[[float], float]
+    price: Callable[[float], float]
+    most: float
+
+
+LOGISTIC = Account(
+    FilterBoost,
+    lambda margins: 1 / (1 + np.exp(margins)),
+    lambda margins: np.logaddexp(0, -margins),
+    math.atanh,
+    lambda edge: 1 - math.sqrt(max(0.0, 1 - edge**2)),
+    math.log(2),
+)
+CLIPPED = Account(
+    Mada,
+    lambda margins: np.minimum(1.0, np.exp(-margins)),
+    loss,
+    lambda edge: edge * math.exp(-edge),
+    lambda edge: 0.5 * edge**2 * math.exp(-edge),
+    1.0,
+)
+ACCOUNTS = pytest.mark.parametrize("account", [LOGISTIC, CLIPPED], ids=["logistic", "clipped"])
 
 
 def check_the_fall(
-    sample: Sample, learner: Learner, rounds: int, rules: FilterBoost | None = None
-) -> float:
-    """Walk through a run of ±1 rules; give Σ p(1 - √(1 - r²)), which is at most ln 2."""
-    booster = FilterBoost() if rules is None else rules
-    run = Run(sample, learner, booster, seed=4)
-    for _ in islice(run, rounds):
-        pass
+    account: Account, sample: Sample, learner: Learner, rounds: int,
+    rate: float = 1.0, share: float | None = None,
+) -> None:  # fmt: skip
+    """Walk through a run of ±1 rules: every edge has its price, and all prices their limit."""
+    run = Run(sample, learner, account.kind(rate), seed=4)
+    list(islice(run, rounds))
     first, signs = shares(sample), sample.signs[:, 0]
     margins, spent = np.zeros(sample.n_rows), 0.0
     for done in run.done:
-        weights = 1 / (1 + np.exp(margins))
-        p = float((first * weights).sum())
+        weights = first * account.weight(margins)
+        mu = float(weights.sum())
         answers = done.hypothesis.answers(sample)  # type: ignore[attr-defined]
-        edge = float((first * weights * signs * answers).sum()) / p
-        rounding = 1e-9 + 2 * sample.n_rows / (p * 2**52)
+        edge = float((weights * signs * answers).sum()) / mu
+        rounding = 1e-9 + 2 * sample.n_rows / (mu * 2**52)  # weights are whole
         assert done.entry.edge == pytest.approx(edge, abs=rounding)
         if edge < 1 - 1e-6:
-            wanted = booster.learning_rate * 0.5 * math.log((1 + edge) / (1 - edge))
             allowed = 1e-9 + 2 * rounding / (1 - edge**2)
-            assert done.entry.vote == pytest.approx(wanted, abs=allowed)
-        before = float((first * np.logaddexp(0, -margins)).sum())
+            assert done.entry.vote == pytest.approx(rate * account.vote(edge), abs=allowed)
+        before = float((first * account.potential(margins)).sum())
         margins = margins + done.entry.vote * signs * answers
-        fall = before - float((first * np.logaddexp(0, -margins)).sum())
-        price = booster.learning_rate * p * (1 - math.sqrt(max(0.0, 1 - edge**2)))
+        fall = before - float((first * account.potential(margins)).sum())
+        price = (rate if share is None else share) * mu * account.price(edge)
         assert fall >= price - 1e-9
         spent += price
         wrong = float(first[margins <= 0].sum())
-        assert wrong <= 2 * float((first / (1 + np.exp(margins))).sum()) + 1e-12
-    return spent
+        after = float((first * account.weight(margins)).sum())
+        assert wrong <= account.kind.error_factor * after + 1e-12
+    assert spent <= account.most + 1e-9
 
 
-@given(class_samples(st.just(2)), st.sampled_from([1.0, 0.3]))
-@settings(max_examples=60, deadline=None)
-def test_stumps_pay_for_their_edges(sample: Sample, rate: float) -> None:
-    assert check_the_fall(sample, Stump(), 30, FilterBoost(rate)) <= math.log(2) + 1e-9
+@given(
+    class_samples(st.just(2)), st.sampled_from([(LOGISTIC, 1.0), (LOGISTIC, 0.3), (CLIPPED, 1.0)])
+)
+@settings(max_examples=100, deadline=None)
+def test_stumps_pay_for_their_edges(sample: Sample, kind: tuple[Account, float]) -> None:
+    check_the_fall(kind[0], sample, Stump(), 30, kind[1])
 
 
+@ACCOUNTS
 @pytest.mark.parametrize("edge", [0.05, 0.2, 0.5, 0.9])
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
-def test_adversaries_pay_for_their_edges(edge: float, order: str) -> None:
-    X, signs = noisy(200, 2, seed=1)
-    sample = make_sample(X, signs)
-    assert check_the_fall(sample, Adversary(edge, order), 60) <= math.log(2) + 1e-9
+def test_adversaries_pay_for_their_edges(account: Account, edge: float, order: str) -> None:
+    check_the_fall(account, make_sample(*noisy(200, 2, seed=1)), Adversary(edge, order), 60)
 
 
 def test_votes_that_are_too_large_are_caught() -> None:
     """Scaled by 2.5, they lower the potential by less than the price, or raise it."""
-    X, signs = noisy(200, 2, seed=1)
+    sample = make_sample(*noisy(200, 2, seed=1))
     with pytest.raises(AssertionError):
-        check_the_fall(make_sample(X, signs), Adversary(0.5), 30, FilterBoost(2.5))
+        check_the_fall(LOGISTIC, sample, Adversary(0.5), 30, 2.5)
+
+
+def test_a_price_without_its_exponential_is_caught() -> None:
+    """Were the fall ½ r² μ, large edges could not pay it."""
+    sample = make_sample(*noisy(200, 2, seed=1))
+    with pytest.raises(AssertionError):
+        check_the_fall(CLIPPED, sample, Adversary(0.9), 3, share=math.exp(0.9))
 
 
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
-@pytest.mark.parametrize("rate", [1.0, 0.5])
+@pytest.mark.parametrize("rules", [FilterBoost(), FilterBoost(0.5), Mada()])
 def test_the_error_falls_below_epsilon_in_the_promised_rounds(
-    edge: float, epsilon: float, rate: float, order: str
+    rules: FilterBoost | Mada, edge: float, epsilon: float, order: str
 ) -> None:
-    """Known from the mean weight alone, which is then below ε/2."""
-    X, signs = noisy(300, 2, seed=2)
-    rules = FilterBoost(rate)
-    run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
+    """Known from the mean weight alone."""
+    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge, order), rules, seed=7)
     for done in islice(run, math.floor(rules.most_rounds(edge, epsilon)) + 1):
-        chances = rules.chances(run.state.margins, len(run.done))
-        p = float(chances.mean())
-        assert done.entry.training_error <= 2 * p
+        mu = float(rules.chances(run.state.margins, len(run.done)).mean())
+        assert done.entry.training_error <= rules.error_factor * mu
         weights = rules.request(run.state).weights
-        assert weights.max() / weights.sum() <= (1 + 1e-9) / (p * 300)
-        if 2 * p < epsilon:
+        assert weights.max() / weights.sum() <= (1 + 1e-9) / (mu * 300)
+        if rules.error_factor * mu < epsilon:
             return
-    raise AssertionError(f"the mean weight is {p} after {len(run.done)} rounds")
+    raise AssertionError(f"the mean weight is {mu} after {len(run.done)} rounds")
 
 
+@ACCOUNTS
 @given(class_samples(), st.sampled_from([1.0, 5.0]))
 @settings(max_examples=40, deadline=None)
-def test_no_row_weighs_more_than_twice_its_first_weight(sample: Sample, rate: float) -> None:
-    booster = FilterBoost(rate)
+def test_no_row_weighs_more_than_it_can(account: Account, sample: Sample, rate: float) -> None:
+    """Twice its first weight with FilterBoost, where rows start at one half; else that weight."""
+    booster = account.kind(rate)
     run = Run(sample, Tree(max_leaves=3, min_leaf_rows=1), booster)
-    start = booster.request(run.state).weights.copy()
+    most = booster.error_factor * booster.request(run.state).weights.copy()
     for _ in islice(run, 10):
         request = booster.request(run.state)
-        assert (request.weights <= 2 * start + 1).all()
+        assert (request.weights <= most + 1).all()
         assert (request.weights >= 1).all()
-        assert request.weight == int(request.weights.sum()) <= MOST_TOTAL + start.size
-        wanted = 2 * start / (1 + np.exp(run.state.margins))
+        assert request.weight == int(request.weights.sum()) <= MOST_TOTAL + most.size
+        wanted = most * account.weight(run.state.margins)
         assert request.weights == pytest.approx(wanted, rel=1e-12, abs=1.5)
 
 
@@ -132,91 +178,13 @@ def test_rounds_grow_with_shrinkage_and_without_edge() -> None:
     assert FilterBoost().most_rounds(0.2, 0.1) <= math.log(2) / (0.1 * 0.1**2)
 
 
-# MadaBoost: no row ever weighs more than at the start, and each edge has its price.
-
-Floats = NDArray[np.float64]
-
-
-def loss(margins: Floats) -> Floats:
-    return np.where(margins < 0, 1 - margins, np.exp(-np.maximum(margins, 0.0)))
-
-
-def check_the_clipped_fall(
-    sample: Sample, learner: Learner, rounds: int, price: float = 1.0
-) -> float:
-    """Walk through a run of ±1 rules; give Σ ½ r² exp(-r) μ, which is at most 1."""
-    run = Run(sample, learner, Mada(), seed=4)
-    for _ in islice(run, rounds):
-        pass
-    first, signs = shares(sample), sample.signs[:, 0]
-    margins, spent = np.zeros(sample.n_rows), 0.0
-    for done in run.done:
-        weights = np.minimum(1.0, np.exp(-margins))
-        mu = float((first * weights).sum())
-        answers = done.hypothesis.answers(sample)  # type: ignore[attr-defined]
-        edge = float((first * weights * signs * answers).sum()) / mu
-        rounding = 1e-9 + 2 * sample.n_rows / (mu * 2**52)  # weights are whole, and only fall
-        assert done.entry.edge == pytest.approx(edge, abs=rounding)
-        assert done.entry.vote == pytest.approx(edge * math.exp(-edge), abs=rounding)
-        before = float((first * loss(margins)).sum())
-        margins = margins + done.entry.vote * signs * answers
-        fall = before - float((first * loss(margins)).sum())
-        assert fall >= price * 0.5 * edge**2 * math.exp(-edge) * mu - 1e-12
-        spent += 0.5 * edge**2 * math.exp(-edge) * mu
-        wrong = float(first[margins <= 0].sum())
-        assert wrong <= float((first * np.minimum(1.0, np.exp(-margins))).sum()) + 1e-12
-    return spent
-
-
-@given(class_samples(st.just(2)))
-@settings(max_examples=60, deadline=None)
-def test_clipped_stumps_pay_for_their_edges(sample: Sample) -> None:
-    assert check_the_clipped_fall(sample, Stump(), 30) <= 1 + 1e-9
-
-
-@pytest.mark.parametrize("edge", [0.05, 0.2, 0.5, 0.9])
-@pytest.mark.parametrize("order", ["random", "heavy", "light"])
-def test_clipped_adversaries_pay_for_their_edges(edge: float, order: str) -> None:
-    X, signs = noisy(200, 2, seed=1)
-    sample = sample_of(X, (signs > 0).astype(np.int64), 2)
-    assert check_the_clipped_fall(sample, Adversary(edge, order), 60) <= 1 + 1e-9
-
-
-def test_a_price_without_its_exponential_is_caught() -> None:
-    """Were the fall ½ r² μ, large edges could not pay it."""
-    X, signs = noisy(200, 2, seed=1)
-    sample = sample_of(X, (signs > 0).astype(np.int64), 2)
-    with pytest.raises(AssertionError):
-        check_the_clipped_fall(sample, Adversary(0.9), 3, price=math.exp(0.9))
-
-
-@pytest.mark.parametrize("order", ["random", "heavy", "light"])
-@pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
-def test_the_mean_weight_falls_below_epsilon_in_the_promised_rounds(
-    edge: float, epsilon: float, order: str
-) -> None:
-    """With gamma = edge/2: T ≤ exp(2·gamma)/(2·epsilon·gamma²)."""
-    X, signs = noisy(300, 2, seed=2)
-    gamma = edge / 2
-    promised = math.ceil(math.exp(2 * gamma) / (2 * epsilon * gamma**2))
-    run = Run(sample_of(X, (signs > 0).astype(np.int64), 2), Adversary(edge, order), Mada(), seed=7)
-    margins = np.zeros(300)
-    for done in islice(run, promised):
-        margins += done.entry.vote * signs * done.hypothesis.answers(run.sample)  # type: ignore[attr-defined]
-        mu = float(np.minimum(1.0, np.exp(-margins)).mean())
-        assert done.entry.training_error <= mu + 1e-12
-        if mu < epsilon:
-            return
-    raise AssertionError(f"the mean weight is {mu} after {promised} rounds")
-
-
 @pytest.mark.parametrize("rate", [0.2, 0.7])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.4, 0.1), (0.6, 0.05)])
 def test_smaller_votes_keep_a_longer_promise(edge: float, epsilon: float, rate: float) -> None:
     """A part ν of the vote pays (ν - ν²/2)·r²·exp(-r)·μ in every round."""
     X, signs = noisy(300, 2, seed=2)
     rules = Mada(rate)
-    run = Run(sample_of(X, (signs > 0).astype(np.int64), 2), Adversary(edge), rules, seed=7)
+    run = Run(make_sample(X, signs), Adversary(edge), rules, seed=7)
     before, mu = 1.0, 1.0
     for done in islice(run, math.floor(rules.most_rounds(edge, epsilon)) + 1):
         r, margins = done.entry.edge, run.state.margins[:, 0]
@@ -226,21 +194,6 @@ def test_smaller_votes_keep_a_longer_promise(edge: float, epsilon: float, rate: 
         if mu < epsilon:
             return
     raise AssertionError(f"the mean weight is {mu}")
-
-
-@given(class_samples(), st.sampled_from([1.0, 5.0]))
-@settings(max_examples=40, deadline=None)
-def test_no_row_weighs_more_than_at_the_start(sample: Sample, rate: float) -> None:
-    booster = Mada(rate)
-    run = Run(sample, Tree(max_leaves=3, min_leaf_rows=1), booster)
-    start = booster.request(run.state).weights.copy()
-    for _ in islice(run, 10):
-        request = booster.request(run.state)
-        assert (request.weights <= start).all()
-        assert (request.weights >= 1).all()
-        assert request.weight == int(request.weights.sum())
-        wanted = start * np.minimum(1.0, np.exp(-run.state.margins))
-        assert request.weights == pytest.approx(wanted, rel=1e-12, abs=1.0)
 
 
 def test_the_vote_is_the_edge_times_its_exponential() -> None:

@@ -13,7 +13,7 @@ from pacboost.boosters.corrective import CorrectiveState
 from pacboost.boosters.soft_margin import ERLP, LP, MLP, CorrectiveERLP, Soft, Total
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
-from pacboost.numerics.whole_products import edges_of, whole_votes
+from pacboost.numerics.soft_margin import edges_of, whole_votes
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run

@@ -25,7 +25,7 @@ def plan(rows: int) -> Choice:
 
 def test_trees_of_a_strong_classifier_change_step_by_step() -> None:
     found = [plan(rows) for rows in SIZES]
-    made = [choice.candidate.make() for choice in found]
+    made = [choice.make() for choice in found]
     first, last = made[0], made[-1]
     assert (first.subsample, first.max_features, first.learning_rate) == (0.8, 0.5, 0.1)
     assert (last.subsample, last.max_features, last.learning_rate) == (1.0, 1.0, 0.2)

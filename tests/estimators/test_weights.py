@@ -20,7 +20,7 @@ from pacboost import (
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.strong import row_roles
+from pacboost.estimators.strong import rows as row_roles
 from pacboost.estimators.strong.candidates import WatchedRounds
 
 WITHOUT = "counted without weights"

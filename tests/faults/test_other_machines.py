@@ -16,7 +16,7 @@ import pytest
 
 from pacboost.boosters.brown import erfc
 from pacboost.numerics import same_bits
-from pacboost.numerics.triangles import solved
+from pacboost.numerics.same_bits import solved
 from tests.test_model_bytes import MODELS, digest
 
 ROOT = Path(__file__).parents[2]

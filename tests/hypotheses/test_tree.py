@@ -84,7 +84,7 @@ def random_rule(
         members=generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8),
         gain=np.ones(splits),
         cover=np.ones(2 * splits + 1),
-        values=generator.integers(-(2**30), 2**30, (splits + 1, outputs)) * VOTE_UNIT,
+        values=generator.integers(-(2**30), 2**30, (splits + 1, outputs)).astype(float) * VOTE_UNIT,
         slope=None if slopes is None else slopes[feature],
     )
 

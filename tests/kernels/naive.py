@@ -7,14 +7,23 @@ added in NumPy's order, so sums of floats agree with a kernel's to rounding and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.runtime.team import together
 from pacboost.numerics.exact import wrong_classes as by_scores
 from pacboost.numerics.exact import wrong_margins
 
 Cuts = Sequence[NDArray[np.float64]]
+
+
+def summed(body: Any, *arguments: Any) -> list[int]:
+    """Return what the kernel of a team adds up, by a team of one."""
+    totals = np.zeros((1, 2), dtype=np.int64)
+    together(body, *arguments, totals, at_most=1)
+    return [int(total) for total in totals[0]]
 
 
 def encode(values: NDArray[np.floating], cuts: Cuts, missing: int) -> NDArray[np.int64]:

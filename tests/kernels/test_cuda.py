@@ -15,8 +15,8 @@ import pytest
 
 from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
-from pacboost.kernels import cuts, measure, team_steps
 from pacboost.kernels import forest as forest_grow
+from pacboost.kernels import measure, split, update
 from pacboost.kernels.cuda import (
     device,
     encode,
@@ -26,8 +26,7 @@ from pacboost.kernels.cuda import (
     twins,
     weighing,
 )
-from pacboost.kernels.exp_log import MOST
-from pacboost.kernels.exp_of_rows import LOG_UNITS, ROWS_PER_TILE
+from pacboost.kernels.same_bits import LOG_UNITS, MOST, ROWS_PER_TILE
 from pacboost.numerics.same_bits import LN2_HIGH, LN2_LOW, total
 
 
@@ -75,7 +74,7 @@ def test_every_source_compiles(file: str, tmp_path: Path) -> None:
 
 def test_every_twin_is_named_as_its_original() -> None:
     for name in twins.TWINS:
-        assert hasattr(team_steps, name) or hasattr(team_steps, name), name
+        assert hasattr(update, name) or hasattr(measure, name), name
     launched = set(re.findall(r'_launch\(\s*"(\w+)"', Path(twins.__file__).read_text()))
     assert launched <= set(re.findall(r"__global__ void (\w+)\(", device.source_of("rows.cu")))
 
@@ -94,11 +93,11 @@ def test_constants_are_those_of_the_cpu() -> None:
     columns = re.search(r"enum \{ (LANE, .*), FEATURE_COLUMNS \}", tree)
     assert columns is not None
     for place, name in enumerate(columns[1].split(", ")):
-        assert getattr(cuts, name) == place
+        assert getattr(split, name) == place
     rules = re.search(r"enum \{ (CRITERION, .*?),\s*RULES \};", tree, re.DOTALL)
     assert rules is not None
     for place, name in enumerate(rules[1].split(", ")):
-        assert getattr(cuts, name) == place
+        assert getattr(split, name) == place
     batch = re.search(r"#define BATCH (\d+)", tree)
     assert batch is not None
     assert int(batch[1]) == launches.BATCH

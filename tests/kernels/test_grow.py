@@ -12,10 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import best_split, cuts, grow, plain_split, routing
+from pacboost.kernels import grow, routing, split, split_general, update
+from pacboost.kernels.runtime.team import together
 from tests.kernels import naive
 
-CRITERIA = {"newton": cuts.NEWTON, "z": cuts.Z, "error": cuts.ERROR}
+CRITERIA = {"newton": split.NEWTON, "z": split.Z, "error": split.ERROR}
 WIDTH = 264
 FREE = np.array([-np.inf, np.inf])
 
@@ -53,16 +54,16 @@ def world_of(
     count = len(sizes)
     codes = np.zeros((count, rows), dtype=np.uint8)
     features = np.zeros((count, 6), dtype=np.int64)
-    features[:, cuts.BINS] = sizes
-    features[:, cuts.CATEGORY] = generator.random(count) < 0.5
-    features[:, cuts.DEFAULT] = -1
+    features[:, split.BINS] = sizes
+    features[:, split.CATEGORY] = generator.random(count) < 0.5
+    features[:, split.DEFAULT] = -1
     maps = np.tile(np.arange(256, dtype=np.uint8), (count, 1))
     lane_of = generator.permutation(len(alone) + len(shared))
     for j, size in enumerate(alone):
         own = generator.integers(size, size=rows)
         own[generator.random(rows) < missing_rate] = missing
         codes[j] = own
-        features[j, cuts.LANE] = lane_of[j]
+        features[j, split.LANE] = lane_of[j]
     j = len(alone)
     for g, group in enumerate(shared):
         which = generator.integers(-1, len(group), size=rows)  # -1: all have their default
@@ -74,8 +75,8 @@ def world_of(
             here = which == k
             own[here] = generator.choice(others, here.sum())
             codes[j] = own
-            features[j, cuts.LANE] = lane_of[len(alone) + g]
-            features[j, [cuts.BASE, cuts.DEFAULT]] = first, default
+            features[j, split.LANE] = lane_of[len(alone) + g]
+            features[j, [split.BASE, split.DEFAULT]] = first, default
             maps[j] = routing.NO_PLACE
             maps[j, others] = first + np.arange(size - 1)
             maps[j, default] = 0
@@ -186,7 +187,7 @@ def test_pairs_come_apart_again_when_their_sums_are_as_large_as_can_be() -> None
         found = np.zeros((1, 8, 2), dtype=np.int64)
         rows = np.arange(2, dtype=np.uint32)
         grow.count(np.zeros((1, 2), np.uint64), 1, rows, pairs, found, 0, 1)
-        assert (found[0, 0, 0] >> 32, found[0, 0, 0] & cuts.LOW) == (pull, 2**32 - 1)
+        assert (found[0, 0, 0] >> 32, found[0, 0, 0] & split.LOW) == (pull, 2**32 - 1)
 
 
 @settings(deadline=None, max_examples=60)
@@ -211,14 +212,14 @@ def test_pairs_equal_the_twins(
         flips = np.ones((1, 1), dtype=np.int8)  # nothing to add up
     scales = 2.0**-24, 2.0**30 / max(1, weights.sum())
     pairs = np.empty((len(flips), rows), dtype=np.int64)
-    cuts.pair_up(weights, pulls, signed, flips, *scales, pairs)
+    together(update.pair_up, weights, pulls, signed, flips, *scales, pairs)
     own = pulls * weights if signed else pulls
     wanted_pulls, wanted_weights = naive.pair_up(weights, own, flips, *scales)
     np.testing.assert_array_equal(pairs >> 32, wanted_pulls)
-    np.testing.assert_array_equal(pairs & cuts.LOW, np.tile(wanted_weights, (len(flips), 1)))
+    np.testing.assert_array_equal(pairs & split.LOW, np.tile(wanted_weights, (len(flips), 1)))
     if outputs == 1:
         line = np.empty(rows, dtype=np.int64)
-        cuts.pair_up_one(weights.ravel(), pulls.ravel(), signed, *scales, line)
+        together(update.pair_up_one, weights.ravel(), pulls.ravel(), signed, *scales, line)
         np.testing.assert_array_equal(line, pairs[0])
 
 
@@ -290,14 +291,14 @@ def test_a_split_says_the_same_of_lanes_as_of_codes(world: World, seed: int) -> 
     generator = np.random.default_rng(seed)
     lanes = naive.lanes(world.words())
     for codes, feature in zip(world.codes, world.features, strict=True):
-        best = np.array([0, generator.integers(feature[cuts.BINS]), generator.integers(2)])
+        best = np.array([0, generator.integers(feature[split.BINS]), generator.integers(2)])
         members = generator.integers(0, 2, 256).astype(np.uint8)
         goes_left = np.empty(256, dtype=np.uint8)
         routing.sides(feature, best, members, world.missing, goes_left)
         wanted = np.where(codes == world.missing, best[2], codes <= best[1])
-        if feature[cuts.CATEGORY]:
+        if feature[split.CATEGORY]:
             wanted = members[codes]
-        np.testing.assert_array_equal(goes_left[lanes[feature[cuts.LANE]]], wanted)
+        np.testing.assert_array_equal(goes_left[lanes[feature[split.LANE]]], wanted)
 
 
 @dataclass(frozen=True)
@@ -339,7 +340,7 @@ def scan(
     grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
     best, members = np.full(3, -1), np.full(256, 9, dtype=np.uint8)
     everything = np.ones(len(world.features), dtype=np.uint8)
-    after, before = best_split.scan(
+    after, before = split_general.scan(
         histogram,
         world.features,
         everything if allowed is None else allowed,
@@ -383,10 +384,10 @@ def divisions(
     world: World, j: int, rows: NDArray[np.uint32], node: Node, smooth: float, root: Root | None
 ) -> list[tuple[NDArray[np.bool_], float]]:
     """All divisions of a node's rows by one feature, by the twin, and what their gains lose."""
-    bins = int(world.features[j, cuts.BINS])
+    bins = int(world.features[j, split.BINS])
     own = world.codes[j, rows].astype(np.int64)
     own[own == world.missing] = bins
-    if not world.features[j, cuts.CATEGORY]:
+    if not world.features[j, split.CATEGORY]:
         return [(left[own], 0.0) for left in naive.splits(bins + 1, None)]
     sums = sums_of(own, node, bins)
     penalty = node.level_penalty * max(int((sums != 0).any(axis=0).sum()) - 2, 0)
@@ -465,7 +466,7 @@ def test_the_split_found_is_the_best_of_the_twins(
     goes_left = np.empty(256, dtype=np.uint8)
     feature = world.features[found.best[0]]
     routing.sides(feature, found.best, found.members, world.missing, goes_left)
-    lane = naive.lanes(world.words())[feature[cuts.LANE], rows]
+    lane = naive.lanes(world.words())[feature[split.LANE], rows]
     gain = node.gain(goes_left[lane] != 0)
     assert gain is not None
     lost = {lost for _, lost in divisions(world, int(found.best[0]), rows, node, smooth, root)}
@@ -476,7 +477,7 @@ def test_the_split_found_is_the_best_of_the_twins(
 def some_root(generator: np.random.Generator, world: World) -> Root:
     """Orders of all levels, as a root may have found them, and evidence for some of them."""
     root = Root.of(world)
-    for j, bins in enumerate(world.features[:, cuts.BINS]):
+    for j, bins in enumerate(world.features[:, split.BINS]):
         root.orders[j, : bins + 1] = generator.permutation(bins + 1)
     root.evidence[:] = generator.choice([0.0, 1.5, 40.0], root.evidence.size)
     return root
@@ -491,11 +492,11 @@ def test_a_root_keeps_what_it_knows_of_levels(world: World, lines: int, noise: f
         return
     node = Node(pulls, weights, "newton", 0.0, 1.0, 0.0, 0.0)
     root, smooth = Root.of(world), 1e5
-    rules = np.array([cuts.NEWTON, 0.0, 0, 0, smooth, 0, 0, noise])
+    rules = np.array([split.NEWTON, 0.0, 0, 0, smooth, 0, 0, noise])
     nothing = np.zeros(len(world.features), dtype=np.uint8)  # also of features that are not drawn
     scan(world, rows, pairs, rules, allowed=nothing, root=root, at_root=True)
-    for j in np.flatnonzero(world.features[:, cuts.CATEGORY]).tolist():
-        bins = int(world.features[j, cuts.BINS])
+    for j in np.flatnonzero(world.features[:, split.CATEGORY]).tolist():
+        bins = int(world.features[j, split.BINS])
         own = world.codes[j].astype(np.int64)
         own[own == world.missing] = bins
         sums = sums_of(own, node, bins)
@@ -514,19 +515,19 @@ def test_the_plain_search_finds_what_the_general_one_finds(
     rows = some_rows(generator, world.codes.shape[1])
     if rows.size == 0:
         rows = np.zeros(1, dtype=np.uint32)
-    world.features[:, cuts.CATEGORY] = 0
+    world.features[:, split.CATEGORY] = 0
     _, _, pairs = some_pairs(generator, 1, world.codes.shape[1])
-    rules = np.array([cuts.NEWTON, penalty, *least, 0.0, 0.0, 0.0, 0.0])
+    rules = np.array([split.NEWTON, penalty, *least, 0.0, 0.0, 0.0, 0.0])
     allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
     wanted = scan(world, rows, pairs, rules, allowed=allowed)
 
     words = world.words()
     histogram = np.zeros((1, 8 * len(words), WIDTH), dtype=np.int64)
     grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
-    alone = len(world.features) == world.lanes and rows.size <= plain_split.FEW_ROWS
+    alone = len(world.features) == world.lanes and rows.size <= split.FEW_ROWS
     for few in (rows[:0], rows) if alone else (rows[:0],):  # by histograms, and by the rows
         best = np.full(3, -1)
-        after, before = plain_split.scan(
+        after, before = split.scan(
             histogram[0], world.features, allowed, world.missing, rows.size, rules, best, words,
             few, pairs[0],
         )  # fmt: skip
@@ -542,14 +543,14 @@ def test_what_is_not_in_a_node_goes_with_the_missing_values(world: World, seed: 
     if rows.size == 0:
         return
     _, weights, pairs = some_pairs(generator, 1, world.codes.shape[1])
-    found = scan(world, rows, pairs, np.array([cuts.NEWTON, 0.0, 0, 0, 0, 0, 0, 0]))
+    found = scan(world, rows, pairs, np.array([split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0]))
     if found.gain <= 0:
         return
     feature = world.features[found.best[0]]
-    codes, bins = world.codes[found.best[0], rows], feature[cuts.BINS]
+    codes, bins = world.codes[found.best[0], rows], feature[split.BINS]
     here = np.bincount(codes, weights[rows], 256)
-    goes_left = found.members if feature[cuts.CATEGORY] else np.arange(256) <= found.best[1]
-    if feature[cuts.CATEGORY]:
+    goes_left = found.members if feature[split.CATEGORY] else np.arange(256) <= found.best[1]
+    if feature[split.CATEGORY]:
         assert found.members[world.missing] == found.best[2]
         absent = here[:bins] == 0
         assert (found.members[:bins][absent] == found.best[2]).all()
@@ -561,11 +562,11 @@ def test_what_is_not_in_a_node_goes_with_the_missing_values(world: World, seed: 
 def test_of_equal_splits_the_first_counts() -> None:
     codes = np.array([[0, 0, 1, 1]] * 3, dtype=np.uint8)
     features = np.zeros((3, 6), dtype=np.int64)
-    features[:, cuts.LANE], features[:, cuts.BINS] = range(3), 2
-    features[:, cuts.DEFAULT] = -1
+    features[:, split.LANE], features[:, split.BINS] = range(3), 2
+    features[:, split.DEFAULT] = -1
     world = World(codes, features, np.tile(np.arange(256, dtype=np.uint8), (3, 1)), 3, 2)
     pairs = ((np.array([[1, 1, -1, -1]]) << 32) + 1) << 20
-    rules = np.array([cuts.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])
+    rules = np.array([split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])
     found = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
     assert found.best.tolist() == [0, 0, 1]
     assert found.gain == pytest.approx(4 << 20)
@@ -584,7 +585,7 @@ def test_smoothing_keeps_rare_levels_from_the_ends(smooth: int, order: list[int]
     pulls[[0, 10, 11]] *= -1  # level 0: 8 of 10 for +, level 1: 6 of 10 for -; level 2: 1 for +
     pairs = ((pulls[None] << 32) + 1) << 20
     root = Root.of(world)
-    rules = np.array([cuts.NEWTON, 0.0, 0, 0, smooth << 20, 0, 0, 0])
+    rules = np.array([split.NEWTON, 0.0, 0, 0, smooth << 20, 0, 0, 0])
     scan(world, np.arange(21, dtype=np.uint32), pairs, rules, root=root, at_root=True)
     assert root.orders[0, :4].tolist() == order
 
@@ -593,7 +594,7 @@ def test_levels_without_rows_do_not_disturb_the_order() -> None:
     world = one_feature([0, 0, 2, 2, 3, 3, 4, 4], 5, category=True)
     pairs = ((np.array([[1, 1, -1, -1, 1, 1, -1, -1]]) << 32) + 1) << 20
     rules = np.array(
-        [cuts.NEWTON, 0.0, 0, 0, 0, 0, 0, 0]
+        [split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0]
     )  # no smoothing: 0/0 where a level is not there
     found = scan(world, np.arange(8, dtype=np.uint32), pairs, rules)
     assert found.gain == pytest.approx(8 << 20)
@@ -603,7 +604,7 @@ def test_levels_without_rows_do_not_disturb_the_order() -> None:
 def test_missing_values_can_be_what_is_split_off(category: bool) -> None:
     world = one_feature([0, 1, 0, 2, 2], 2, category)
     pairs = ((np.array([[1, 1, 1, -1, -1]]) << 32) + 1) << 20
-    rules = np.array([cuts.Z, 0.0, 0, 0, 0, 0, 0, 0])
+    rules = np.array([split.Z, 0.0, 0, 0, 0, 0, 0, 0])
     found = scan(world, np.arange(5, dtype=np.uint32), pairs, rules)
     goes_left = np.empty(256, dtype=np.uint8)
     routing.sides(world.features[0], found.best, found.members, 2, goes_left)
@@ -616,7 +617,7 @@ def test_a_split_against_its_slope_is_left_out(slope: int, rising: bool) -> None
     world = one_feature([0, 0, 1, 1], 2, category=False, slope=slope)
     pulls = np.array([[-1, -1, 1, 1]]) * (1 if rising else -1)
     pairs = ((pulls << 32) + 1) << 20
-    rules = np.array([cuts.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])
+    rules = np.array([split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])
     found = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
     assert (found.gain > 0) == (rising == (slope > 0))
     narrow = np.array([-np.inf, -2.0])  # both sides would be held at -2
@@ -661,13 +662,13 @@ def test_rows_settle_where_the_twin_walks_them(world: World, splits: int, seed: 
     members = generator.integers(0, 2, (splits, 256)).astype(np.uint8)
     nodes = np.empty((splits, 6), dtype=np.int32)
     for t, feature in enumerate(own):
-        best = np.array([0, generator.integers(feature[cuts.BINS]), generator.integers(2)])
+        best = np.array([0, generator.integers(feature[split.BINS]), generator.integers(2)])
         routing.sides(feature, best, members[t], world.missing, tables[t])
-        member = t if feature[cuts.CATEGORY] else -1
+        member = t if feature[split.CATEGORY] else -1
         nodes[t] = features[t], best[1], best[2], left[t], right[t], member
     rows = some_rows(generator, world.codes.shape[1])
     cells = np.full(world.codes.shape[1], 200, dtype=np.uint8)
-    routing.settle(world.words(), own[:, cuts.LANE], tables, left, right, rows, cells)
+    routing.settle(world.words(), own[:, split.LANE], tables, left, right, rows, cells)
     wanted = np.full(cells.size, 200)
     wanted[rows] = naive.walk(world.codes, nodes, members, world.missing)[rows]
     np.testing.assert_array_equal(cells, wanted)

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.kernels import measure
+from pacboost.kernels.runtime.team import together
 from tests.kernels import naive
+from tests.kernels.naive import summed
 
 
 def measured(
@@ -20,7 +22,7 @@ def measured(
     spans = -(-weights.size // size)
     sums = np.full((spans, 2), -1, dtype=np.int64)
     squares = np.full(spans, np.nan)
-    measure.masses(weights, agree, size, sums, squares)
+    together(measure.masses, weights, agree, size, sums, squares)
     return sums, squares
 
 
@@ -64,17 +66,17 @@ def test_mistakes_equal_the_twins(seed: int, rows: int, one: bool) -> None:
     generator = np.random.default_rng(seed)
     margins = generator.integers(-2, 3, rows) / 2.0
     first = generator.integers(1, 2**40, 1 if one else rows)
-    assert measure.mistakes(margins, first) == naive.mistakes(margins, first)
+    assert summed(measure.mistakes, margins, first)[0] == naive.mistakes(margins, first)
 
 
 def test_a_tie_is_a_mistake_and_minus_zero_is_a_tie() -> None:
     margins = np.array([0.0, -0.0, 2.0**-40, -(2.0**-40)])
-    assert measure.mistakes(margins, np.array([1])) == 3
+    assert summed(measure.mistakes, margins, np.array([1]))[0] == 3
 
 
 def test_no_rows_make_no_mistakes() -> None:
-    assert measure.mistakes(np.empty(0), np.array([7])) == 0
-    assert measure.mistakes(np.empty(0), np.empty(0, dtype=np.int64)) == 0
+    assert summed(measure.mistakes, np.empty(0), np.array([7]))[0] == 0
+    assert summed(measure.mistakes, np.empty(0), np.empty(0, dtype=np.int64))[0] == 0
 
 
 @pytest.mark.thinned(3)
@@ -90,7 +92,7 @@ def test_cell_sums_equal_the_twins(outputs: int, dtype: Any, signed: bool) -> No
     pulls = signs * generator.integers(0, 2**20, (rows, outputs))
     sums, squares = np.zeros((2, count, outputs), dtype=np.int64), np.full(7, np.nan)
     given = signs if signed else pulls
-    measure.cell_sums(cells, weights, given, signed, size, sums, squares)
+    together(measure.cell_sums, cells, weights, given, signed, size, sums[None], squares)
     own = signs * weights if signed else pulls
     np.testing.assert_array_equal(sums, naive.cell_sums(cells, weights, own, count))
     spans = np.add.reduceat((own.astype(float) ** 2).sum(axis=1), np.arange(0, rows, size))
@@ -98,7 +100,7 @@ def test_cell_sums_equal_the_twins(outputs: int, dtype: Any, signed: bool) -> No
     if outputs == 1:
         again, also = np.zeros((2, count), dtype=np.int64), np.full(7, np.nan)
         flat = weights.ravel(), given.ravel()
-        measure.cell_sums_of_one(cells, *flat, signed, size, again, also)
+        together(measure.cell_sums_of_one, cells, *flat, signed, size, again[None], also)
         np.testing.assert_array_equal(again, sums[..., 0])
         np.testing.assert_array_equal(also, squares)
 
@@ -120,11 +122,11 @@ def add_up(
         wrong = np.zeros(rows, dtype=np.bool_)
         pulls = np.arange(margins.size).reshape(margins.shape)
         given = np.arange(rows), margins, signs, pulls
-        measure.class_rows(*given, np.empty((0, 2)), costs, wrong, squares)
+        together(measure.class_rows, *given, np.empty((0, 2)), costs, wrong, squares)
         sums[:] = np.add.reduceat(costs * base, np.arange(0, rows, size))
         np.testing.assert_array_equal(squares, (pulls.astype(float) ** 2).sum(axis=1))
     else:
-        measure.potential(KINDS[kind], margins, base, size, sums)
+        together(measure.potential, KINDS[kind], margins, base, size, sums)
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "softmax"])
@@ -145,7 +147,7 @@ def test_potentials_equal_the_twins(kind: str, outputs: int, one: bool, reach: f
     cost = naive.costs(kind, margins, signs) * base
     np.testing.assert_allclose(sums, np.add.reduceat(cost, np.arange(0, rows, size)), rtol=1e-12)
     if kind == "logistic" and outputs == 1 and one:
-        measure.log_costs(margins[:, 0], size, sums)
+        together(measure.log_costs, margins[:, 0], size, sums)
         expected = np.add.reduceat(cost / base, np.arange(0, rows, size))
         np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
 
@@ -162,7 +164,7 @@ def test_tiny_costs_are_off_by_no_more_than_rounding(kind: str) -> None:
     add_up(kind, margins, signs, np.ones(1), 1, sums)
     assert (np.abs(sums - cost) <= 1e-12 * cost + 4 * (40 + margins[:, 0]) * 2**-53).all()
     if kind == "logistic":
-        measure.log_costs(margins[:, 0], 1, sums)
+        together(measure.log_costs, margins[:, 0], 1, sums)
         np.testing.assert_allclose(sums, cost, rtol=1e-12, atol=2**-52)
 
 
@@ -179,12 +181,12 @@ def test_wrong_classes_equal_the_twins(seed: int, rows: int, outputs: int, one: 
     signs = np.where(np.eye(outputs)[labels] > 0, np.int8(1), np.int8(-1))
     margins = generator.integers(-2, 3, (rows, outputs)) / 2.0
     first = generator.integers(1, 2**40, 1 if one else rows)
-    ours = measure.wrong_classes(margins, signs, first)
+    ours = summed(measure.wrong_classes, margins, signs, first)[0]
     assert ours == naive.wrong_classes(margins, signs, first)
     chosen = generator.permutation(rows)[: rows // 2 + 1]
     costs, squares, wrong = np.full(rows, -1.0), np.full(rows, -1.0), np.full(rows, fill_value=True)
     given = chosen, margins, signs, np.zeros(signs.shape, int), np.empty((0, 2))
-    measure.class_rows(*given, costs, wrong, squares)
+    together(measure.class_rows, *given, costs, wrong, squares)
     each = [naive.wrong_classes(margins[[i]], signs[[i]], np.ones(1, int)) for i in range(rows)]
     left = np.setdiff1d(np.arange(rows), chosen)
     assert wrong[chosen].tolist() == [each[i] == 1 for i in chosen]
@@ -196,5 +198,6 @@ def test_wrong_classes_equal_the_twins(seed: int, rows: int, outputs: int, one: 
 def test_a_tie_between_classes_is_a_mistake() -> None:
     signs = np.array([[1, -1, -1]], dtype=np.int8)
     scores = np.array([[0.5, 0.5, -1.0], [0.5, 0.25, -1.0], [0.0, 0.0, -1.0]])
-    wrong = [measure.wrong_classes(row[None] * signs, signs, np.array([1])) for row in scores]
+    ones = np.array([1])
+    wrong = [summed(measure.wrong_classes, row[None] * signs, signs, ones)[0] for row in scores]
     assert wrong == [1, 0, 1]

@@ -12,16 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from pacboost.kernels.runtime import board, team
-from pacboost.kernels.runtime.board import STOP, last_to_arrive, meet, release, share
-from pacboost.kernels.runtime.entry import Bundle
+from pacboost.kernels.runtime import Wholes, board, team
+from pacboost.kernels.runtime.board import STOP, last_to_arrive, meet, own_share, release
+from pacboost.kernels.runtime.entry import Bundle, Member
 from pacboost.kernels.runtime.jit import team_kernel
 from pacboost.kernels.runtime.team import together
 from pacboost.kernels.runtime.threads import using
-
-Wholes = NDArray[np.int64]
 
 
 @pytest.fixture(autouse=True)
@@ -30,44 +27,40 @@ def more_members_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @team_kernel()
-def add_up(
-    member: int, team: int, board: Wholes, numbers: Wholes, sums: Wholes, phases: int
-) -> None:
+def add_up(member: Member, numbers: Wholes, sums: Wholes, phases: int) -> None:
     """Add shares of the numbers to ``sums[member]``; then pass the sums on, once for each phase."""
     for phase in range(phases):
-        first, last = share(numbers.size, member, team)
+        first, last = own_share(numbers.size, member)
         own = np.int64(0)
         for k in range(first, last):
             own += numbers[k]
-        sums[1 + member] = own
-        if last_to_arrive(board, team):
-            for k in range(team):
+        sums[1 + member.number] = own
+        if last_to_arrive(member):
+            for k in range(member.team):
                 sums[0] += sums[1 + k]
-            release(board, team)
+            release(member)
         if sums[0] % (phase + 1) == -1:  # never: the sum is read by all, and not optimised away
-            meet(board, team)
+            meet(member)
 
 
 @team_kernel()
-def add_up_pair(
-    member: int, team: int, board: Wholes, numbers_and_sums: tuple[Wholes, Wholes]
-) -> None:
+def add_up_pair(member: Member, numbers_and_sums: tuple[Wholes, Wholes]) -> None:
     """Add shares of the numbers to the sums, once."""
     numbers, sums = numbers_and_sums
-    add_up(member, team, board, numbers, sums, 1)
+    add_up(member, numbers, sums, 1)
 
 
 @team_kernel()
-def until_stopped(member: int, team: int, board: Wholes, started: Wholes) -> None:
+def until_stopped(member: Member, started: Wholes) -> None:
     """Meet again and again until somebody stops it."""
     going = True
     while going:
-        if last_to_arrive(board, team):
+        if last_to_arrive(member):
             started[0] += 1
-            started[1] = board[STOP]
-            release(board, team)
+            started[1] = member.board[STOP]
+            release(member)
         going = started[1] == 0
-        meet(board, team)
+        meet(member)
 
 
 def added(numbers: Wholes, phases: int, members: int) -> int:

@@ -32,28 +32,13 @@ def test_zero_threads_are_refused() -> None:
         pass
 
 
-@pytest.mark.parametrize("n_jobs", [None, -1])
-def test_none_and_minus_one_mean_all_cores(
-    n_jobs: int | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("n_jobs", "count"), [(None, 3), (-1, 3), (-2, 2), (-1000, 1)])
+def test_negative_numbers_count_down_from_all_cores(
+    n_jobs: int | None, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cores, "cores", lambda: 3)
     with threads.using(n_jobs):
-        assert len(shares()) == 3
-
-
-def test_minus_two_means_all_cores_but_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cores, "cores", lambda: 3)
-    with threads.using(-2):
-        assert len(shares()) == 2
-
-
-def test_fewer_than_no_cores_mean_one() -> None:
-    with threads.using(-1000):
-        assert len(shares()) == 1
-
-
-def test_one_thread_is_used_outside_of_any_block() -> None:
-    assert len(shares()) == 1
+        assert len(shares()) == count
 
 
 def test_leaving_a_nested_block_restores_the_outer_one() -> None:

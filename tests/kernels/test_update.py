@@ -11,9 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import exp_log, update
+from pacboost.kernels import same_bits, update
 from pacboost.numerics.exact import MOST_TOTAL, VOTE_UNIT, round_vote
 from tests.kernels import naive
+from tests.kernels.naive import summed
 
 LARGEST = math.log(MOST_TOTAL)
 RELATIVE = 2.0**-52
@@ -48,7 +49,7 @@ def some_margins(generator: np.random.Generator, rows: int) -> NDArray[np.float6
 def test_the_exponential_is_off_by_half_a_unit_and_hardly_more(x: float) -> None:
     exact = true_exp(x)
     allowed = Decimal("0.5") + exact * Decimal(RELATIVE)
-    weight = int(exp_log.whole_exp(x))
+    weight = int(same_bits.whole_exp(x))
     assert weight >= 1
     assert abs(weight - max(exact, Decimal(1))) <= allowed
 
@@ -63,14 +64,14 @@ def test_the_exponential_is_right_where_the_polynomial_is_stretched_most(k: int)
         if -0.5 < x <= LARGEST:
             exact = true_exp(x)
             allowed = Decimal("0.5") + exact * Decimal(RELATIVE)
-            assert abs(int(exp_log.whole_exp(x)) - exact) <= allowed
+            assert abs(int(same_bits.whole_exp(x)) - exact) <= allowed
 
 
 @settings(deadline=None, max_examples=200)
 @given(x=st.floats(-50.0, 30.0))
 def test_the_exponential_is_the_twins_or_its_neighbour(x: float) -> None:
     """Below 2**44 they can differ only where exp(x) lies next to the middle of two numbers."""
-    ours, twin = int(exp_log.whole_exp(x)), int(naive.whole_exp(np.array([x]))[0])
+    ours, twin = int(same_bits.whole_exp(x)), int(naive.whole_exp(np.array([x]))[0])
     if ours != twin:
         exact = true_exp(x)
         assert abs(ours - twin) == 1
@@ -83,7 +84,7 @@ def test_a_larger_argument_gives_no_smaller_weight(x: float, y: float) -> None:
     """Arguments as close as the rounding errs may swap, so these are further apart."""
     low, high = min(x, y), max(x, y)
     if high - low > 2.0**-44:
-        assert exp_log.whole_exp(low) <= exp_log.whole_exp(high)
+        assert same_bits.whole_exp(low) <= same_bits.whole_exp(high)
 
 
 @settings(deadline=None, max_examples=60)
@@ -104,7 +105,7 @@ def test_margins_equal_the_twins_and_weights_up_to_rounding(
     total = round_vote(2.0 + vote)
     expected, twins = naive.exponential(agree, vote, total, base, scale, margins)
     weights = np.empty(rows, dtype=np.int64)
-    update.exponential(agree, vote, total, base, scale, margins, weights)
+    summed(update.exponential, agree, vote, total, base, scale, margins, weights)
     np.testing.assert_array_equal(margins, expected)
     assert np.all(np.abs(weights - twins) <= 1 + twins * 2.0**-50)
 
@@ -117,7 +118,7 @@ def test_one_base_weight_for_all_gives_what_one_each_gives(rows: int) -> None:
     both = []
     for base in (np.array([0.25]), np.full(rows, 0.25)):
         margins, weights = start.copy(), np.empty(rows, dtype=np.int64)
-        update.exponential(agree, 0.5, 2.5, base, 20.0, margins, weights)
+        summed(update.exponential, agree, 0.5, 2.5, base, 20.0, margins, weights)
         both.append((margins, weights))
     np.testing.assert_array_equal(both[0][0], both[1][0])
     np.testing.assert_array_equal(both[0][1], both[1][1])
@@ -127,11 +128,11 @@ def test_a_row_that_the_rule_got_right_keeps_its_weight() -> None:
     votes = [round_vote(v) for v in (0.7, 0.3, 1.1)]
     agree = np.array([1, -1], dtype=np.int8)
     margins, weights = np.zeros(2), np.zeros(2, dtype=np.int64)
-    before = int(exp_log.whole_exp(30.0))
+    before = int(same_bits.whole_exp(30.0))
     total = 0.0
     for vote in votes:
         total += vote
-        update.exponential(agree, vote, total, np.zeros(1), 30.0, margins, weights)
+        summed(update.exponential, agree, vote, total, np.zeros(1), 30.0, margins, weights)
         assert weights[0] == before
     assert weights[1] > before
 
@@ -139,7 +140,7 @@ def test_a_row_that_the_rule_got_right_keeps_its_weight() -> None:
 def test_no_row_is_forgotten() -> None:
     margins, weights = np.array([1000.0]), np.zeros(1, dtype=np.int64)
     one = np.array([1], dtype=np.int8)
-    update.exponential(one, 1.0, 1.0, np.zeros(1), 0.0, margins, weights)
+    summed(update.exponential, one, 1.0, 1.0, np.zeros(1), 0.0, margins, weights)
     assert weights.tolist() == [1]
 
 
@@ -169,7 +170,7 @@ def test_cells_of_exponential_weights_equal_the_twins(rows: int, outputs: int, o
     base = np.log(generator.uniform(0.1, 10.0, 1 if one else rows * outputs))
     expected, twins = naive.exponential_cells(cells, values, signs, base, 20.0, margins)
     weights = np.empty((rows, outputs), dtype=np.int64)
-    total = update.exponential_cells(cells, values, signs, base, 20.0, margins, weights)
+    total = summed(update.exponential_cells, cells, values, signs, base, 20.0, margins, weights)[0]
     np.testing.assert_array_equal(margins, expected)
     assert np.all(np.abs(weights - twins) <= 1 + twins * 2.0**-48)
     assert total == weights.sum()
@@ -180,11 +181,11 @@ def test_one_vote_and_the_same_value_in_two_cells_give_the_same_weights() -> Non
     agree = generator.choice(np.array([-1, 1], dtype=np.int8), 500)
     start = some_margins(generator, 500)
     both, weights = (start.copy(), start.copy()[:, None]), np.empty((2, 500), dtype=np.int64)
-    update.exponential(agree, 0.5, 0.0, np.zeros(1), 20.0, both[0], weights[0])
+    summed(update.exponential, agree, 0.5, 0.0, np.zeros(1), 20.0, both[0], weights[0])
     signs = np.ones((500, 1), dtype=np.int8)
     values, cells = np.array([[-0.5], [0.5]]), (agree > 0).view(np.uint8)
     own = weights[1][:, None]
-    update.exponential_cells(cells, values, signs, np.zeros(1), 20.0, both[1], own)
+    summed(update.exponential_cells, cells, values, signs, np.zeros(1), 20.0, both[1], own)
     np.testing.assert_array_equal(both[0], both[1][:, 0])
     np.testing.assert_array_equal(weights[0], own[:, 0])
 
@@ -201,11 +202,11 @@ def newton_kernel(
     if signs.shape[1] == 1:
         flat = (values[:, 0], signs[:, 0], margins[:, 0], weights[:, 0], pulls[:, 0])
         own, side, margin, weight, pull = flat
-        sums = update.logistic(cells, own, side, base, most, margin, weight, pull)
+        sums = summed(update.logistic, cells, own, side, base, most, margin, weight, pull)
     else:
         own_rows, raised = np.arange(len(signs)), np.full((len(signs), 2), np.nan)
         given = own_rows, cells, values, signs, base, most
-        sums = update.softmax(*given, margins, weights, pulls, raised)
+        sums = summed(update.softmax, *given, margins, weights, pulls, raised)
         scores = margins * signs
         np.testing.assert_array_equal(raised[:, 0], scores.max(axis=1))
         exact = np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1)
@@ -252,13 +253,13 @@ def test_rows_that_are_not_chosen_stay_as_they_are(outputs: int) -> None:
     weights, pulls = np.zeros((2, *signs.shape), dtype=np.int64)
     rows = np.arange(500)
     raised = np.zeros((500, 2))
-    before = update.softmax(rows, 0 * cells, *nothing, margins, weights, pulls, raised)
+    before = summed(update.softmax, rows, 0 * cells, *nothing, margins, weights, pulls, raised)
     moved = np.flatnonzero(cells != len(values) - 1)
     assert 0 < moved.size < 500
     some_of = margins, weights, pulls, raised
     all_of = margins.copy(), weights.copy(), pulls.copy(), raised.copy()
-    grown = update.softmax(moved, cells, values, signs, base, math.inf, *some_of)
-    alike = update.softmax(rows, cells, values, signs, base, math.inf, *all_of)
+    grown = summed(update.softmax, moved, cells, values, signs, base, math.inf, *some_of)
+    alike = summed(update.softmax, rows, cells, values, signs, base, math.inf, *all_of)
     for ours, theirs in zip(some_of, all_of, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert grown == alike

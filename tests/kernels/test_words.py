@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.kernels import words
-from pacboost.kernels.cuts import ERROR, NEWTON, Z
+from pacboost.kernels.runtime.team import together
+from pacboost.kernels.split import ERROR, NEWTON, Z
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import words_of
 from tests.word_samples import some_presence
@@ -52,10 +53,11 @@ def test_gains_of_words(
     drawn = generator.integers(count, size=20)
     starts, holders = words_of(ArrayTable(presence)).by_word
     out = np.empty(drawn.size)
-    words.gains(
-        drawn, starts, holders, taken, weights, pulls.astype(np.int8 if signed else np.int64),
-        signed, rest if both else rest[:, :0], criterion, 2.5, out,
+    held_by = words.WordRows(
+        starts, holders, taken, weights, pulls.astype(np.int8 if signed else np.int64), signed,
+        rest if both else rest[:, :0], criterion, 2.5,
     )  # fmt: skip
+    together(words.gains_of_all, drawn, held_by, out)
     for word, gain in zip(drawn, out, strict=True):
         held = free & (presence[:, word] > 0)
         if not held.any():

@@ -6,33 +6,37 @@ import base64
 import json
 import re
 import runpy
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pacboost
-from pacboost import BoostClassifier
+from pacboost import AdaBoostClassifier, BaggingClassifier, BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.bounds.holdout import clopper_pearson
+from pacboost.boosters.registry import BOOSTERS
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.training import training_error
+from pacboost.errors import PacboostError
 from pacboost.lab import answers, instruments
 from pacboost.lab import filtering as planner
-from pacboost.lab.choices import RECTANGLE
+from pacboost.lab import session as kept
+from pacboost.lab.choices import LEARNERS, OFFERS, RECTANGLE, make_booster, make_learner
 from pacboost.lab.files import read_file
 from pacboost.lab.filtering import filtering
-from pacboost.lab.offline import offline_page
-from pacboost.lab.reproduce import fitted
-from pacboost.lab.routes import certificates
+from pacboost.lab.reproduce import code, fitted
+from pacboost.lab.routes import certificates, recorded
 from pacboost.lab.server import whole_page
 from pacboost.lab.session import LabSession
-from pacboost.lab.spec import read_run
+from pacboost.lab.spec import MethodChoice, read_run
 from pacboost.learners.stump import Stump
 from pacboost.sources.toy import lecture_points
 from pacboost.theory.learners import Rectangle
 from pacboost.theory.plan import QUESTIONS
 from pacboost.theory.sampling import Plane
-from tests.lab.asking import LECTURE, MOONS, floats
+from tests.lab.asking import LECTURE, MOONS, floats, small
 from tests.markdown import DOCS
 
 
@@ -168,9 +172,11 @@ def test_the_offline_page_holds_the_page_and_the_recording() -> None:
     session = LabSession()
     run = {**MOONS, "changes": [{"after": 2, "booster": {"name": "logit"}}]}
     title = "a < b & </script>"
-    text = offline_page(
-        session,
-        {"title": title, "state": {"x": 1}, "surface": 12, "runs": [{"run": run, "rounds": 6}]},
+    text = whole_page(
+        recorded(
+            session,
+            {"title": title, "state": {"x": 1}, "surface": 12, "runs": [{"run": run, "rounds": 6}]},
+        )
     )
     held = re.search(r'<script type="application/json" id="recording">(.*?)</script>', text, re.S)
     assert held is not None
@@ -203,3 +209,306 @@ def test_every_recording_of_the_site_is_linked_from_its_page() -> None:
             page = answers.rounds(LabSession(), {"run": run, "from": 1, "to": 2})
             assert page["rounds"]
             assert rounds <= 200
+
+
+# What the page shows is what the ledger and the bounds say.
+
+
+SCALARS = ("error", "edge", "vote", "normaliser", "training_error", "effective_size", "rule")
+
+
+def shown(run: dict[str, Any], rounds: int, session: LabSession | None = None, **more: Any) -> Any:
+    asked = {"run": run, "from": 1, "to": rounds, **more}
+    return answers.rounds(session or LabSession(), asked)
+
+
+def test_the_lecture_s_three_rounds_are_those_of_the_proof() -> None:
+    X, y = lecture_points()
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    proof, columns = pacboost.theory.proof(model, X, y), model.ledger_.columns()
+    page = shown(LECTURE, 3)
+    errors = [r["error"] for r in page["rounds"]]
+    assert errors == pytest.approx([3 / 10, 3 / 14, 3 / 22], abs=1e-12)
+    for own, step, margins in zip(
+        page["rounds"], proof.steps, pacboost.theory.staged_margins(model, X, y), strict=True
+    ):
+        t = own["number"]
+        np.testing.assert_allclose(floats(own["weights"]), step.weights, rtol=1e-6)
+        assert (small(own["agree"]) < 0).tolist() == step.wrong.tolist()
+        np.testing.assert_allclose(floats(own["margins"]), margins, rtol=1e-6)
+        assert own["error_after"] == pytest.approx(0.5, abs=1e-9)
+        for name in ("bound", "bound_errors", "bound_edges"):
+            assert own[name] == columns[name][t - 1]
+        assert {name: own[name] for name in SCALARS} == {
+            name: asdict(model.ledger_.rounds[t - 1])[name] for name in SCALARS
+        }
+    after = pacboost.theory.weights(model, 4, X, y)
+    np.testing.assert_allclose(floats(page["next"]["weights"]), after.values, rtol=1e-6)
+    assert page["next"]["effective_size"] == pytest.approx(after.effective_rows)
+
+
+@pytest.mark.parametrize("name", ["adaboost", "logit", "brown", "soft", "majority", "filter_boost"])
+@pytest.mark.parametrize("learner", ["stump", "tree"])
+def test_rounds_are_those_of_the_estimator(name: str, learner: str) -> None:
+    run = {**MOONS, "booster": {"name": name}, "learner": {"name": learner}}
+    page = shown(run, 6)
+    X, y = Plane("moons", noise=0.1, spread=0.15).draw(150, 3)
+    model = BoostClassifier(
+        make_booster(MethodChoice(name)), make_learner(MethodChoice(learner)), 6,
+        early_stopping=False, random_state=0,
+    ).fit(X, y)  # fmt: skip
+    assert len(page["rounds"]) == len(model.ledger_.rounds)
+    revised = model.ledger_.revised
+    for own, entry in zip(page["rounds"], model.ledger_.rounds, strict=True):
+        names = [n for n in SCALARS if not (revised and n == "vote")]
+        assert [own[n] for n in names] == [getattr(entry, n) for n in names]
+    last = page["rounds"][-1]
+    np.testing.assert_allclose(floats(last["margins"]), model.margins(X, y), atol=1e-6)
+    if revised:
+        assert last["votes"] == pytest.approx(model.votes_.tolist())
+
+
+def test_the_test_error_is_counted_on_fresh_draws_with_its_exact_interval() -> None:
+    page = shown(MOONS, 12)["rounds"][-1]["test"]
+    world = Plane("moons", noise=0.1, spread=0.15)
+    model = BoostClassifier(AdaBoost(), Stump(), 12, early_stopping=False).fit(*world.draw(150, 3))
+    wrong = int(model.mistakes(*world.draw(1000, 1_000_003)).sum())
+    assert page["wrong"] == wrong
+    assert page["n"] == 1000
+    assert page["lower"] == clopper_pearson_lower(wrong, 1000, 0.025)
+    assert page["upper"] == clopper_pearson(wrong, 1000, 0.025)
+
+
+def test_the_surface_is_the_score_divided_by_the_votes() -> None:
+    session = LabSession()
+    run = {**MOONS, "learner": {"name": "tree"}}
+    page = shown(run, 20, session, surface=16)
+    box = answers.data(session, run)["box"]
+    x, z = np.linspace(box[0], box[1], 16), np.linspace(box[2], box[3], 16)
+    grid = np.stack([np.tile(x, 16), np.repeat(z, 16)], axis=1)
+    X, y = Plane("moons", noise=0.1, spread=0.15).draw(150, 3)
+    tree = make_learner(MethodChoice("tree"))
+    model = BoostClassifier(AdaBoost(), tree, 20, early_stopping=False).fit(X, y)
+    for t, scores in enumerate(model.staged_decision_function(grid), start=1):
+        total = sum(entry.vote for entry in model.ledger_.rounds[:t])
+        np.testing.assert_allclose(
+            floats(page["rounds"][t - 1]["surface"]), scores / total, atol=1e-6
+        )
+
+
+def test_the_margins_are_cumulated() -> None:
+    last = shown(MOONS, 9)["rounds"][-1]
+    margins, cumulated = floats(last["margins"]), floats(last["margin_cdf"])
+    assert cumulated[-1] == 1
+    assert cumulated[50] == pytest.approx((margins <= 1e-9).mean())
+    assert last["least_margin"] == pytest.approx(margins.min())
+
+
+def test_every_booster_and_learner_runs_and_can_be_asked_for_in_any_order() -> None:
+    assert set(OFFERS) <= set(BOOSTERS)
+    session = LabSession()
+    data = {"kind": "gaussians", "n": 60}
+    for number, booster in enumerate(OFFERS):
+        learner = list(LEARNERS)[number % len(LEARNERS)]
+        run = {"data": data, "booster": {"name": booster}, "learner": {"name": learner}}
+        page = shown(run, 5, session)
+        again = answers.rounds(session, {"run": run, "from": 2, "to": 2})
+        assert [r["rule"] for r in again["rounds"]] == [r["rule"] for r in page["rounds"][1:2]]
+        json.dumps(page, allow_nan=False)
+        assert page["rounds"]
+        assert all(0 <= r["error"] <= 0.5 for r in page["rounds"])
+        for r in page["rounds"]:
+            assert floats(r["weights"]).sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_a_run_that_was_forgotten_comes_out_the_same() -> None:
+    session = LabSession()
+    run = {**MOONS, "booster": {"name": "logit"}, "learner": {"name": "tree"}}
+    first = shown(run, 8, session, surface=12)
+    session.forget()
+    assert _without_clocks(shown(run, 8, session, surface=12)) == _without_clocks(first)
+
+
+def test_the_runs_asked_for_longest_ago_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_NUMBERS", 500)
+    session = LabSession()
+    for seed in range(4):
+        shown({**LECTURE, "seed": seed}, 20, session)
+    assert [run.spec.seed for run in session._runs.values()] == [1, 2, 3]
+    monkeypatch.setattr(kept, "MOST_RUNS", 2)
+    fork = {**LECTURE, "seed": 9, "changes": [{"after": 2, "booster": {"name": "logit"}}]}
+    assert len(shown(fork, 4, session)["rounds"]) == 4
+    assert len(session._runs) == 2
+
+
+def test_bagging_is_that_of_the_estimator() -> None:
+    run = {**MOONS, "method": "bagging", "learner": {"name": "tree"}}
+    page = shown(run, 7)
+    X, y = Plane("moons", noise=0.1, spread=0.15).draw(150, 3)
+    learner = make_learner(MethodChoice("tree"))
+    model = BaggingClassifier(learner, 7, random_state=0).fit(X, y)
+    votes = model.votes(X)
+    margin = (votes[:, 1] - votes[:, 0]) / 7 * y
+    last = page["rounds"][-1]
+    np.testing.assert_allclose(floats(last["margins"]), margin, atol=1e-6)
+    assert last["training_error"] == pytest.approx((margin <= 0).mean())
+    assert last["bound"] is None
+    assert last["normaliser"] is None
+
+
+def test_a_rule_without_mistakes_stands_alone() -> None:
+    points = [[x, 0.0, -1] for x in range(5)] + [[x + 5.0, 1.0, 1] for x in range(5)]
+    edits = {"added": [[x, y, label] for (x, y, label) in points]}
+    page = shown({"data": {"kind": "points", "edits": edits}}, 5)
+    assert page["done"] == 1
+    assert "without mistakes" in page["stopped"]
+    assert page["rounds"][0]["training_error"] == 0
+
+
+def _without_clocks(page: Any) -> Any:
+    return {**page, "rounds": [{**r, "seconds": 0} for r in page["rounds"]]}
+
+
+# Rules of one's own, forks, and the code that reproduces a run.
+
+
+RULE = {"feature": 1, "threshold": 4.5, "above": 1}
+
+
+def test_the_edges_are_those_of_every_stump_under_the_next_weights() -> None:
+    session = LabSession()
+    found = answers.edges(session, {"run": LECTURE, "after": 1})
+    page = answers.rounds(session, {"run": LECTURE, "from": 1, "to": 2})
+    data = answers.data(session, LECTURE)
+    weights, labels = floats(page["next"]["weights"]), np.array(data["label"])
+    assert found["number"] == 2
+    before = floats(page["rounds"][1]["weights"])
+    for feature, values in zip(found["features"], (data["x"], data["y"]), strict=True):
+        for cut, error in zip(feature["cuts"], feature["errors"], strict=True):
+            said = np.where(np.array(values) > cut, 1, -1)
+            assert error == pytest.approx(before[said != labels].sum(), abs=1e-6)
+    best = found["best"]
+    assert (best["feature"], best["threshold"], best["above"]) == (0, 7.5, -1)
+    assert best["error"] == pytest.approx(3 / 14)
+    assert weights.sum() == pytest.approx(1)
+
+
+def test_a_rule_of_one_s_own_is_weighed_by_the_engine_and_then_committed() -> None:
+    session = LabSession()
+    tried = answers.weigh(session, {"run": LECTURE, "after": 1, "rule": RULE, "surface": 16})
+    assert tried["allowed"]
+    assert tried["round"]["own"]
+    assert tried["round"]["error"] == pytest.approx(2 / 7)
+    committed = answers.rounds(session, {"run": tried["run"], "from": 1, "to": 3})["rounds"]
+    assert committed[1]["rule"] == "x1 > 4.5 → 1, else -1"
+    assert committed[1]["vote"] == tried["round"]["vote"]
+    plain = answers.rounds(session, {"run": LECTURE, "from": 1, "to": 3})["rounds"]
+    assert committed[0]["vote"] == plain[0]["vote"]
+    assert [r["own"] for r in committed] == [False, True, False]
+
+
+def test_a_rule_that_is_wrong_more_often_than_right_is_turned_and_a_coin_is_refused() -> None:
+    session = LabSession()
+    turned = answers.weigh(session, {"run": LECTURE, "after": 0, "rule": {**RULE, "above": -1}})[
+        "round"
+    ]
+    assert turned["error"] < 0.5
+    assert turned["shape"]["above"] == 1
+    again = {**RULE, "feature": 0, "threshold": 1.5}
+    refused = answers.weigh(session, {"run": LECTURE, "after": 1, "rule": again})
+    assert not refused["allowed"]
+    assert "guessing" in refused["why"]
+
+
+def test_a_fork_keeps_the_rules_and_goes_on_by_other_means() -> None:
+    session = LabSession()
+    parent = answers.rounds(session, {"run": MOONS, "from": 1, "to": 8})["rounds"]
+    other = {**MOONS, "changes": [{"after": 4, "learner": {"name": "tree"}}]}
+    fork = answers.rounds(session, {"run": other, "from": 1, "to": 8})["rounds"]
+    for own, first in zip(fork[:4], parent[:4], strict=True):
+        assert own["vote"] == pytest.approx(first["vote"], rel=1e-6)
+        np.testing.assert_allclose(floats(own["weights"]), floats(first["weights"]), rtol=1e-5)
+    assert [r["shape"]["kind"] for r in fork] == ["stump"] * 4 + ["tree"] * 4
+    brown = {**MOONS, "changes": [{"after": 4, "booster": {"name": "brown"}}]}
+    fork = answers.rounds(session, {"run": brown, "from": 1, "to": 6})["rounds"]
+    assert [r["shape"] for r in fork[:4]] == [r["shape"] for r in parent[:4]]
+    assert small(fork[0]["agree"]).tolist() == small(parent[0]["agree"]).tolist()
+
+
+def test_a_fork_beyond_the_end_is_refused_in_words() -> None:
+    run = {**LECTURE, "learner": {"name": "tree", "parameters": {"max_leaves": 12, "max_depth": 9}}}
+    fork = {**run, "changes": [{"after": 4, "booster": {"name": "logit"}}]}
+    with pytest.raises(PacboostError, match="cannot be changed after round 4: it has 1 rounds"):
+        answers.rounds(LabSession(), {"run": fork, "from": 1, "to": 6})
+
+
+EDITS = {
+    "flipped": [1, 2], "deleted": [3, 150], "moved": {"4": [0, 1]},
+    "added": [[0.1, 0.2, 1], [0, 0, -1]],
+}  # fmt: skip
+RUNS: dict[str, dict[str, Any]] = {
+    "lecture": LECTURE,
+    "edited, own rule, two forks": {
+        "data": {**MOONS["data"], "edits": EDITS},
+        "rules": [{"round": 2, "rule": {"feature": 0, "threshold": 0.2, "above": 1}}],
+        "changes": [
+            {"after": 3, "booster": {"name": "logit", "parameters": {"learning_rate": 0.5}}},
+            {"after": 4, "learner": {"name": "tree"}},
+        ],
+    },
+    "rectangle, weak stumps": {
+        "data": {"kind": "rectangle", "n": 80, "noise": 0.1},
+        "learner": {"name": "weak_stump", "parameters": {"edge": 0.15}},
+        "booster": {"name": "smooth"},
+    },
+    "adversary": {**MOONS, "learner": {"name": "adversary"}, "seed": 5},
+    "straight lines": {**MOONS, "learner": {"name": "halfspace"}},
+    "bits": {"data": {"kind": "long_servedio", "n": 200}, "booster": {"name": "mada"}},
+    "painted": {
+        "data": {
+            "kind": "points",
+            "edits": {"added": [[0, 0, 1], [1, 1, -1], [2, 0, 1], [3, 1, 1]]},
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_code_gives_the_numbers_of_the_page(name: str) -> None:
+    session, rounds = LabSession(), 6
+    page = answers.rounds(session, {"run": RUNS[name], "from": 1, "to": rounds})
+    program = code(session, {"run": RUNS[name], "rounds": page["done"]})["code"]
+    place: dict[str, Any] = {"print": lambda *words: None}
+    exec(program, place)
+    ledger = place["model"].ledger_
+    assert [r["rule"] for r in page["rounds"]] == [entry.rule for entry in ledger.rounds]
+    for name_of in ("error", "vote", "normaliser", "training_error"):
+        assert [r[name_of] for r in page["rounds"]] == [getattr(e, name_of) for e in ledger.rounds]
+
+
+def test_the_code_of_a_file_and_of_bagging(tmp_path: Path, monkeypatch: Any) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 2))
+    lines = [f"{a},{b},{'yes' if a + b > 0 else 'no'}" for a, b in rows]
+    content = "\n".join(["width,height,kind", *lines]).encode()
+    (tmp_path / "own.csv").write_bytes(content)
+    session = LabSession()
+    file = session.files.add(read_file("own.csv", content))
+    run = {"data": file.suggestion(), "method": "bagging", "learner": {"name": "stump"}}
+    page = answers.rounds(session, {"run": run, "from": 1, "to": 4})["rounds"][-1]
+    made = code(session, {"run": run, "rounds": 4})
+    assert made["needs"] == ["own.csv"]
+    monkeypatch.chdir(tmp_path)
+    said: list[float] = []
+    place: dict[str, Any] = {"print": said.append}
+    exec(made["code"], place)
+    data = answers.data(session, {"data": run["data"]})
+    np.testing.assert_array_equal(place["X"][:, 0], data["x"])
+    assert len(place["y_test"]) == data["test_rows"] == 18
+    margins = floats(page["margins"])
+    assert said[0] == pytest.approx((margins < 0).mean() + _ties_lost(margins, data["label"]))
+
+
+def _ties_lost(margins: Any, labels: Any) -> float:
+    """Ties go to the first class in predict, so they are mistakes of the second class only."""
+    return float(((margins == 0) & (np.array(labels) > 0)).mean())

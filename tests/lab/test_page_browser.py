@@ -10,7 +10,7 @@ import pytest
 
 from pacboost import AdaBoostClassifier
 from pacboost.lab.app import Lab
-from pacboost.lab.offline import write_page
+from pacboost.lab.routes import write_page
 from pacboost.sources.toy import lecture_points
 from tests.lab.lab_browser import LabBrowser
 
@@ -309,3 +309,97 @@ def test_the_planner_answers(quiet: LabBrowser) -> None:
         "(document.querySelector('#plan-question'))"
     )
     quiet.until("document.querySelector('.plan-answer').innerText.includes('box')")
+
+
+# Every story is played through by its buttons, and says numbers that the engine gave.
+
+
+STORIES = {
+    "toy": ["wrong on 30.0 % of the weight", "wrong on 21.4 %", "right on all points"],
+    "exponential": ["exp(−2Σγ²)"],
+    "margins": ["The least margin is", "0 since round"],
+    "noise": ["label was turned", "BrownBoost"],
+    "filtering": ["kept", "of fresh ones"],
+    "bagging": ["Rules that are too simple want boosting"],
+    "examples": ["boxes were too wrong"],
+    "certificate": ["refuses", "lies below it"],
+}
+
+
+@pytest.fixture(scope="module")
+def story_browser(
+    tmp_path_factory: pytest.TempPathFactory, lab_server: Lab
+) -> Iterator[LabBrowser]:
+    with LabBrowser(tmp_path_factory.mktemp("chromium")) as found:
+        found.visit(lab_server.address)
+        yield found
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_a_story_is_played_through(story_browser: LabBrowser, story: str) -> None:
+    story_browser.complaints.clear()
+    story_browser.click("#stories")
+    story_browser.click(f".stories [data-item={story}]")
+    story_browser.until(f"labGuide.now().story === {story!r}")
+    said = ""
+    for step in range(9):
+        story_browser.until(f"labGuide.now().step === {step} && labGuide.now().ready")
+        story_browser.loaded()
+        if story_browser.run("Boolean(document.querySelector('#story .help'))"):
+            story_browser.click("#story .help")
+        story_browser.until("!document.querySelector('#story .next').disabled")
+        story_browser.loaded()
+        story_browser.until("!document.querySelector('#story .text').innerText.includes('…')")
+        said += story_browser.text("#story .text")
+        story_browser.click("#story .next")
+        if story_browser.run("labGuide.now().story") is None:
+            break
+    for words in STORIES[story]:
+        assert words in said
+    assert "undefined" not in said
+    assert "NaN" not in said
+    assert story_browser.complaints == []
+
+
+def test_there_are_eight_stories(story_browser: LabBrowser) -> None:
+    story_browser.click("#stories")
+    listed = story_browser.run(
+        "[...document.querySelectorAll('.stories [data-item]')].map(item => item.dataset.item)"
+    )
+    story_browser.run("document.querySelector('#dialog').close()")
+    assert listed == list(STORIES)
+
+
+def test_challenges_mark_themselves(story_browser: LabBrowser) -> None:
+    story_browser.click("#stories")
+    story_browser.click(".challenges [data-item=overfit]")
+    story_browser.loaded()
+    state = "document.querySelector('.challenge-state').dataset.done"
+    assert story_browser.run(state) == "false"
+    story_browser.run("lab.setMethod('learner', {name: 'tree', parameters: {max_leaves: 16}})")
+    story_browser.run(
+        "lab.setData({kind: 'gaussians', n: 60, noise: 0.25, seed: 1}, {fresh: true})"
+    )
+    story_browser.until(f"{state} === 'true'")
+    assert "Solved: from" in story_browser.text(".challenge-state")
+
+
+def test_three_stumps_suffice(story_browser: LabBrowser) -> None:
+    """Painting counts: a stripe of plus between minus, twelve points."""
+    story_browser.click("#stories")
+    story_browser.click(".challenges [data-item=three]")
+    story_browser.run(
+        "lab.paintPoints([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map("
+        "k => [k / 13, k % 5 / 5, k > 4 && k < 9 ? 1 : -1]))"
+    )
+    story_browser.until("document.querySelector('.challenge-state').dataset.done === 'true'")
+    assert story_browser.complaints == []
+
+
+def test_the_first_visit_invites(
+    story_browser: LabBrowser, lab_server: Lab, tmp_path: Path
+) -> None:
+    story_browser.visit(lab_server.origin + "/")
+    assert "weak learner" in story_browser.text("#story")
+    story_browser.click("#story .begin")
+    story_browser.until("labGuide.now().story === 'toy'")

@@ -2,20 +2,165 @@
 
 from __future__ import annotations
 
+import math
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from pacboost.numerics.ascent import Climb
-from pacboost.numerics.whole_products import Columns, Floats, edges_of
+from pacboost.numerics.ascent import Climb, best_votes, evenest
+from pacboost.numerics.soft_margin import Columns, edges_of
 from tests.numerics.margin_programs import largest_margin
 from tests.numerics.test_sifting import drawn, shares, solved
 
+# The capped entropic minimum: allowed, least, and the gradient of its value.
+
+Floats = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)
+caps = st.one_of(st.just(0.0), st.floats(0.01, 0.95))
+
+
+def objective(d: Floats, heights: Floats, base: Floats) -> float:
+    some = d > 0
+    return float((d * heights).sum() + (d[some] * np.log(d[some] / base[some])).sum())
+
+
+def problem(rows: int, spread: float, seed: int) -> tuple[Floats, Floats]:
+    generator = np.random.default_rng(seed)
+    heights = spread * generator.normal(size=rows)
+    heights[:: max(1, rows // 3)] = 0.0  # some ties
+    return heights, generator.dirichlet(np.ones(rows)) * 0.9 + 0.1 / rows
+
+
+def check_least(d: Floats, heights: Floats, base: Floats, share: float, seed: int) -> None:
+    """Weights that are allowed all lie on a line to d; towards none of them does it get better."""
+    generator = np.random.default_rng(seed)
+    assert d.sum() == pytest.approx(1, abs=1e-12)
+    if share > 0:
+        assert (d <= base / share + 1e-15).all()
+    here = objective(d, heights, base)
+    for _ in range(10):
+        other = generator.dirichlet(np.full(d.size, 0.3))
+        if share > 0:
+            over = (other - base).max() and float((other / base).max())
+            part = min(1.0, (1 / share - 1) / max(over - 1, 1e-12))
+            other = base + part * (other - base)
+        for step in (1.0, 1e-2, 1e-4):
+            assert objective(d + step * (other - d), heights, base) >= here - 1e-11 * max(
+                1, abs(here)
+            )
+
+
+@given(st.integers(1, 60), st.sampled_from([0.01, 1.0, 30.0, 2000.0]), caps, seeds)
+@settings(max_examples=150, deadline=None)
+def test_the_least_of_all_that_is_allowed(
+    rows: int, spread: float, share: float, seed: int
+) -> None:
+    heights, base = problem(rows, spread, seed)
+    found = evenest(heights, base, share)
+    check_least(found.weights, heights, base, share, seed)
+    scale = max(1.0, float(np.abs(heights).max()))
+    assert found.value == pytest.approx(objective(found.weights, heights, base), abs=1e-9 * scale)
+    near = evenest(heights, base, share, found.level + 0.3)
+    assert near.value == pytest.approx(found.value, abs=1e-11 * scale)
+    if share > 0:
+        held = found.weights[~found.free]
+        assert held == pytest.approx(base[~found.free] / share, rel=1e-9)
+
+
+def test_weights_that_are_cut_and_not_raised_again_are_caught() -> None:
+    heights, base = problem(30, 3.0, 5)
+    free = evenest(heights, base, 0.0).weights
+    cut = np.minimum(free, base / 0.5)
+    with pytest.raises(AssertionError):
+        check_least(cut / cut.sum(), heights, base, 0.5, 0)
+
+
+@given(st.integers(2, 30), caps, seeds)
+@settings(max_examples=60, deadline=None)
+def test_the_weights_are_the_gradient(rows: int, share: float, seed: int) -> None:
+    heights, base = problem(rows, 2.0, seed)
+    way = np.random.default_rng(seed + 1).normal(size=rows)
+    slope = float((evenest(heights, base, share).weights * way).sum())
+    after = evenest(heights + 1e-6 * way, base, share).value
+    before = evenest(heights - 1e-6 * way, base, share).value
+    assert (after - before) / 2e-6 == pytest.approx(slope, abs=1e-5)
+
+
+@given(st.integers(2, 50), st.floats(0.02, 0.9), st.floats(1.0, 300.0), seeds)
+@settings(max_examples=60, deadline=None)
+def test_smoothing_hides_no_more_than_the_entropy_there_is(
+    rows: int, share: float, eta: float, seed: int
+) -> None:
+    """soft margin ≤ G(η·m)/η ≤ soft margin + ln(1/share)/η."""
+    generator = np.random.default_rng(seed)
+    margins, base = generator.uniform(-1, 1, rows), np.full(rows, 1 / rows)
+    smooth = evenest(eta * margins, base, share).value / eta
+    order, left, soft = np.argsort(margins), 1.0, 0.0
+    for i in order:  # fill the worst rows up
+        taken = min(left, base[i] / share)
+        soft, left = soft + taken * margins[i], left - taken
+    assert soft - 1e-9 <= smooth <= soft + math.log(1 / share) / eta + 1e-9
+
+
+# The small quadratic program, against all supports and the conditions of the best.
+
+totals = st.sampled_from([None, 1.0, 40.0])
+
+
+def program(size: int, seed: int, total: float | None) -> tuple[Floats, Floats, Floats]:
+    generator = np.random.default_rng(seed)
+    roots = generator.normal(size=(size, max(1, size - 1)))  # one direction is nearly flat
+    start = generator.dirichlet(np.ones(size)) * (total or 1.0)
+    start[generator.random(size) < 0.3] = 0.0
+    if total is not None:
+        start = start * total / start.sum() if start.any() else np.full(size, total / size)
+    return roots @ roots.T + 1e-6 * np.eye(size), generator.normal(size=size), start
+
+
+def least(H: Floats, f: Floats, total: float | None) -> float:
+    """Try every support."""
+    best = np.inf if total is not None else 0.0
+    for count in range(1, f.size + 1):
+        for support in combinations(range(f.size), count):
+            rows = list(support)
+            A, b = H[np.ix_(rows, rows)], f[rows]
+            if total is not None:
+                A = np.block([[A, np.ones((count, 1))], [np.ones((1, count)), np.zeros((1, 1))]])
+                b = np.append(b, total)
+            z = np.linalg.solve(A, b)[:count]
+            if (z >= 0).all():
+                best = min(best, float(0.5 * z @ H[np.ix_(rows, rows)] @ z - f[rows] @ z))
+    return best
+
+
+@given(st.integers(1, 6), totals, seeds)
+@settings(max_examples=100, deadline=None)
+def test_no_support_does_better(size: int, total: float | None, seed: int) -> None:
+    H, f, start = program(size, seed, total)
+    z = best_votes(H, f, start, total)
+    assert (z >= 0).all()
+    if total is not None:
+        assert z.sum() == pytest.approx(total, rel=1e-9)
+    value = float(0.5 * z @ H @ z - f @ z)
+    assert value == pytest.approx(least(H, f, total), rel=1e-7, abs=1e-7)
+
+
+@given(st.integers(20, 80), totals, seeds)
+@settings(max_examples=25, deadline=None)
+def test_the_conditions_of_the_best(size: int, total: float | None, seed: int) -> None:
+    H, f, start = program(size, seed, total)
+    z = best_votes(H, f, start, total)
+    slope = f - H @ z
+    price = 0.0 if total is None else float(slope[z > 0].mean())
+    scale = 1e-6 * max(1.0, float(np.abs(H).max() * z.max()))
+    assert slope[z > 0] == pytest.approx(price, abs=scale)
+    assert (slope[z <= 0] <= price + scale).all()
 
 
 def entropy(d: Floats, base: Floats) -> float:

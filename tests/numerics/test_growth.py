@@ -91,15 +91,6 @@ def test_cover_counts_labelings_of_lines_through_the_origin() -> None:
     assert len(np.unique(signs, axis=0)) == round(math.exp(log_cover(7, 2)))
 
 
-def test_vectors() -> None:
-    assert log_sauer(10, 1000) == pytest.approx(53.938, abs=5e-4)
-    assert 10 * math.log(math.e * 100) == pytest.approx(56.052, abs=5e-4)
-    prior = math.log(20 * 21) + log_binomial(1260, 20) + 60 * math.log(2) + math.log(12)
-    assert prior == pytest.approx(150.404, abs=5e-4)
-    expected = [2, 3, 4, 5, 6, 7, 9, 13]
-    assert [vc_of_stumps(p) for p in (1, 2, 3, 5, 10, 20, 100, 1000)] == expected
-
-
 def test_vectors_of_votes_of_stumps() -> None:
     """20 stumps on 20 features and 20 000 points, in nats."""
     product_form = 20 * math.log(math.e * 1000) + 140 * math.log(math.e * 20000 / 7)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pacboost.errors import ParameterError
+from pacboost.numerics.binomial import hypergeometric_inverse, log_hypergeometric_tail
 from pacboost.numerics.growth import log_sauer
-from pacboost.numerics.hypergeometric import hypergeometric_inverse, log_hypergeometric_tail
 
 mp.mp.dps = 50
 

@@ -8,8 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.numerics.sifting import AT_ONCE, Balance, _program, balance
-from pacboost.numerics.soft_margin import soft_margin
-from pacboost.numerics.whole_products import Columns, Floats, edges_of, margins_of, whole_weights
+from pacboost.numerics.soft_margin import (
+    Columns,
+    Floats,
+    edges_of,
+    margins_of,
+    soft_margin,
+    whole_weights,
+)
 from tests.numerics.margin_programs import largest_margin
 
 shares = st.one_of(st.just(0.0), st.floats(0.05, 0.9))

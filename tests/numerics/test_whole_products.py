@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pacboost.numerics import whole_products
-from pacboost.numerics.whole_products import (
+from pacboost.numerics import soft_margin
+from pacboost.numerics.soft_margin import (
     CELLS_AT_ONCE,
     edges_of,
     margins_of,
@@ -17,7 +17,7 @@ from pacboost.numerics.whole_products import (
     whole_weights,
 )
 
-Columns = whole_products.Columns
+Columns = soft_margin.Columns
 
 
 def drawn(rules: int, kinds: int, seed: int = 0) -> Columns:
@@ -25,7 +25,7 @@ def drawn(rules: int, kinds: int, seed: int = 0) -> Columns:
     return generator.integers(-1, 2, size=(rules, kinds)).astype(np.int8)
 
 
-def fractions(values: whole_products.Floats) -> list[Fraction]:
+def fractions(values: soft_margin.Floats) -> list[Fraction]:
     return [Fraction(value) for value in values.tolist()]
 
 

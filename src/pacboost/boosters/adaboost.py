@@ -40,7 +40,7 @@ from pacboost.boosters.booster import (
 )
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels import team_steps
+from pacboost.kernels import update
 from pacboost.kernels.cuda.device import copy_into, to_host
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT, round_vote
@@ -135,7 +135,7 @@ class ExponentialWeights(Booster[ExponentialState]):
         state = replace(state, log_scale=state.log_scale + shift)
         totals = np.zeros((team_for(state.signs.size), 1), dtype=np.int64)
         together(
-            team_steps.exponential_cells, moved.cells, moved.values, state.signs, state.log_base,
+            update.exponential_cells, moved.cells, moved.values, state.signs, state.log_base,
             state.log_scale + state.total_vote, state.margins, state.weights, totals,
             at_most=len(totals),
         )  # fmt: skip
@@ -181,7 +181,7 @@ def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -
     flat = np.zeros_like(state.signs).reshape(-1) if agree is None else agree.reshape(-1)
     totals = np.zeros((team_for(weights.size), 1), dtype=np.int64)
     together(
-        team_steps.exponential, flat, vote, state.total_vote, state.log_base, state.log_scale,
+        update.exponential, flat, vote, state.total_vote, state.log_base, state.log_scale,
         margins, weights, totals, at_most=len(totals),
     )  # fmt: skip
     return int(totals.sum())

@@ -64,7 +64,6 @@ def as_booster(choice: Any) -> Booster[Any]:
 
 
 def _imported(path: str) -> type[Booster[Any]]:
-    """Import a booster class that is not one of ours."""
     module, _, name = path.partition(":")
     try:
         found = getattr(import_module(module), name)

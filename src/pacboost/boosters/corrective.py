@@ -31,8 +31,14 @@ from pacboost.numerics.ascent import Climb
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import total
 from pacboost.numerics.sifting import Balance
-from pacboost.numerics.soft_margin import soft_margin
-from pacboost.numerics.whole_products import Columns, Floats, margins_of, whole_votes, whole_weights
+from pacboost.numerics.soft_margin import (
+    Columns,
+    Floats,
+    margins_of,
+    soft_margin,
+    whole_votes,
+    whole_weights,
+)
 from pacboost.samples.sample import Request, Signs, Sums
 
 # Kinds of rows: rows that all rules so far treat alike are handled as one.
@@ -304,5 +310,4 @@ class Corrective(RevisingBooster[CorrectiveState]):
 
 
 def _edge(state: CorrectiveState, agree: Agreement) -> float:
-    """Return the edge of a rule under the current weights."""
     return int((state.weights * agree).sum()) / int(state.weights.sum())

@@ -29,7 +29,7 @@ from pacboost.boosters.booster import Floats, Moved, check_not_negative, check_r
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels import same_bits, team_steps
+from pacboost.kernels import same_bits, update
 from pacboost.kernels.cuda.device import copy_into, flat
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS
@@ -180,7 +180,7 @@ class Logit(FilteringBooster[LogitState]):
         signs, *arrays = map(flat, columns)
         totals = np.zeros((team_for(signs.size), 2), dtype=np.int64)
         together(
-            team_steps.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,
+            update.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,
             float(self.max_target), *arrays, totals, at_most=len(totals),
         )  # fmt: skip
         weight, pull = totals.sum(axis=0).tolist()
@@ -192,7 +192,7 @@ class Logit(FilteringBooster[LogitState]):
         chosen = np.arange(rows) if moved.rows is None else moved.rows
         totals = np.zeros((team_for(chosen.size * outputs), 2), dtype=np.int64)
         together(
-            team_steps.softmax, chosen, moved.cells, moved.values, state.signs, state.base,
+            update.softmax, chosen, moved.cells, moved.values, state.signs, state.base,
             float(self.max_target), state.margins, state.weights, state.pulls, state.raised_sums,
             totals, at_most=len(totals),
         )  # fmt: skip

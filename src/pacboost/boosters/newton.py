@@ -32,8 +32,8 @@ from pacboost.boosters.booster import (
 )
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels.log_link import exponentials
 from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.same_bits import raise_scores
 from pacboost.numerics.exact import MOST_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import log, mean, total
 from pacboost.numerics.same_bits import total as sum_of
@@ -224,7 +224,7 @@ def exponential(scores: Floats, sign: float = 1.0) -> Floats:
     [1.0, 2.718281828, 0.0]
     """
     out = np.empty(scores.shape)
-    together(exponentials, scores.reshape(-1), sign, out.reshape(-1), at_most=team_for(out.size))
+    together(raise_scores, scores.reshape(-1), sign, out.reshape(-1), at_most=team_for(out.size))
     return out
 
 

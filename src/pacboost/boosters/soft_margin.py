@@ -20,10 +20,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from pacboost.boosters.corrective import ACCURACY, Corrective, CorrectiveState
-from pacboost.numerics.entropic import evenest
+from pacboost.numerics.ascent import evenest
 from pacboost.numerics.same_bits import total
 from pacboost.numerics.sifting import Balance, balance
-from pacboost.numerics.whole_products import Floats, margins_of, whole_votes
+from pacboost.numerics.soft_margin import Floats, margins_of, whole_votes
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from scipy.special import bdtr, gammaln
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import SLACK, confidence
 from pacboost.errors import ParameterError
+from pacboost.numerics.binomial import log_hypergeometric_tail
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
-from pacboost.numerics.hypergeometric import log_hypergeometric_tail
 from pacboost.numerics.same_bits import exp, total
 from pacboost.numerics.two_chances import difference_upper
 

@@ -240,15 +240,7 @@ filtering = together(
 )
 """The options of ``pacboost fit`` that apply to boosting by filtering only."""
 MEAN_FILTERING = (
-    "filtering",
-    "memory",
-    "time_limit",
-    "edge",
-    "sample_rows",
-    "checkpoint",
-    "cluster",
-    "table",
-    "query",
-    "classes",
-)
+    "filtering", "memory", "time_limit", "edge", "sample_rows", "checkpoint", "cluster", "table",
+    "query", "classes",
+)  # fmt: skip
 """Any of these options selects boosting by filtering, whatever the kind of file."""

@@ -130,7 +130,6 @@ def votes_within(rule: Hypothesis) -> list[Vote]:
 
 
 def _part(sample: Sample, rows: NDArray[np.intp]) -> Sample:
-    """Some rows of a sample, with the codes they have."""
     table = sample.table
     if isinstance(table, CodedTable):
         return unlabelled(table.take(rows), sample.bins)

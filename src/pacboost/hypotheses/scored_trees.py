@@ -1,6 +1,6 @@
 """Trees laid out for scoring many rows on their codes.
 
-Trees of up to 32 leaves become masks (kernels/walk.py), which are several times faster than
+Trees of up to 32 leaves become masks (kernels/predict.py), which are several times faster than
 walking down the trees. Larger trees, and trees that score few rows only, are walked.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import walk
+from pacboost.kernels import predict
 from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, TreesOnGpu, most_stride
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
@@ -29,7 +29,7 @@ Scores = NDArray[np.float64]
 ROWS_WORTH_MASKS = 512
 """Masks of a tree take as long to make as walking so many rows down it."""
 PLACES = (
-    ((np.uint64(1) << np.arange(walk.LEAVES, dtype=np.uint64)) * np.uint64(walk.SPREAD))
+    ((np.uint64(1) << np.arange(predict.LEAVES, dtype=np.uint64)) * np.uint64(predict.SPREAD))
     >> np.uint64(27)
 ).astype(np.int64) & 31
 """Where the kernel ``by_masks`` looks for the value of each leaf."""
@@ -55,7 +55,7 @@ class PackedTrees:
         split = member = leaf = 0
         for t, (tree, vote) in enumerate(zip(trees, votes, strict=True)):
             own = tree.nodes.copy()
-            own[own[:, walk.MEMBER] >= 0, walk.MEMBER] += member
+            own[own[:, predict.MEMBER] >= 0, predict.MEMBER] += member
             places[t] = split, tree.feature.size, leaf
             nodes.append(own)
             members.append(tree.members)
@@ -67,7 +67,7 @@ class PackedTrees:
 
 def can_be_masked(tree: TreeRule) -> bool:
     """Check whether a tree has splits, and few enough leaves and codes for masks."""
-    return 0 < tree.feature.size < walk.LEAVES and tree.bins.missing <= 255
+    return 0 < tree.feature.size < predict.LEAVES and tree.bins.missing <= 255
 
 
 class MaskedTrees:
@@ -78,7 +78,7 @@ class MaskedTrees:
         self._features = np.zeros(256, dtype=np.int64)
         self._masks = np.zeros((256, 256), dtype=np.uint32)
         self._trees = np.zeros(17, dtype=np.int64)
-        self._values = np.zeros((16, walk.LEAVES, outputs))
+        self._values = np.zeros((16, predict.LEAVES, outputs))
 
     def add(self, features: NDArray[np.int64], masks: Masks, values: NDArray[np.float64]) -> None:
         """Take in a tree: what ``leaf_masks`` gave, and the values of its leaves times its vote."""
@@ -110,7 +110,7 @@ def leaf_masks(tree: TreeRule) -> tuple[NDArray[np.int64], Masks]:
     line_of = {feature: line for line, feature in enumerate(sorted(set(asked)))}
     lines = np.array([line_of[feature] for feature in asked], dtype=np.int64)
     masks = np.empty((len(line_of), 256), dtype=np.uint32)
-    walk.leaf_masks(tree.nodes, lines, tree.members, tree.bins.missing, masks)
+    predict.leaf_masks(tree.nodes, lines, tree.members, tree.bins.missing, masks)
     return np.array(list(line_of), dtype=np.int64), masks
 
 
@@ -147,10 +147,10 @@ class ScoredTrees:
         if len(scores) >= ROWS_WORTH_MASKS:
             masked, walked = self._masked
             if masked.count:
-                jobs.append((walk.by_masks, masked.arrays()))
+                jobs.append((predict.by_masks, masked.arrays()))
         if len(walked.trees):
             own = (walked.nodes, walked.members, self._missing, walked.trees, walked.values)
-            jobs.append((walk.score, own))
+            jobs.append((predict.score, own))
         _add(jobs, codes, scores, len(self._pairs))
 
     def add_on_gpu(self, scores: Any, rows: Any, chosen: NDArray[np.intp] | None) -> bool:
@@ -192,7 +192,9 @@ class ScoredTrees:
 
     def _packed(self, pairs: Sequence[tuple[TreeRule, float]]) -> PackedTrees:
         packed = PackedTrees.of([tree for tree, _ in pairs], [vote for _, vote in pairs])
-        packed.nodes[:, walk.FEATURE] = np.searchsorted(self.asked, packed.nodes[:, walk.FEATURE])
+        packed.nodes[:, predict.FEATURE] = np.searchsorted(
+            self.asked, packed.nodes[:, predict.FEATURE]
+        )
         return packed
 
 
@@ -200,8 +202,8 @@ class ScoredTrees:
 #
 # Rules that ask for one feature (stumps, trees of two leaves) are added up in one table a feature,
 # so a row costs one look-up a feature whatever the number of rounds. Trees of up to 32 leaves are
-# masks (kernels/walk.py), larger ones are walked. Votes and values are multiples of a fixed unit,
-# so the scores are bit for bit those of ``Vote``.
+# masks (kernels/predict.py), larger ones are walked. Votes and values are multiples of one unit, so
+# the scores are bit for bit those of ``Vote``.
 
 
 class Ballot:
@@ -249,13 +251,13 @@ class Ballot:
         if self._tables:
             features = np.array(sorted(self._tables), dtype=np.int64)
             tables = np.stack([self._tables[int(j)] for j in features])
-            jobs.append((walk.by_tables, (features, tables)))
+            jobs.append((predict.by_tables, (features, tables)))
         if self._masked.count:
-            jobs.append((walk.by_masks, self._masked.arrays()))
+            jobs.append((predict.by_masks, self._masked.arrays()))
         if self._walked:
             forest = PackedTrees.of([t for t, _ in self._walked], [v for _, v in self._walked])
             packed = (forest.nodes, forest.members, self._bins.missing, forest.trees, forest.values)
-            jobs.append((walk.score, packed))
+            jobs.append((predict.score, packed))
         rules = len(self._tables) + self._masked.count + len(self._walked)
         _add(jobs, codes, scores, max(1, rules))
         return scores
@@ -267,7 +269,6 @@ class Ballot:
 
 
 def _said(rule: StumpRule, missing: int) -> NDArray[np.float64]:
-    """What a stump says of each code."""
     said = np.where(np.arange(missing + 1) > rule.cut, rule.above, -rule.above)
     said[missing] = rule.missing
     return said.astype(np.float64)

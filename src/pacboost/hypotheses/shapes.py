@@ -187,7 +187,6 @@ def partial_dependence(vote: Vote, names: Names, features: Sequence[int]) -> Sha
 
 
 def _curve(trees: Sequence[_Weighed], feature: int, names: Names) -> Shape:
-    """Add up what the trees give for every code of a feature."""
     bins = trees[0].rule.bins
     total = np.zeros((bins.thresholds[feature].size + 2, trees[0].values.shape[1]))
     for tree in trees:

@@ -18,7 +18,7 @@ from pacboost.hypotheses.hypothesis import (
     Names,
     value_words,
 )
-from pacboost.kernels import walk
+from pacboost.kernels import predict
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins, Codes, SparseCodes
@@ -98,7 +98,7 @@ class TreeRule(Hypothesis):
 
     def _walk(self, codes: Codes, nodes: NDArray[np.int32], out: Cells) -> None:
         def task(start: int, stop: int) -> None:
-            walk.leaves(codes, nodes, self.members, self.bins.missing, start, out[start:stop])
+            predict.leaves(codes, nodes, self.members, self.bins.missing, start, out[start:stop])
 
         each_rows(task, out.size)
 
@@ -133,7 +133,6 @@ class TreeRule(Hypothesis):
         return values
 
     def _leaves(self, child: int) -> list[int]:
-        """All leaves below a child."""
         found, open_ = [], [child]
         while open_:
             at = open_.pop()
@@ -257,7 +256,7 @@ class TreeRule(Hypothesis):
         leaves: Cells = np.zeros(codes.size, dtype=np.uint8 if small else np.uint16)
         table = np.zeros((feature + 1, codes.size), dtype=bins.dtype)
         table[feature] = codes
-        walk.leaves(table, self.nodes, self.members, bins.missing, 0, leaves)
+        predict.leaves(table, self.nodes, self.members, bins.missing, 0, leaves)
         steps = values[leaves]
         return FeaturePart(feature, thresholds, steps[:-1], steps[-1], int(bins.levels[feature]))
 
@@ -269,7 +268,7 @@ def bins_of(rules: Iterable[Hypothesis]) -> Bins | None:
 
 def asked_alone(nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return features that splits ask for, and the splits with those numbered in their order."""
-    asked, numbers = np.unique(nodes[:, walk.FEATURE], return_inverse=True)
+    asked, numbers = np.unique(nodes[:, predict.FEATURE], return_inverse=True)
     own = nodes.copy()
-    own[:, walk.FEATURE] = numbers
+    own[:, predict.FEATURE] = numbers
     return asked.astype(np.int64), own

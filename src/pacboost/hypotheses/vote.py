@@ -25,7 +25,8 @@ from pacboost.hypotheses.scored_trees import ScoredTrees
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
-from pacboost.kernels import lookup, words
+from pacboost.kernels import bins as lookup
+from pacboost.kernels import words
 from pacboost.kernels.cuda.device import gpu_in_use, to_gpu, zeros_on_gpu
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, SparseCodes, upper_cuts
@@ -101,13 +102,11 @@ class Vote:
 
     @cached_property
     def _others(self) -> list[tuple[Hypothesis, float]]:
-        """The rules that are asked one by one."""
         pairs = zip(self.hypotheses, self.votes, strict=True)
         known = (StumpRule, TreeRule, WordList)
         return [(rule, vote) for rule, vote in pairs if not isinstance(rule, known)]
 
     def _of_kind(self, kind: type[Kind]) -> list[tuple[Kind, float]]:
-        """The rules of one kind, with their votes."""
         pairs = zip(self.hypotheses, self.votes, strict=True)
         return [(rule, float(vote)) for rule, vote in pairs if isinstance(rule, kind)]
 
@@ -244,7 +243,6 @@ def _shape(shape: tuple[int, ...]) -> bytes:
 
 
 def _written(array: NDArray[Any]) -> tuple[bytes, bytes]:
-    """Return the shape and the numbers of an array as bytes."""
     kind = WRITTEN_FLOAT if array.dtype.kind == "f" else WRITTEN_WHOLE
     own = array if array.dtype == kind else array.astype(kind)
     return _shape(array.shape), own.tobytes()

@@ -12,30 +12,26 @@ Those found constant stay so below: their places at the front of the list are pa
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.forest_rows import (
-    fetch,
-    random_cut,
-    sort_rows,
-    sum_up,
-    take_bag,
-    write_leaf,
-)
 from pacboost.kernels.forest_split import (
+    CLASS,
     CODES,
     HEADS,
+    LOW,
     NODE,
+    TOTALS,
+    Desk,
     Whole,
     below,
     best_of_classes,
     best_of_numbers,
     score_of_cut,
 )
-from pacboost.kernels.runtime.jit import bare, inline, kernel
+from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
+from pacboost.kernels.runtime.jit import inline, kernel, uncounted
 
 LEAF = np.uint64(2**23 - 1)
 
@@ -43,33 +39,182 @@ LEAF = np.uint64(2**23 - 1)
 CLASSES, MISSING, TRIES, LEAST, SMALLEST, DEEPEST, RANDOM = range(7)
 
 
+# The rows of one node: taken, read, added up, sorted, and told as a leaf.
+#
+# Large nodes read codes by column, in the order of rows; small ones by row, where all features of
+# a row lie in one or two cache lines, which stay near while the whole subtree is grown. What is
+# read is written side by side first: so reading has many addresses open at once, and the rows of
+# the winning feature need not be read again to be sorted.
+
+SPARSE = 32  # below one row in so many, codes are read by row
+
+
+@kernel
+def count_drawn(order: NDArray[np.intp], places: Wholes, counts: Wholes) -> None:
+    """Count how often each row was drawn; ``places`` are those of the draws in ``order``."""
+    for i in range(places.size):
+        counts[order[places[i]]] += 1
+
+
+@inline
+def take_bag(room: Desk, parcels: Wholes, weights: Wholes, counts: Wholes, classes: Whole) -> None:
+    """Take the rows of a bag, each with its share times how often it was drawn."""
+    rows, own, heavy = room.rows, room.parcels, room.weights
+    at = 0
+    for i in range(counts.size):
+        if counts[i] > 0:
+            rows[at], own[at] = i, parcels[i]
+            if weights.size > 0:
+                heavy[at] = weights[i] * counts[i]
+            elif classes > 2:
+                own[at] += (parcels[i] >> 16) * (counts[i] - 1) << 16
+            else:
+                own[at] *= counts[i]
+            at += 1
+
+
+@inline
+def fetch(
+    room: Desk, columns: Bytes, lines: Bytes, feature: Whole, start: Whole, size: Whole, line: Whole
+) -> tuple[Whole, Whole]:
+    """Write the codes of a node's rows side by side; give the least and the largest."""
+    rows, codes = room.rows, room.codes
+    low, high, base = np.uint8(255), np.uint8(0), np.uint64(start)
+    if size * SPARSE > columns.shape[1]:
+        for i in range(size):
+            codes[line, i] = columns[feature, rows[base + np.uint64(i)]]
+    else:
+        for i in range(size):
+            codes[line, i] = lines[rows[base + np.uint64(i)], feature]
+    for i in range(size):
+        low, high = min(low, codes[line, i]), max(high, codes[line, i])
+    return np.int64(low), np.int64(high)
+
+
+@inline
+def sort_rows(
+    room: Desk, line: Whole, size: Whole, start: Whole, cut: Whole, missing_right: Whole
+) -> Whole:
+    """Put the rows that go left first, in their order; give how many they are.
+
+    Every row is written to both sides, and only one side moves on: no branch to guess wrong.
+    """
+    codes, rows, parcels, weights = room.codes, room.rows, room.parcels, room.weights
+    spare_rows, spare = room.spare_rows, room.spare
+    one, base = np.uint64(1), np.uint64(start)
+    l, r = base, np.uint64(0)  # noqa: E741
+    for i in range(size):
+        goes = np.uint64((codes[line, i] > cut) & (codes[line, i] < missing_right))
+        row, parcel = rows[base + np.uint64(i)], parcels[base + np.uint64(i)]
+        rows[l], parcels[l] = row, parcel
+        spare_rows[r], spare[r] = row, parcel
+        r += goes
+        l += one - goes  # noqa: E741
+    for i in range(np.int64(r)):
+        rows[l + np.uint64(i)], parcels[l + np.uint64(i)] = spare_rows[i], spare[i]
+    if weights.size > 0:
+        at, r = base, np.uint64(0)
+        for i in range(size):
+            goes = np.uint64((codes[line, i] > cut) & (codes[line, i] < missing_right))
+            weight = weights[base + np.uint64(i)]
+            weights[at], spare[r] = weight, weight
+            r += goes
+            at += one - goes
+        for i in range(np.int64(r)):
+            weights[l + np.uint64(i)] = spare[i]
+    return np.int64(l - base)
+
+
+@inline
+def random_cut(
+    room: Desk, line: Whole, size: Whole, low: Whole, high: Whole, missing: Whole
+) -> tuple[Whole, Whole]:
+    """Draw a cut between the least and the largest code, and a side for missing values."""
+    codes, state = room.codes, room.state
+    side = low - low
+    if high == missing:
+        high = low
+        for i in range(size):
+            if codes[line, i] < missing:
+                high = max(high, np.int64(codes[line, i]))
+        if high == low:
+            return low, side
+        side = below(state, side + 2)
+    return low + below(state, high - low), side
+
+
+@inline
+def sum_up(room: Desk, start: Whole, stop: Whole) -> tuple[float, bool]:
+    """Add up a node; give the score of leaving it whole, and whether it is pure."""
+    parcels, weights, sums = room.parcels, room.weights, room.sums
+    by_class, squares = room.by_class, room.squares
+    base = np.uint64(start)
+    if by_class.shape[1] > 0:
+        for c in range(by_class.shape[1]):
+            by_class[TOTALS, c] = 0.0
+        for i in range(stop - start):
+            parcel = parcels[base + np.uint64(i)]
+            by_class[TOTALS, np.uint64(parcel & CLASS)] += float(parcel >> 16)
+        weight, square, present = 0.0, 0.0, 0
+        for c in range(by_class.shape[1]):
+            own = by_class[TOTALS, c]
+            weight += own
+            square += own * own
+            present += own > 0
+        squares[3], squares[4] = weight, square
+        return square / weight, present == 1
+    w, t, same = np.int64(0), np.int64(0), True
+    if weights.size == 0:
+        for i in range(stop - start):
+            w += parcels[base + np.uint64(i)]
+        w, t = w & LOW, w >> 32
+        same = t * (w - t) == 0
+    else:
+        for i in range(stop - start):
+            at = base + np.uint64(i)
+            w += weights[at]
+            t += weights[at] * parcels[at]
+            same &= parcels[at] == parcels[base]
+    sums[NODE, 0], sums[NODE, 1] = w, t
+    return float(t) * float(t) / float(w), same
+
+
+@inline
+def write_leaf(room: Desk, unit: float, lines: Whole, table: NDArray[np.float32]) -> np.uint64:
+    """Return the payload of a leaf; if it is not of one class, its distribution becomes a line."""
+    sums, by_class = room.sums, room.by_class
+    if by_class.shape[1] == 0:
+        room.number[0] = np.float32(float(sums[NODE, 1]) / float(sums[NODE, 0]) * unit)
+        return np.uint64(room.bits[0])
+    weight, only = 0.0, 0
+    for c in range(by_class.shape[1]):
+        weight += by_class[TOTALS, c]
+        if by_class[TOTALS, c] > 0:
+            only = c
+    if by_class[TOTALS, only] == weight:
+        return np.uint64(only)
+    for c in range(by_class.shape[1]):
+        table[lines, c] = np.float32(by_class[TOTALS, c] / weight)
+    return np.uint64(by_class.shape[1] + lines)
+
+
 @inline
 def search(
-    columns: NDArray[np.uint8],
-    lines: NDArray[np.uint8],
+    room: Desk,
+    columns: Bytes,
+    lines: Bytes,
     start: Whole,
     size: Whole,
     known: Whole,
     lightest: float,
-    plan: NDArray[np.int64],
-    rows: NDArray[np.uint32],
-    parcels: NDArray[np.int64],
-    weights: NDArray[np.int64],
-    codes: NDArray[np.uint8],
-    features: NDArray[np.int64],
-    state: NDArray[np.uint64],
-    marks: NDArray[np.uint64],
-    each: NDArray[np.uint8],
-    chain: NDArray[np.int32],
-    sums: NDArray[np.int64],
-    by_class: NDArray[np.float64],
-    squares: NDArray[np.float64],
+    plan: Wholes,
 ) -> tuple[float, Whole, Whole, Whole, Whole, Whole]:
     """Draw features and cut them; the first ``known`` of the list are constant here.
 
     Gives the best score, its feature (-1 if there is none), cut and missing side (-1 if nothing is
     missing), the line of ``codes`` that holds its codes, and how many constants are known now.
     """
+    features, state = room.features, room.state
     missing, least = plan[MISSING], plan[LEAST]
     zero = start - start
     best, feature, cut, side, line = -1.0, zero - 1, zero, zero, zero
@@ -77,7 +222,7 @@ def search(
     first, last = known, features.size  # what is not drawn yet lies between
     perfect = np.inf  # what no cut can surpass: that of two pure sides
     if plan[CLASSES] > 0:
-        perfect = squares[3] if plan[CLASSES] > 2 else float(sums[NODE, 1])
+        perfect = room.squares[3] if plan[CLASSES] > 2 else float(room.sums[NODE, 1])
     while last > first and (drawn < plan[TRIES] or tried == 0) and best < perfect:
         drawn += 1
         at = below(state, known - passed + last - first)
@@ -86,7 +231,7 @@ def search(
             continue
         at += first - (known - passed)
         j = features[at]
-        low, high = fetch(columns, lines, j, rows, start, size, codes, line)
+        low, high = fetch(room, columns, lines, j, start, size, line)
         if low == high:
             features[at], features[first] = features[first], j
             first += 1
@@ -97,21 +242,18 @@ def search(
         c, s = low, zero
         if plan[RANDOM] or (high == low + 1 and high < missing):
             if plan[RANDOM]:
-                c, s = random_cut(codes, line, size, low, high, missing, state)
+                c, s = random_cut(room, line, size, low, high, missing)
             score = score_of_cut(
-                codes, line, size, start, parcels, weights, c, missing if s else missing + CODES,
-                least, lightest, sums, by_class,
-            )  # fmt: skip
-        elif by_class.shape[1] > 0:
+                room, line, size, start, c, missing if s else missing + CODES, least, lightest
+            )
+        elif room.by_class.shape[1] > 0:
             score, c, s = best_of_classes(
-                codes, line, size, start, parcels, low, high, missing, least, lightest, marks, each,
-                chain, sums, by_class, squares,
-            )  # fmt: skip
+                room, line, size, start, low, high, missing, least, lightest
+            )
         else:
             score, c, s = best_of_numbers(
-                codes, line, size, start, parcels, weights, low, high, missing, least, lightest,
-                marks, each, sums,
-            )  # fmt: skip
+                room, line, size, start, low, high, missing, least, lightest
+            )
         if score > best:
             best, feature, cut = score, j, c
             side = s if high == missing else zero - 1
@@ -119,33 +261,7 @@ def search(
     return best, feature, cut, side, 1 - line, first
 
 
-class Desk(NamedTuple):
-    """Room to work for one tree."""
-
-    rows: NDArray[np.uint32]
-    """The rows of the bag, and beside them their parcels, and their weights if those are apart."""
-    parcels: NDArray[np.int64]
-    weights: NDArray[np.int64]
-    spare_rows: NDArray[np.uint32]
-    spare: NDArray[np.int64]
-    codes: NDArray[np.uint8]
-    """Two lines: the feature at hand, and the best so far."""
-    chain: NDArray[np.int32]
-    features: NDArray[np.int64]
-    state: NDArray[np.uint64]
-    marks: NDArray[np.uint64]
-    each: NDArray[np.uint8]
-    """The marks byte by byte."""
-    sums: NDArray[np.int64]
-    by_class: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    number: NDArray[np.float32]
-    bits: NDArray[np.uint32]
-    """The bits of ``number``."""
-    stack: NDArray[np.int64]
-
-
-def desk(size: int, features: int, plan: NDArray[np.int64], seed: int, *, weighted: bool) -> Desk:
+def desk(size: int, features: int, plan: Wholes, seed: int, *, weighted: bool) -> Desk:
     """Clear room for a tree of so many rows."""
     classes = int(plan[CLASSES]) if plan[CLASSES] > 2 else 0
     each, number = np.zeros(CODES, np.uint8), np.empty(1, np.float32)
@@ -162,21 +278,21 @@ def desk(size: int, features: int, plan: NDArray[np.int64], seed: int, *, weight
     )  # fmt: skip
 
 
-@kernel
+@uncounted
 def grow(
-    columns: NDArray[np.uint8],
-    lines: NDArray[np.uint8],
-    all_parcels: NDArray[np.int64],
-    all_weights: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    columns: Bytes,
+    lines: Bytes,
+    all_parcels: Wholes,
+    all_weights: Wholes,
+    counts: Wholes,
     unit: float,
     lightest: float,
-    medians: NDArray[np.int64],
-    plan: NDArray[np.int64],
+    medians: Wholes,
+    plan: Wholes,
     room: Desk,
-    nodes: NDArray[np.uint64],
+    nodes: Words,
     table: NDArray[np.float32],
-    gains: NDArray[np.float64],
+    gains: Floats,
 ) -> tuple[Whole, Whole]:
     """Write the nodes of a tree, and the distributions of leaves that are not pure.
 
@@ -186,31 +302,24 @@ def grow(
     goes where the code in ``medians`` goes. What a split wins is added to ``gains`` of its feature.
     Gives the number of nodes, and of distributions.
     """
-    columns, lines, plan = bare(columns), bare(lines), bare(plan)
-    rows, own, heavy = bare(room.rows), bare(room.parcels), bare(room.weights)
-    spare_rows, spare, codes = bare(room.spare_rows), bare(room.spare), bare(room.codes)
-    chain, features, state = bare(room.chain), bare(room.features), bare(room.state)
-    marks, each, sums = bare(room.marks), bare(room.each), bare(room.sums)
-    by_class, squares, number = bare(room.by_class), bare(room.squares), bare(room.number)
-    bits, stack, table = bare(room.bits), bare(room.stack), bare(table)
-    classes, size = plan[CLASSES], rows.size
-    take_bag(all_parcels, all_weights, counts, classes, rows, own, heavy)
+    stack = room.stack
+    classes, size = plan[CLASSES], room.rows.size
+    take_bag(room, all_parcels, all_weights, counts, classes)
     zero: Whole = np.int64(0)  # a bare 0 would be a type of its own, and compile calls twice
     written, waiting, lines_written = 0, 0, zero
     start, stop, depth, known = zero, zero + size, zero, zero
     while True:
         m = stop - start
-        whole, pure = sum_up(start, stop, own, heavy, sums, by_class, squares)
+        whole, pure = sum_up(room, start, stop)
         if written == 0:
-            lightest *= squares[3] if classes > 2 else float(sums[NODE, 0])
+            lightest *= room.squares[3] if classes > 2 else float(room.sums[NODE, 0])
         best, feature, cut, side, line = -1.0, zero - 1, zero, zero, zero
         if not (pure or m < plan[SMALLEST] or m < 2 * plan[LEAST] or depth >= plan[DEEPEST]):
             best, feature, cut, side, line, known = search(
-                columns, lines, start, m, known, lightest, plan, rows, own, heavy, codes, features,
-                state, marks, each, chain, sums, by_class, squares,
-            )  # fmt: skip
+                room, columns, lines, start, m, known, lightest, plan
+            )
         if feature < 0:
-            value = write_leaf(sums, by_class, unit, lines_written, number, bits, table)
+            value = write_leaf(room, unit, lines_written, table)
             lines_written += classes > 2 and value >= np.uint64(classes)
             nodes[written] = (LEAF << np.uint64(41)) | value
             written += 1
@@ -223,9 +332,8 @@ def grow(
             continue
         gains[feature] += best - whole
         middle = sort_rows(
-            codes, line, m, start, cut, plan[MISSING] if side == 1 else plan[MISSING] + CODES,
-            rows, own, heavy, spare_rows, spare,
-        )  # fmt: skip
+            room, line, m, start, cut, plan[MISSING] if side == 1 else plan[MISSING] + CODES
+        )
         if side < 0:
             side = zero + (medians[feature] <= cut)  # nothing is missing: where the median goes
         nodes[written] = (
@@ -250,13 +358,7 @@ HALF = 0 if sys.byteorder == "little" else 1  # where in a word the 32-bit float
 
 
 @kernel
-def descend(
-    lines: NDArray[np.uint8],
-    nodes: NDArray[np.uint64],
-    first: Whole,
-    missing: Whole,
-    places: NDArray[np.int64],
-) -> None:
+def descend(lines: Bytes, nodes: Words, first: Whole, missing: Whole, places: Wholes) -> None:
     """Write the place, within its tree, of the leaf that each row comes to."""
     for start in range(0, places.size, ABREAST):
         here = places[start : start + ABREAST]
@@ -278,13 +380,13 @@ def descend(
 
 @kernel
 def add_numbers(
-    lines: NDArray[np.uint8],
-    nodes: NDArray[np.uint64],
-    firsts: NDArray[np.int64],
+    lines: Bytes,
+    nodes: Words,
+    firsts: Wholes,
     missing: Whole,
     hard: bool,
-    places: NDArray[np.int64],
-    sums: NDArray[np.float64],
+    places: Wholes,
+    sums: Floats,
 ) -> None:
     """Add the value of every row's leaf, tree by tree; ``hard``: 1 for values above one half."""
     values = nodes.view(np.float32)
@@ -299,15 +401,15 @@ def add_numbers(
 
 @kernel
 def add_classes(
-    lines: NDArray[np.uint8],
-    nodes: NDArray[np.uint64],
-    firsts: NDArray[np.int64],
+    lines: Bytes,
+    nodes: Words,
+    firsts: Wholes,
     missing: Whole,
     hard: bool,
     table: NDArray[np.float32],
-    bases: NDArray[np.int64],
-    places: NDArray[np.int64],
-    sums: NDArray[np.float64],
+    bases: Wholes,
+    places: Wholes,
+    sums: Floats,
 ) -> None:
     """Add the distribution of every row's leaf, tree by tree; ``hard``: 1 for its likeliest."""
     classes = sums.shape[1]

@@ -1,8 +1,5 @@
 """The best cut of one feature in one node of a forest's tree, on the codes of the node's rows.
 
-Here for two classes and for numbers; kernels/forest_split.py is for many classes, and
-kernels/forest_split.py for cuts that were drawn.
-
 A row's share is one whole number, its parcel. For two classes and for numbers, the best cut lowers
 the squared error: it makes ΣL²/WL + ΣR²/WR largest, where W adds up weights and Σ weighted targets
 (with targets 0 and 1 that is Gini's index, Breiman et al. 1984). For many classes every class has
@@ -19,29 +16,23 @@ end.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.hashing import STEP, mixed
+from pacboost.kernels.runtime import Bytes, Floats, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import inline
-
-# Random whole numbers inside kernels: splitmix64 (Steele, Lea and Flood 2014).
 
 Whole = int | np.int64
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
-
 
 @inline
-def below(state: NDArray[np.uint64], limit: Whole) -> np.int64:
-    """Draw one of 0 … limit - 1, all as likely up to limit/2³² (limit < 2³²), and move on."""
-    state[0] += _STEP
-    x = state[0]
-    x = (x ^ (x >> np.uint64(30))) * _FIRST
-    x = (x ^ (x >> np.uint64(27))) * _SECOND
-    x ^= x >> np.uint64(31)
-    return np.int64(((x >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
+def below(state: Words, limit: Whole) -> np.int64:
+    """Draw one of 0 … limit - 1 by splitmix64, all as likely up to limit/2³² (limit < 2³²)."""
+    state[0] += STEP
+    return np.int64(((mixed(state[0]) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
 CODES = 256
@@ -55,15 +46,36 @@ HEAVY, PULLS, ROWS, FOUND, HEADS, NODE = range(6)
 TOTALS, LEFT = CODES, CODES + 1
 
 
+class Desk(NamedTuple):
+    """Room to work for one tree."""
+
+    rows: Rows
+    """The rows of the bag, and beside them their parcels, and their weights if those are apart."""
+    parcels: Wholes
+    weights: Wholes
+    spare_rows: Rows
+    spare: Wholes
+    codes: Bytes
+    """Two lines: the feature at hand, and the best so far."""
+    chain: Numbers
+    features: Wholes
+    state: Words
+    marks: Words
+    each: Bytes
+    """The marks byte by byte."""
+    sums: Wholes
+    by_class: Floats
+    squares: Floats
+    number: NDArray[np.float32]
+    bits: Rows
+    """The bits of ``number``."""
+    stack: Wholes
+
+
 @inline
-def marked(
-    marks: NDArray[np.uint64],
-    each: NDArray[np.uint8],
-    low: Whole,
-    high: Whole,
-    sums: NDArray[np.int64],
-) -> Whole:
+def marked(room: Desk, low: Whole, high: Whole) -> Whole:
     """List the marked codes in order, and take the marks away; give how many there are."""
+    marks, each, sums = room.marks, room.each, room.sums
     count = 0
     for word in range(low >> 3, (high >> 3) + 1):
         if marks[word] != 0:
@@ -81,18 +93,10 @@ def between(code: Whole, following: Whole, missing: Whole) -> Whole:
 
 
 @inline
-def heap_up(
-    codes: NDArray[np.uint8],
-    line: Whole,
-    size: Whole,
-    start: Whole,
-    parcels: NDArray[np.int64],
-    weights: NDArray[np.int64],
-    least: Whole,
-    each: NDArray[np.uint8],
-    sums: NDArray[np.int64],
-) -> None:
+def heap_up(room: Desk, line: Whole, size: Whole, start: Whole, least: Whole) -> None:
     """Add the rows of a node to the sums of their codes."""
+    codes, parcels, weights = room.codes, room.parcels, room.weights
+    each, sums = room.each, room.sums
     base = np.uint64(start)
     if weights.size == 0:
         for i in range(size):
@@ -112,28 +116,24 @@ def heap_up(
 
 @inline
 def best_of_numbers(
-    codes: NDArray[np.uint8],
+    room: Desk,
     line: Whole,
     size: Whole,
     start: Whole,
-    parcels: NDArray[np.int64],
-    weights: NDArray[np.int64],
     low: Whole,
     high: Whole,
     missing: Whole,
     least: Whole,
     lightest: float,
-    marks: NDArray[np.uint64],
-    each: NDArray[np.uint8],
-    sums: NDArray[np.int64],
 ) -> tuple[float, Whole, Whole]:
     """Return what the best cut scores, its code, and 1 where missing values go left of it.
 
     Sides have at least so many rows, and weigh at least as much as the lightest may. The sums of
     codes are zero before and after.
     """
-    heap_up(codes, line, size, start, parcels, weights, least, each, sums)
-    count = marked(marks, each, low, high, sums)
+    weights, sums = room.weights, room.sums
+    heap_up(room, line, size, start, least)
+    count = marked(room, low, high)
     if weights.size == 0:
         for k in range(count):
             code = sums[FOUND, k]
@@ -171,19 +171,10 @@ def best_of_numbers(
 
 
 @inline
-def hang_up(
-    codes: NDArray[np.uint8],
-    line: Whole,
-    size: Whole,
-    start: Whole,
-    parcels: NDArray[np.int64],
-    chained: bool,
-    each: NDArray[np.uint8],
-    chain: NDArray[np.int32],
-    sums: NDArray[np.int64],
-    by_class: NDArray[np.float64],
-) -> None:
+def hang_up(room: Desk, line: Whole, size: Whole, start: Whole, chained: bool) -> None:
     """Hang rows on the chain of their code, or add them to the sums of its classes."""
+    codes, parcels, each = room.codes, room.parcels, room.each
+    chain, sums, by_class = room.chain, room.sums, room.by_class
     base = np.uint64(start)
     if chained:
         for i in range(size):
@@ -200,20 +191,13 @@ def hang_up(
 
 
 @inline
-def move_left(
-    code: Whole,
-    start: Whole,
-    parcels: NDArray[np.int64],
-    chained: bool,
-    chain: NDArray[np.int32],
-    sums: NDArray[np.int64],
-    by_class: NDArray[np.float64],
-    squares: NDArray[np.float64],
-) -> Whole:
+def move_left(room: Desk, code: Whole, start: Whole, chained: bool) -> Whole:
     """Move the rows of a code to the left; give how many they are.
 
     ``squares`` holds the weight on the left, and the sums of squares on the left and on the right.
     """
+    parcels, chain, sums = room.parcels, room.chain, room.sums
+    by_class, squares = room.by_class, room.squares
     if not chained:
         w, ours, theirs = squares[0], 0.0, 0.0
         for c in range(by_class.shape[1]):
@@ -243,38 +227,32 @@ def move_left(
 
 @inline
 def best_of_classes(
-    codes: NDArray[np.uint8],
+    room: Desk,
     line: Whole,
     size: Whole,
     start: Whole,
-    parcels: NDArray[np.int64],
     low: Whole,
     high: Whole,
     missing: Whole,
     least: Whole,
     lightest: float,
-    marks: NDArray[np.uint64],
-    each: NDArray[np.uint8],
-    chain: NDArray[np.int32],
-    sums: NDArray[np.int64],
-    by_class: NDArray[np.float64],
-    squares: NDArray[np.float64],
 ) -> tuple[float, Whole, Whole]:
     """Do what ``best_of_numbers`` does, for many classes.
 
     What is kept by code, and the left side, are zero before and after; heads of chains are -1.
-    ``chain`` has a place for every row. ``squares`` ends with the node's weight and its square.
+    ``squares`` ends with the node's weight and its square.
     """
+    sums, by_class, squares = room.sums, room.by_class, room.squares
     chained = bool(3 * size < by_class.shape[1] * min(size, high - low + 1))  # measured
-    hang_up(codes, line, size, start, parcels, chained, each, chain, sums, by_class)
-    count = marked(marks, each, low, high, sums)
+    hang_up(room, line, size, start, chained)
+    count = marked(room, low, high)
     best, cut, side = -1.0, low, low - low
     for missing_left in range(2 if high == missing else 1):
         squares[0], squares[1], squares[2] = 0.0, 0.0, squares[4]
         n = np.int64(0)
         for k in range(-missing_left, count - 1 - missing_left):
             code = sums[FOUND, k] if k >= 0 else missing
-            n += move_left(code, start, parcels, chained, chain, sums, by_class, squares)
+            n += move_left(room, code, start, chained)
             if k < 0 or n < least or size - n < least:
                 continue
             other = squares[3] - squares[0]
@@ -297,23 +275,21 @@ def best_of_classes(
 
 @inline
 def score_of_cut(
-    codes: NDArray[np.uint8],
+    room: Desk,
     line: Whole,
     size: Whole,
     start: Whole,
-    parcels: NDArray[np.int64],
-    weights: NDArray[np.int64],
     cut: Whole,
     missing_right: Whole,
     least: Whole,
     lightest: float,
-    sums: NDArray[np.int64],
-    by_class: NDArray[np.float64],
 ) -> float:
     """Return what one cut scores; below 0 if it leaves too few rows, or too little, on a side.
 
     Codes above ``cut`` go right, but not those from ``missing_right`` on.
     """
+    codes, parcels, weights = room.codes, room.parcels, room.weights
+    sums, by_class = room.sums, room.by_class
     rows, own, pull, base = np.int64(0), np.int64(0), np.int64(0), np.uint64(start)
     for i in range(size):
         goes = (codes[line, i] > cut) & (codes[line, i] < missing_right)
@@ -342,7 +318,7 @@ def score_of_cut(
 
 
 @inline
-def score_of_sides(lightest: float, by_class: NDArray[np.float64]) -> float:
+def score_of_sides(lightest: float, by_class: Floats) -> float:
     """Return what a cut scores whose right side lies in LEFT, which is cleared."""
     w, ours, theirs, weight = 0.0, 0.0, 0.0, 0.0
     for c in range(by_class.shape[1]):

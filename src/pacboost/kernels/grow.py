@@ -11,21 +11,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacboost.kernels.cuts import CATEGORY, FEATURE, LOW
+from pacboost.kernels.hashing import STEP, mixed
+from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import kernel, on_stack
+from pacboost.kernels.split import CATEGORY, FEATURE, LOW
 
 ROWS_AT_ONCE = 8_192  # their pairs, 64 kB, stay in the cache while all blocks take them up
 
 
 @kernel
 def count(
-    words: NDArray[np.uint64],
+    words: Words,
     lanes: int,
-    rows: NDArray[np.uint32],
-    pairs: NDArray[np.int64],
-    histogram: NDArray[np.int64],
+    rows: Rows,
+    pairs: Wholes,
+    histogram: Wholes,
     first_block: int,
     last_block: int,
 ) -> None:
@@ -67,12 +68,7 @@ def count(
 
 @kernel
 def narrow(
-    histogram: NDArray[np.int64],
-    slope: int,
-    slots: NDArray[np.int64],
-    spans: NDArray[np.float64],
-    leaf: int,
-    new: int,
+    histogram: Wholes, slope: int, slots: Wholes, spans: Floats, leaf: int, new: int
 ) -> None:
     """Hand a leaf's span down to its parts; a monotone split divides it halfway between them."""
     spans[new, 0], spans[new, 1] = spans[leaf, 0], spans[leaf, 1]
@@ -98,17 +94,17 @@ LEFT, RIGHT = 3, 4
 
 @kernel
 def record(
-    features: NDArray[np.int64],
-    best: NDArray[np.int64],
-    members: NDArray[np.uint8],
-    gains: NDArray[np.float64],
+    features: Wholes,
+    best: Wholes,
+    members: Bytes,
+    gains: Floats,
     leaf: int,
     new: int,
-    splits: NDArray[np.int64],
-    split_members: NDArray[np.uint8],
-    split_gains: NDArray[np.float64],
-    hangs: NDArray[np.int64],
-    depths: NDArray[np.int64],
+    splits: Wholes,
+    split_members: Bytes,
+    split_gains: Floats,
+    hangs: Wholes,
+    depths: Wholes,
 ) -> None:
     """Write down the split of a leaf: its left part keeps the number, its right part is ``new``.
 
@@ -131,10 +127,8 @@ def record(
 
 
 @kernel
-def draw_features(
-    allowed: NDArray[np.uint8], deck: NDArray[np.int64], count: int, seed: np.uint64
-) -> None:
-    """Allow ``count`` features, drawn by splitmix64 (Steele, Lea and Flood 2014).
+def draw_features(allowed: Bytes, deck: Wholes, count: int, seed: np.uint64) -> None:
+    """Allow ``count`` features, drawn by splitmix64.
 
     ``deck`` has a place for every feature; it is shuffled here.
     """
@@ -146,17 +140,14 @@ def draw_features(
         allowed[j] = np.uint8(0)
     state = seed
     for k in range(count):
-        state += np.uint64(0x9E3779B97F4A7C15)
-        mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        mixed ^= mixed >> np.uint64(31)
-        place = k + np.int64(mixed % np.uint64(features - k))
+        state += STEP
+        place = k + np.int64(mixed(state) % np.uint64(features - k))
         deck[k], deck[place] = deck[place], deck[k]
         allowed[deck[k]] = np.uint8(1)
 
 
 @kernel
-def next_leaf(gains: NDArray[np.float64], leaves: int) -> int:
+def next_leaf(gains: Floats, leaves: int) -> int:
     """Return the leaf whose split wins most, the first of equals; -1 if none wins anything."""
     leaf, most = -1, 0.0
     for k in range(leaves):
@@ -169,8 +160,6 @@ def next_leaf(gains: NDArray[np.float64], leaves: int) -> int:
 #
 # Features on the way from the root to a leaf have to lie in one of the sets given, or be at most
 # so many.
-
-Bytes = NDArray[np.uint8]
 
 
 class Interactions(NamedTuple):
@@ -217,8 +206,8 @@ def hand_down(rules: Interactions, feature: int, leaf: int, new: int) -> None:
 
 @kernel
 def draw_open(
-    allowed: Bytes, deck: NDArray[np.int64], most: int, seed: np.uint64, rules: Interactions,
-    leaf: int,
+    allowed: Bytes, deck: Wholes, most: int, seed: np.uint64, rules: Interactions,
+    leaf: int
 ) -> None:  # fmt: skip
     """Allow the features open to a leaf, or as many of them as are to be drawn."""
     count = 0

@@ -14,10 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacboost.kernels import best_split, plain_split
-from pacboost.kernels.cuts import BINS, CUT, FEATURE, LANE, MONOTONE
+from pacboost.kernels import split, split_general
 from pacboost.kernels.grow import (
     Interactions,
     draw_features,
@@ -27,22 +25,28 @@ from pacboost.kernels.grow import (
     next_leaf,
     record,
 )
-from pacboost.kernels.plain_split import FEW_ROWS
 from pacboost.kernels.routing import count_rows, label, part, part_to_ends, sides, take_away
-from pacboost.kernels.runtime.board import STOP, TICKET, last_to_arrive, meet, release, share
+from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
+from pacboost.kernels.runtime.board import (
+    STOP,
+    TICKET,
+    last_to_arrive,
+    meet,
+    own_share,
+    release,
+    share,
+)
+from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel
+from pacboost.kernels.split import BINS, CUT, FEATURE, FEW_ROWS, LANE, MONOTONE
 
 ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
-
-Wholes = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
 
 
 class Codes(NamedTuple):
     """The rows of a sample (samples/blocks.py), and what a root knows of categories' levels."""
 
-    words: NDArray[np.uint64]
+    words: Words
     features: Wholes
     lanes: int
     missing: int
@@ -99,37 +103,35 @@ def sorting_pieces(team: int, size: int) -> int:
 
 @part_of_kernels
 def sort_rows(
-    member: int,
-    team: int,
-    board: Wholes,
-    block: NDArray[np.uint64],
+    member: Member,
+    block: Words,
     shift: np.uint64,
     goes_left: Bytes,
-    rows: NDArray[np.uint32],
-    aside: NDArray[np.uint32],
+    rows: Rows,
+    aside: Rows,
     lefts: Wholes,
 ) -> None:
     """Sort the rows of a leaf to the sides of its split; write how many of each piece go left."""
-    pieces = sorting_pieces(team, rows.size)
-    first, last = share(rows.size, member, pieces)
+    pieces = sorting_pieces(member.team, rows.size)
+    first, last = share(rows.size, member.number, pieces)
     if pieces == 1:
-        if member == 0:
+        if member.number == 0:
             left = part(block, shift, goes_left, rows, rows, aside)
             for k in range(rows.size - left):
                 rows[left + k] = aside[k]
             lefts[0, 0] = left
     else:
-        if member < pieces:
-            lefts[member, 0] = part_to_ends(
+        if member.number < pieces:
+            lefts[member.number, 0] = part_to_ends(
                 block, shift, goes_left, rows[first:last], aside[first:last]
             )
-        meet(board, team)
-        if member < pieces:
+        meet(member)
+        if member.number < pieces:
             left = before = np.int64(0)
             for k in range(pieces):
                 left += lefts[k, 0]
-                before += lefts[k, 0] if k < member else 0
-            own = lefts[member, 0]
+                before += lefts[k, 0] if k < member.number else 0
+            own = lefts[member.number, 0]
             for k in range(own):
                 rows[before + k] = aside[first + k]
             place = left + first - before
@@ -164,12 +166,10 @@ def take_best(
 
 @team_kernel(allocates=False)
 def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
-    member: int,
-    team: int,
-    board: Wholes,
+    member: Member,
     codes: Codes,
-    order: NDArray[np.uint32],
-    spare: NDArray[np.uint32],
+    order: Rows,
+    spare: Rows,
     pairs: Wholes,
     histogram: Wholes,
     partial: Wholes,
@@ -180,45 +180,49 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
     found: TeamFindings,
     plan: Wholes,
     limits: Wholes,
-    cells: NDArray[np.unsignedinteger],
+    cells: Cells,
     interactions: Interactions | None,
 ) -> None:
     """Grow a tree on the rows of ``order``, and write the number of its leaf to each of them.
 
-    What a kernel calls is compiled along with it. So where kernels/plain_split.py serves, ``spans``
+    What a kernel calls is compiled along with it. So where kernels/split.py serves, ``spans``
     is None, and the branches for the rest are dropped before they are compiled. So it is with
     ``interactions`` where all features may interact.
     """
     words, features, lanes, missing, orders, evidence = codes
     starts, sizes, slots, best, members, gains, hangs, depths = leaves
-    goes_left, allowed, deck = found.sides[member], found.allowed[member], found.decks[member]
+    goes_left, allowed, deck = (
+        found.sides[member.number],
+        found.allowed[member.number],
+        found.decks[member.number],
+    )
     listed = FEW_ROWS if spans is None and features.shape[0] == lanes else 0
     if limits[ALL_ROWS]:
-        first, last = share(order.size, member, team)
+        first, last = own_share(order.size, member)
         for k in range(first, last):
             order[k] = k
-    if last_to_arrive(board, team):
+    if last_to_arrive(member):
         plan[LEAF], plan[NEW], plan[LEAVES], plan[SEARCH], plan[LEFT_COUNTED] = 0, 0, 1, 1, 1
-        board[TICKET] = 0
-        release(board, team)
+        member.board[TICKET] = 0
+        release(member)
     while plan[LEAF] >= 0:
         leaf, new = plan[LEAF], plan[NEW]
         left_slot = right_slot = np.int64(0)
         feature, start, size = features[best[leaf, FEATURE]], starts[leaf], sizes[leaf]
         if new > 0:  # else it is the root, whose rows are only counted and searched
             sides(feature, best[leaf], members[leaf], missing, goes_left)
-            sort_rows(member, team, board, words[feature[LANE] >> 3],
+            sort_rows(member, words[feature[LANE] >> 3],
                       np.uint64(8 * (feature[LANE] & 7)), goes_left, order[start : start + size],
                       spare[start : start + size], found.lefts)  # fmt: skip
-            if last_to_arrive(board, team):
+            if last_to_arrive(member):
                 left = np.int64(0)
-                for piece in range(sorting_pieces(team, size)):
+                for piece in range(sorting_pieces(member.team, size)):
                     left += found.lefts[piece, 0]
                 starts[new], sizes[new], sizes[leaf] = start + left, size - left, left
                 plan[SEARCH] = plan[LEAVES] < gains.size and depths[leaf] < limits[DEEPEST]
                 plan[LEFT_COUNTED] = 2 * left <= size
-                board[TICKET] = 0
-                release(board, team)
+                member.board[TICKET] = 0
+                release(member)
         if plan[SEARCH]:
             counted, other = (leaf, new) if plan[LEFT_COUNTED] else (new, leaf)
             start, slot = starts[counted], slots[leaf]
@@ -226,20 +230,20 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
             rows = order[start : start + sizes[counted]]
             if rows.size > listed:
                 first, last = count_rows(
-                    member, team, board, words, lanes, rows, pairs, histogram, partial, new, slot
+                    member, words, lanes, rows, pairs, histogram, partial, new, slot
                 )
             elif new > 0 and sizes[other] > listed:
-                first, last = take_away(member, team, words, lanes, rows, pairs, histogram[slot])
+                first, last = take_away(member, words, lanes, rows, pairs, histogram[slot])
             else:
-                first, last = share(lanes, member, team)
+                first, last = own_share(lanes, member)
             if spans is not None or features.shape[0] != lanes:  # else lane j is that of feature j
-                if last_to_arrive(board, team):
+                if last_to_arrive(member):
                     slots[leaf], slots[new] = left_slot, right_slot
                     if spans is not None and new > 0:
                         slope = feature[MONOTONE] if best[leaf, CUT] < feature[BINS] - 1 else 0
                         narrow(histogram, slope, slots, spans, leaf, new)
-                    release(board, team)
-                first, last = share(features.shape[0], member, team)
+                    release(member)
+                first, last = own_share(features.shape[0], member)
             for side in range(2 if new > 0 else 1):
                 k = leaf if side == 0 else new
                 key = np.uint64(limits[KEY] + 2 * new + side)
@@ -247,35 +251,35 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                     draw_features(allowed, deck, limits[DRAWN], key)
                 else:
                     draw_open(allowed, deck, limits[DRAWN], key, interactions, k)
-                own = found.best[member, side]
+                own = found.best[member.number, side]
                 at = left_slot if side == 0 else right_slot
                 if spans is None:
                     few = sizes[k] if sizes[k] <= listed else 0
-                    after, before = plain_split.scan_at(
+                    after, before = split.scan_at(
                         limits[SCAN], histogram[at, 0], features[first:last], allowed[first:last],
                         missing, sizes[k], rules, own, words, order[starts[k] : starts[k] + few],
                         pairs[0],
                     )  # fmt: skip
                 else:
-                    after, before = best_split.scan_at(
+                    after, before = split_general.scan_at(
                         limits[SCAN], histogram[at], features[first:last], allowed[first:last],
-                        missing, sizes[k], rules, spans[k], own, found.members[member, side],
+                        missing, sizes[k], rules, spans[k], own, found.members[member.number, side],
                         new == 0, orders[first:last], evidence[first:last],
                     )  # fmt: skip
                 own[FEATURE] += first
-                found.worth[member, 2 * side] = after
-                found.worth[member, 2 * side + 1] = before
-        if last_to_arrive(board, team):
+                found.worth[member.number, 2 * side] = after
+                found.worth[member.number, 2 * side + 1] = before
+        if last_to_arrive(member):
             for side in range(2 if new > 0 else 1):
                 k = leaf if side == 0 else new
                 if plan[SEARCH]:
                     slots[k] = left_slot if side == 0 else right_slot
-                    take_best(team, found, best, members, gains, k, side)
+                    take_best(member.team, found, best, members, gains, k, side)
                 else:
                     gains[k] = 0.0
             new = plan[LEAVES]
             leaf = next_leaf(gains, new)
-            if new == gains.size or board[STOP] != 0:
+            if new == gains.size or member.board[STOP] != 0:
                 leaf = -1
             if leaf >= 0:
                 record(features, best, members, gains, leaf, new, splits.made, splits.members,
@@ -284,6 +288,6 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                     hand_down(interactions, best[leaf, FEATURE], leaf, new)
                 plan[LEAVES] = new + 1
             plan[LEAF], plan[NEW] = leaf, new
-            release(board, team)
-    first, last = share(cells.size, member, team)
+            release(member)
+    first, last = own_share(cells.size, member)
     label(order, starts[: plan[LEAVES]], sizes[: plan[LEAVES]], first, last, cells)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.runtime.jit import kernel, part_of_kernels
+from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
+from pacboost.kernels.runtime.jit import inline, kernel, part_of_kernels
 
-MISSING = np.uint64(0x9E3779B97F4A7C15)
+STEP = MISSING = np.uint64(0x9E3779B97F4A7C15)
+"""By which splitmix64 moves on; and the cell of missing values."""
 LARGEST_CELL = 2.0**62
 CELLS_WORTH_COMPILING = 2_000_000
 """On fewer cells, NumPy is done before this is compiled."""
 
 
-@part_of_kernels
+@inline
 def mixed(x: np.uint64) -> np.uint64:
-    """Spread bits over the whole word (the finaliser of splitmix64)."""
+    """Spread bits over the whole word: the end of splitmix64 (Steele, Lea and Flood 2014)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -32,10 +34,7 @@ def near_cell(value: float, step: float) -> np.uint64:
 
 @kernel
 def add_near_hashes(
-    values: NDArray[np.floating],
-    steps: NDArray[np.float64],
-    factors: NDArray[np.uint64],
-    total: NDArray[np.uint64],
+    values: NDArray[np.floating], steps: Floats, factors: Words, total: Words
 ) -> None:
     """Add the hash of every value (rows, columns), rounded to its column's step, to its row's."""
     for i in range(total.size):
@@ -44,9 +43,7 @@ def add_near_hashes(
 
 
 @kernel
-def add_exact_hashes(
-    values: NDArray[np.floating], factors: NDArray[np.uint64], total: NDArray[np.uint64]
-) -> None:
+def add_exact_hashes(values: NDArray[np.floating], factors: Words, total: Words) -> None:
     """Add the hash of every value (rows, columns), rounded to 32 bits, to its row's."""
     for i in range(total.size):
         for j in range(factors.size):
@@ -56,7 +53,7 @@ def add_exact_hashes(
 
 
 @kernel
-def finish(total: NDArray[np.uint64]) -> None:
+def finish(total: Words) -> None:
     """Turn the sum of every row into its hash."""
     for i in range(total.size):
         total[i] = mixed(total[i])
@@ -65,9 +62,9 @@ def finish(total: NDArray[np.uint64]) -> None:
 @kernel
 def near_below(
     values: NDArray[np.floating],
-    columns: NDArray[np.int64],
-    steps: NDArray[np.float64],
-    factors: NDArray[np.uint64],
+    columns: Wholes,
+    steps: Floats,
+    factors: Words,
     salt: np.uint64,
     limit: np.uint64,
     below: NDArray[np.bool_],
@@ -89,28 +86,19 @@ BITS = 53
 
 @kernel
 def drawn(row: np.uint64, key: np.uint64) -> np.uint64:
-    """Return number of a row under a key (the generator splitmix64 of Steele and others 2014)."""
-    z = row * np.uint64(0x9E3779B97F4A7C15) + key
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (z ^ (z >> np.uint64(31))) >> np.uint64(64 - BITS)
+    """Return number of a row under a key (splitmix64)."""
+    return mixed(row * STEP + key) >> np.uint64(64 - BITS)
 
 
 @kernel
-def numbers(rows: NDArray[np.uint64], key: np.uint64, out: NDArray[np.uint64]) -> None:
+def numbers(rows: Words, key: np.uint64, out: Words) -> None:
     """Give every row its number."""
     for i in range(rows.size):
         out[i] = drawn(rows[i], key)
 
 
 @kernel
-def below(
-    kinds: NDArray[np.uint8],
-    limits: NDArray[np.uint64],
-    first: int,
-    key: np.uint64,
-    out: NDArray[np.int64],
-) -> int:
+def below(kinds: Bytes, limits: Words, first: int, key: np.uint64, out: Wholes) -> int:
     """Find the rows first, first + 1, … whose number is below the limit of their kind."""
     found = 0
     for i in range(kinds.size):
@@ -122,13 +110,13 @@ def below(
 
 @kernel
 def keep(
-    tickets: NDArray[np.uint64],
+    tickets: Words,
     key: np.uint64,
-    chances: NDArray[np.float64],
-    bounds: NDArray[np.float64],
+    chances: Floats,
+    bounds: Floats,
     scale: float,
-    odds: NDArray[np.float64],
-    kept: NDArray[np.int64],
+    odds: Floats,
+    kept: Wholes,
 ) -> int:
     """Keep each row with its odds: its chance, or its bound if that is less, over the scale.
 

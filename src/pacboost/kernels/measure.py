@@ -5,9 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.exp_log import natural_exp, natural_log
-from pacboost.kernels.exp_of_rows import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
-from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels
+from pacboost.kernels.runtime import Cells, Floats, Signs, Wholes
+from pacboost.kernels.runtime.board import own_share, share_of_spans
+from pacboost.kernels.runtime.entry import Member
+from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, team_kernel
+from pacboost.kernels.same_bits import (
+    ROWS_PER_TILE,
+    TOP,
+    TOTAL,
+    natural_exp,
+    natural_log,
+    raise_margins,
+    raise_rows,
+)
 
 # Sums of floats, tile by tile, in one order that a GPU can follow, too.
 
@@ -16,7 +26,7 @@ PARTS = 64
 
 
 @part_of_kernels
-def fold_sums(tile: NDArray[np.float64]) -> None:
+def fold_sums(tile: Floats) -> None:
     """Add the second half of a tile to its first half, until ``PARTS`` numbers are left.
 
     A GPU can do so, too: no addition waits for more than a few others.
@@ -32,7 +42,7 @@ def fold_sums(tile: NDArray[np.float64]) -> None:
 
 
 @part_of_kernels
-def fold_products(tile: NDArray[np.float64]) -> None:
+def fold_products(tile: Floats) -> None:
     """Do what ``fold_sums`` does, with products of all numbers plus 1."""
     for i in range(512):
         tile[i] = (1.0 + tile[i]) * (1.0 + tile[i + 512])
@@ -45,7 +55,7 @@ def fold_products(tile: NDArray[np.float64]) -> None:
 
 
 @part_of_kernels
-def sum_of_parts(parts: NDArray[np.float64]) -> float:
+def sum_of_parts(parts: Floats) -> float:
     """Add the second half of the parts to the first half until one number is left; clear them."""
     width = PARTS // 2
     while width > 0:
@@ -59,7 +69,7 @@ def sum_of_parts(parts: NDArray[np.float64]) -> float:
 
 
 @part_of_kernels
-def add_tile(tile: NDArray[np.float64], held: int, parts: NDArray[np.float64]) -> None:
+def add_tile(tile: Floats, held: int, parts: Floats) -> None:
     """Fold the first numbers of a tile, and add them to the parts of a sum."""
     for i in range(held, ROWS_PER_TILE):
         tile[i] = 0.0
@@ -68,16 +78,32 @@ def add_tile(tile: NDArray[np.float64], held: int, parts: NDArray[np.float64]) -
         parts[i] += tile[i]
 
 
-@kernel
+@team_kernel(allocates=False)
+def stump_agreement(
+    member: Member,
+    codes: Cells,
+    cut: int,
+    above: int,
+    missing: int,
+    if_missing: int,
+    signs: Signs,
+    agree: Signs,
+) -> None:
+    """Write +1 where a stump's answer is the sign of the row, and -1 where it is not."""
+    a, b = own_share(codes.size, member)
+    own, side, out = codes[a:b], signs[a:b], agree[a:b]
+    for i in range(own.size):
+        answer = above if own[i] > cut else -above
+        out[i] = side[i] * (if_missing if own[i] == missing else answer)
+
+
+@team_kernel(allocates=False)
 def masses(
-    weights: NDArray[np.int64],
-    agree: NDArray[np.int8],
-    size: int,
-    sums: NDArray[np.int64],
-    squares: NDArray[np.float64],
+    member: Member, weights: Wholes, agree: Signs, size: int, sums: Wholes, squares: Floats
 ) -> None:
     """For each span of ``size`` rows: the weight, the weight of wrong rows, the sum of squares."""
-    for span in range(squares.size):
+    first, last = share_of_spans(weights.size, size, member)
+    for span in range(first // size, (last + size - 1) // size):
         own = weights[span * size : (span + 1) * size]
         right = agree[span * size : (span + 1) * size]
         total = np.int64(0)
@@ -99,26 +125,29 @@ def masses(
         squares[span] = (a + b) + (c + d)
 
 
-@kernel
-def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> np.int64:
+@team_kernel(allocates=False)
+def mistakes(member: Member, margins: Floats, first_weights: Wholes, totals: Wholes) -> None:
     """Sum the first weights (one, or one each) of rows that the vote gets wrong or ties on."""
+    first, last = own_share(margins.size, member)
     count = np.int64(0)
     if first_weights.size == 1:
-        for i in range(margins.size):
+        for i in range(first, last):
             count += 1 if margins[i] <= 0 else 0
-        return np.int64(count * first_weights[0])
-    for i in range(margins.size):
-        count += first_weights[i] if margins[i] <= 0 else 0
-    return count
+        count *= first_weights[0]
+    else:
+        for i in range(first, last):
+            count += first_weights[i] if margins[i] <= 0 else 0
+    totals[member.number, 0] = count
 
 
-@kernel
+@team_kernel()
 def wrong_classes(
-    margins: NDArray[np.float64], signs: NDArray[np.int8], first_weights: NDArray[np.int64]
-) -> np.int64:
+    member: Member, margins: Floats, signs: Signs, first_weights: Wholes, totals: Wholes
+) -> None:
     """Sum the first weights of rows whose own class does not score above every other."""
+    first, last = own_share(margins.shape[0], member)
     count = np.int64(0)
-    for i in range(margins.shape[0]):
+    for i in range(first, last):
         own = -np.inf
         other = -np.inf
         for k in range(margins.shape[1]):
@@ -128,25 +157,28 @@ def wrong_classes(
                 other = max(other, -margins[i, k])
         if not own > other:
             count += first_weights[i] if first_weights.size > 1 else first_weights[0]
-    return count
+    totals[member.number, 0] = count
 
 
-@kernel
+@team_kernel()
 def cell_sums(
-    cells: NDArray[np.unsignedinteger],
-    weights: NDArray[np.int64],
+    member: Member,
+    cells: Cells,
+    weights: Wholes,
     pulls: NDArray[np.integer],
     times_weight: bool,
     size: int,
-    sums: NDArray[np.int64],
-    squares: NDArray[np.float64],
+    sums: Wholes,
+    squares: Floats,
 ) -> None:
-    """Add up pulls and weights (rows, outputs) in every cell: ``sums`` is (2, cells, outputs).
+    """Add up pulls and weights (rows, outputs) in every cell.
 
-    Also give, for each span of ``size`` rows, the sum of the squares of the pulls.
+    ``sums`` is (members, 2, cells, outputs). Also write, for each span of ``size`` rows, the sum of
+    the squares of the pulls.
     """
-    tile, parts = np.zeros(ROWS_PER_TILE), np.zeros(PARTS)
-    for span in range(squares.size):
+    a, b = share_of_spans(cells.size, size, member)
+    own, tile, parts = sums[member.number], np.zeros(ROWS_PER_TILE), np.zeros(PARTS)
+    for span in range(a // size, (b + size - 1) // size):
         held = 0
         for i in range(span * size, min((span + 1) * size, cells.size)):
             cell = cells[i]
@@ -155,8 +187,8 @@ def cell_sums(
                 pull = np.int64(pulls[i, k])
                 if times_weight:
                     pull *= weight
-                sums[0, cell, k] += pull
-                sums[1, cell, k] += weight
+                own[0, cell, k] += pull
+                own[1, cell, k] += weight
                 tile[held] = float(pull) * float(pull)
                 held += 1
                 if held == ROWS_PER_TILE:
@@ -166,25 +198,27 @@ def cell_sums(
         squares[span] = sum_of_parts(parts)
 
 
-@kernel
+@team_kernel(allocates=False)
 def cell_sums_of_one(
-    cells: NDArray[np.unsignedinteger],
-    weights: NDArray[np.int64],
+    member: Member,
+    cells: Cells,
+    weights: Wholes,
     pulls: NDArray[np.integer],
     times_weight: bool,
     size: int,
-    sums: NDArray[np.int64],
-    squares: NDArray[np.float64],
+    sums: Wholes,
+    squares: Floats,
 ) -> None:
-    """Do what ``cell_sums`` does where there is one output: arrays are (rows,) and (2, cells).
+    """Do what ``cell_sums`` does where there is one output, an axis that no array has.
 
     It is the common case, and half of the other's code does not have to be compiled for it.
     """
-    pull_sums, weight_sums = sums[0], sums[1]
+    a, b = share_of_spans(cells.size, size, member)
+    pull_sums, weight_sums = sums[member.number, 0], sums[member.number, 1]
     held, parts = on_stack((ROWS_PER_TILE,), np.float64), on_stack((PARTS,), np.float64)
     for i in range(PARTS):
         parts[i] = 0.0
-    for span in range(squares.size):
+    for span in range(a // size, (b + size - 1) // size):
         last = min((span + 1) * size, cells.size)
         for tile in range(span * size, last, ROWS_PER_TILE):
             own = cells[tile : min(tile + ROWS_PER_TILE, last)]
@@ -201,18 +235,21 @@ def cell_sums_of_one(
         squares[span] = sum_of_parts(parts)
 
 
-@kernel
+@team_kernel()
 def class_sums(
+    member: Member,
     chosen: NDArray[np.intp],
-    cells: NDArray[np.unsignedinteger],
-    weights: NDArray[np.int64],
-    pulls: NDArray[np.int64],
-    sums: NDArray[np.int64],
+    cells: Cells,
+    weights: Wholes,
+    pulls: Wholes,
+    sums: Wholes,
 ) -> None:
     """Do what ``cell_sums`` does, for the chosen rows and pulls of their own, without squares."""
-    for j in range(chosen.size):
+    first, last = own_share(chosen.size, member)
+    own = sums[member.number]
+    for j in range(first, last):
         i = chosen[j]
-        pull_sums, weight_sums = sums[0, cells[i]], sums[1, cells[i]]
+        pull_sums, weight_sums = own[0, cells[i]], own[1, cells[i]]
         pull, weight = pulls[i], weights[i]
         for k in range(pull.size):
             pull_sums[k] += pull[k]
@@ -224,16 +261,17 @@ def class_sums(
 LOGISTIC, CLIPPED, SQUARE, ABSOLUTE = range(4)
 
 
-@kernel
+@team_kernel()
 def class_rows(
+    member: Member,
     chosen: NDArray[np.intp],
-    margins: NDArray[np.float64],
-    signs: NDArray[np.int8],
-    pulls: NDArray[np.int64],
-    raised_sums: NDArray[np.float64],
-    costs: NDArray[np.float64],
+    margins: Floats,
+    signs: Signs,
+    pulls: Wholes,
+    raised_sums: Floats,
+    costs: Floats,
     wrong: NDArray[np.bool_],
-    squares: NDArray[np.float64],
+    squares: Floats,
 ) -> None:
     """Write what the chosen rows cost, -ln p(y|x) with p = softmax(F).
 
@@ -241,6 +279,8 @@ def class_rows(
     ``raised_sums`` (rows, 2) has the sums of exponentials where these margins were raised before;
     with a shape of (0, 2) they are raised here, which takes most of the time.
     """
+    a, b = own_share(chosen.size, member)
+    chosen = chosen[a:b]
     outputs = margins.shape[1]
     rows = max(1, ROWS_PER_TILE // outputs)
     raised, found = np.empty(rows * outputs), np.empty((rows, 2))
@@ -269,19 +309,20 @@ def class_rows(
             squares[i] = square
 
 
-@kernel
-def log_costs(margins: NDArray[np.float64], size: int, sums: NDArray[np.float64]) -> None:
+@team_kernel(allocates=False)
+def log_costs(member: Member, margins: Floats, size: int, sums: Floats) -> None:
     """Do what ``potential`` does for LOGISTIC, one output and equal rows.
 
     Two classes are the common case, so it has a kernel of its own, with one logarithm for sixteen
     rows of a tile: of their product.
     """
+    a, b = share_of_spans(margins.size, size, member)
     raised = on_stack((ROWS_PER_TILE,), np.float64)
     lows = on_stack((ROWS_PER_TILE,), np.float64)
     parts = on_stack((PARTS,), np.float64)
     for i in range(PARTS):
         parts[i] = 0.0
-    for span in range(sums.size):
+    for span in range(a // size, (b + size - 1) // size):
         rows = margins[span * size : (span + 1) * size]
         for tile in range(0, rows.size, ROWS_PER_TILE):
             own = rows[tile : tile + ROWS_PER_TILE]
@@ -297,13 +338,9 @@ def log_costs(margins: NDArray[np.float64], size: int, sums: NDArray[np.float64]
         sums[span] = sum_of_parts(parts)
 
 
-@kernel
+@team_kernel()
 def potential(
-    kind: int,
-    margins: NDArray[np.float64],
-    base: NDArray[np.float64],
-    size: int,
-    sums: NDArray[np.float64],
+    member: Member, kind: int, margins: Floats, base: Floats, size: int, sums: Floats
 ) -> None:
     """Add up, for each span of ``size`` rows, what their margins (rows, outputs) cost.
 
@@ -311,8 +348,9 @@ def potential(
     SQUARE and ABSOLUTE: of residuals in the place of margins. Rows count by their base weight, one
     each or one for all.
     """
+    a, b = share_of_spans(margins.shape[0], size, member)
     outputs = margins.shape[1]
-    for span in range(sums.size):
+    for span in range(a // size, (b + size - 1) // size):
         total = 0.0
         for i in range(span * size, min((span + 1) * size, margins.shape[0])):
             cost = 0.0

@@ -11,11 +11,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.exp_log import exp_below_0, natural_exp, natural_log
+from pacboost.kernels.runtime import Bytes, Floats, Signs, Wholes
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels
+from pacboost.kernels.same_bits import exp_below_0, natural_exp, natural_log
 
-Doubles = NDArray[np.float64]
-Whole = NDArray[np.int64]
 BINS = 40
 """Codes of a column are smaller than this."""
 
@@ -23,14 +22,14 @@ BINS = 40
 @kernel
 def follow(
     mistakes: NDArray[np.bool_],
-    counts: Whole,
-    squares: Doubles,
-    logs: Doubles,
+    counts: Wholes,
+    squares: Floats,
+    logs: Floats,
     goal: float,
-    levels: Doubles,
-    weights: Doubles,
+    levels: Floats,
+    weights: Floats,
     run_length: float,
-    marks: Whole,
+    marks: Wholes,
 ) -> None:
     """Count rows and mistakes, and note when the capital or the detector reaches its goal.
 
@@ -75,9 +74,7 @@ def follow(
 
 
 @part_of_kernels
-def best_cut(
-    codes: NDArray[np.uint8], weights: Doubles, node: NDArray[np.int8], asked: int, half: int
-) -> tuple[int, int]:
+def best_cut(codes: Bytes, weights: Floats, node: Signs, asked: int, half: int) -> tuple[int, int]:
     """Return the column and the code up to which rows go left: the cut that separates best.
 
     Rows before ``half`` are new, the others old. The criterion is Σ √(W₊W₋) over both sides.
@@ -104,9 +101,7 @@ def best_cut(
 
 
 @kernel
-def boost_rules(
-    codes: NDArray[np.uint8], half: int, shrink: float, rules: Whole, values: Doubles
-) -> None:
+def boost_rules(codes: Bytes, half: int, shrink: float, rules: Wholes, values: Floats) -> None:
     """Boost trees of four leaves that tell new rows (before ``half``) from old ones.
 
     ``rules`` holds column and cut of the root, of its left and of its right child; ``values`` what
@@ -138,7 +133,7 @@ def boost_rules(
 
 
 @part_of_kernels
-def leaf_of(codes: NDArray[np.uint8], rule: Whole) -> int:
+def leaf_of(codes: Bytes, rule: Wholes) -> int:
     """Find the leaf of a row."""
     if codes[rule[0]] <= rule[1]:
         return 0 if codes[rule[2]] <= rule[3] else 1
@@ -155,12 +150,7 @@ def tanh(x: float) -> float:
 
 @kernel
 def pay(
-    new: NDArray[np.uint8],
-    old: NDArray[np.uint8],
-    rules: Whole,
-    values: Doubles,
-    payoffs: Doubles,
-    won: Doubles,
+    new: Bytes, old: Bytes, rules: Wholes, values: Floats, payoffs: Floats, won: Floats
 ) -> None:
     """Write what a bet on each pair of rows pays, and add to what each column has won.
 

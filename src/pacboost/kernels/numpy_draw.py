@@ -8,8 +8,8 @@ alone gets the same rows from NumPy itself: training/run/rounds.py.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pacboost.kernels.runtime import Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import kernel, multiply_high, on_stack, part_of_kernels
 
 SHIFT, BITS = np.uint32(16), np.uint64(32)
@@ -23,7 +23,7 @@ KEYS = 20  # bits by which a seed is shifted to give a key, for the leaves of a 
 
 
 @part_of_kernels
-def mix_in(pool: NDArray[np.uint32], place: int, word: np.uint32, constant: np.uint32) -> np.uint32:
+def mix_in(pool: Rows, place: int, word: np.uint32, constant: np.uint32) -> np.uint32:
     """Mix a word into a place of the pool; give the next constant."""
     value = np.uint32(word ^ constant)
     constant = np.uint32(constant * FACTOR_IN)
@@ -38,9 +38,7 @@ def mix_in(pool: NDArray[np.uint32], place: int, word: np.uint32, constant: np.u
 
 
 @part_of_kernels
-def seed_words(
-    entropy: NDArray[np.uint32], pool: NDArray[np.uint32], out: NDArray[np.uint32]
-) -> None:
+def seed_words(entropy: Rows, pool: Rows, out: Rows) -> None:
     """Write what ``SeedSequence(entropy).generate_state`` gives."""
     constant = FIRST_IN
     for k in range(POOL):
@@ -62,7 +60,7 @@ def seed_words(
 
 
 @part_of_kernels
-def advance(state: NDArray[np.uint64]) -> None:
+def advance(state: Words) -> None:
     """Multiply and add: ``state`` holds two words of the number, and two of what is added."""
     high, low = state[0], state[1]
     product = low * LOW_FACTOR
@@ -72,7 +70,7 @@ def advance(state: NDArray[np.uint64]) -> None:
 
 
 @part_of_kernels
-def start(words: NDArray[np.uint32], state: NDArray[np.uint64]) -> None:
+def start(words: Rows, state: Words) -> None:
     """Begin as ``PCG64`` does, with eight words of a seed."""
     one = np.uint64(1)
     high = np.uint64(words[0]) | (np.uint64(words[1]) << BITS)
@@ -88,7 +86,7 @@ def start(words: NDArray[np.uint32], state: NDArray[np.uint64]) -> None:
 
 
 @part_of_kernels
-def permute(state: NDArray[np.uint64], deck: NDArray[np.uint32]) -> None:
+def permute(state: Words, deck: Rows) -> None:
     """Shuffle 0, 1, … as ``Generator.permutation`` does; 64 bits serve two draws."""
     for i in range(deck.size):
         deck[i] = i
@@ -114,12 +112,7 @@ def permute(state: NDArray[np.uint64], deck: NDArray[np.uint32]) -> None:
 
 
 @kernel
-def divide_rows(
-    entropy: NDArray[np.uint32],
-    keys: NDArray[np.int64],
-    chosen: NDArray[np.uint32],
-    aside: NDArray[np.uint32],
-) -> None:
+def divide_rows(entropy: Rows, keys: Wholes, chosen: Rows, aside: Rows) -> None:
     """Draw for some rounds: a key for features, the rows to grow a tree on, and the others.
 
     ``entropy`` ends with the number of the first round and a 0. Where no rows are wanted, all are.

@@ -3,7 +3,7 @@
 On small samples Python would take longer for it than the kernels for their work, and with many
 threads a good part of the time on larger ones. So a team runs many rounds in turn (``take_turns``
 of kernels/runtime/board.py), and Python reads afterwards what they have found. For two classes,
-rows of equal weight, and trees that kernels/plain_split.py serves; training/run/rounds.py does and
+rows of equal weight, and trees that kernels/split.py serves; training/run/rounds.py does and
 says the same for all others, step by step.
 """
 
@@ -12,27 +12,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacboost.kernels.cuts import (
-    BASE,
-    BINS,
-    CUT,
-    DEFAULT,
-    FEATURE,
-    LANE,
-    MISSING_LEFT,
-    PENALTY,
-    pair_up_one,
-)
 from pacboost.kernels.grow import LEFT, RIGHT
-from pacboost.kernels.runtime.board import share
+from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Signs, Wholes, Words
+from pacboost.kernels.runtime.board import own_share
+from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, team_kernel
+from pacboost.kernels.split import BASE, BINS, CUT, DEFAULT, FEATURE, LANE, MISSING_LEFT, PENALTY
+from pacboost.kernels.update import pairs_of_one
 
 # The arrays that rounds of LogitBoost in compiled code work on: see kernels/quick_rounds.py.
 
-Wholes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 LEAVES, KEY = 2, 4  # places in ``plan`` and in ``limits``: see kernels/grow_team.py
 
@@ -52,7 +42,7 @@ EDGE, HELD_COST = range(2)
 class TreeWork(NamedTuple):
     """The arrays in which a tree is grown (learners/growing.py says what they hold)."""
 
-    rows: NDArray[np.uint32]
+    rows: Rows
     pairs: Wholes
     rules: Floats
     starts: Wholes
@@ -64,7 +54,7 @@ class TreeWork(NamedTuple):
     plan: Wholes
     limits: Wholes
     features: Wholes
-    words: NDArray[np.uint64]
+    words: Words
     missing: int
 
 
@@ -72,14 +62,14 @@ class DrawnRows(NamedTuple):
     """What is drawn for each round: a key for features, rows to grow on (none: all), and others."""
 
     keys: Wholes
-    chosen: NDArray[np.uint32]
-    aside: NDArray[np.uint32]
+    chosen: Rows
+    aside: Rows
 
 
 class Records(NamedTuple):
     """What each round has found, a line or a table for each."""
 
-    made: NDArray[np.int32]
+    made: Numbers
     """(rounds, columns, splits)."""
     gains: Floats
     values: Floats
@@ -105,9 +95,7 @@ class RoundSums(NamedTuple):
 
 @team_kernel(allocates=False)
 def begin(
-    member: int,
-    team: int,
-    board: Wholes,
+    member: Member,
     course: Wholes,
     settings: Floats,
     drawn: DrawnRows,
@@ -119,9 +107,9 @@ def begin(
     """Pair pulls and weights, and prepare the tree of a round."""
     weight_scale = settings[MOST_SUM] / float(max(np.int64(1), sums.now[0]))
     pull_scale = settings[MOST_SUM] / float(max(np.int64(1), sums.now[1]))
-    a, b = share(weights.size, member, team)
-    pair_up_one(weights[a:b], pulls[a:b], False, pull_scale, weight_scale, tree.pairs[a:b])
-    if member > 0:
+    a, b = own_share(weights.size, member)
+    pairs_of_one(weights[a:b], pulls[a:b], False, pull_scale, weight_scale, tree.pairs[a:b])
+    if member.number > 0:
         return
     own = drawn.chosen[course[ROUND]]
     for k in range(own.size):
@@ -149,18 +137,10 @@ def goes_left(code: np.int64, feature: Wholes, split: Wholes, missing: int) -> b
 
 
 @team_kernel(allocates=False)
-def settle(
-    member: int,
-    team: int,
-    board: Wholes,
-    course: Wholes,
-    drawn: DrawnRows,
-    tree: TreeWork,
-    cells: NDArray[np.unsignedinteger],
-) -> None:
+def settle(member: Member, course: Wholes, drawn: DrawnRows, tree: TreeWork, cells: Cells) -> None:
     """Walk the rows that were not chosen to their leaves."""
     aside = drawn.aside[course[ROUND]]
-    first, last = share(aside.size, member, team)
+    first, last = own_share(aside.size, member)
     for k in range(first, last):
         row, at = aside[k], np.int64(-1 if tree.plan[LEAVES] == 1 else 0)
         while at >= 0:
@@ -174,9 +154,7 @@ def settle(
 
 @team_kernel(allocates=False)
 def give_values(
-    member: int,
-    team: int,
-    board: Wholes,
+    member: Member,
     course: Wholes,
     settings: Floats,
     tree: TreeWork,
@@ -188,14 +166,14 @@ def give_values(
 
     If that has no edge, the values are 0, so that nothing moves, and the round is not counted.
     """
-    if member > 0:
+    if member.number > 0:
         return
     t, leaves = course[ROUND], tree.plan[LEAVES]
     edge, some = np.int64(0), False
     cover, splits = records.cover[t], leaves - 1
     for leaf in range(leaves):
         pull = weight = np.int64(0)
-        for k in range(team):
+        for k in range(member.team):
             pull += sums.parts[k, 0, leaf]
             weight += sums.parts[k, 1, leaf]
         below, mean = float(weight) + settings[L2], 0.0
@@ -227,18 +205,16 @@ def give_values(
 
 @team_kernel(allocates=False)
 def validate(
-    member: int,
-    team: int,
-    board: Wholes,
-    codes: NDArray[np.uint8],
-    signs: NDArray[np.int8],
+    member: Member,
+    codes: Bytes,
+    signs: Signs,
     tree: TreeWork,
     values: Floats,
     scores: Floats,
     margins: Floats,
 ) -> None:
     """Add the tree to the scores of validation rows, whose codes are (features, rows)."""
-    first, last = share(scores.size, member, team)
+    first, last = own_share(scores.size, member)
     for row in range(first, last):
         at = np.int64(-1 if tree.plan[LEAVES] == 1 else 0)
         while at >= 0:
@@ -252,27 +228,20 @@ def validate(
 
 @team_kernel(allocates=False)
 def finish(
-    member: int,
-    team: int,
-    board: Wholes,
-    course: Wholes,
-    settings: Floats,
-    sums: RoundSums,
-    held: int,
-    records: Records,
+    member: Member, course: Wholes, settings: Floats, sums: RoundSums, held: int, records: Records
 ) -> None:
     """Write down what was measured after the step, and say whether to go on.
 
     ``held`` is the number of validation rows.
     """
-    if member > 0:
+    if member.number > 0:
         return
     if course[NO_EDGE]:
         course[GOES_ON] = 0
         return
     t, wrong = course[ROUND], np.int64(0)
     sums.now[0] = sums.now[1] = 0
-    for k in range(team):
+    for k in range(member.team):
         sums.now[0] += sums.totals[k, 0]
         sums.now[1] += sums.totals[k, 1]
         wrong += sums.wrong[k, 0]

@@ -6,41 +6,30 @@ All arrays are (rows,). A member writes what it found to its own place of ``foun
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacboost.kernels.runtime.board import share
+from pacboost.kernels.runtime import Cells, Floats, Signs, Wholes
+from pacboost.kernels.runtime.board import own_share
+from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import team_kernel
-
-Wholes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @team_kernel(allocates=False)
 def advance(
-    member: int,
-    team: int,
-    board: Wholes,
-    cells: NDArray[np.unsignedinteger],
-    values: Floats,
-    targets: Floats,
-    scores: Floats,
-    found: Floats,
+    member: Member, cells: Cells, values: Floats, targets: Floats, scores: Floats, found: Floats
 ) -> None:
     """Add each cell's value to the scores, and find the largest absolute residual."""
-    first, last = share(cells.size, member, team)
+    first, last = own_share(cells.size, member)
     largest = 0.0
     for i in range(first, last):
         score = scores[i] + values[cells[i]]
         scores[i] = score
         largest = max(largest, abs(targets[i] - score))
-    found[member] = largest
+    found[member.number] = largest
 
 
 @team_kernel(allocates=False)
 def pulls(
-    member: int,
-    team: int,
-    board: Wholes,
+    member: Member,
     targets: Floats,
     scores: Floats,
     weights: Wholes,
@@ -54,21 +43,19 @@ def pulls(
     Residuals are cut off at ±``cut``. ``scale`` brings each of them to 1 or less, so that a pull is
     no larger than its weight.
     """
-    first, last = share(targets.size, member, team)
+    first, last = own_share(targets.size, member)
     total = np.int64(0)
     for i in range(first, last):
         gap = min(max(targets[i] - scores[i], -cut), cut)
         pull = np.int64(np.rint(weights[i] * (gap * scale)))
         out[i] = pull
         total += abs(pull)
-    found[member] = total
+    found[member.number] = total
 
 
 @team_kernel(allocates=False)
 def tilted(
-    member: int,
-    team: int,
-    board: Wholes,
+    member: Member,
     targets: Floats,
     scores: Floats,
     weights: Wholes,
@@ -81,7 +68,7 @@ def tilted(
 
     0 where the residual is less than a unit.
     """
-    first, last = share(targets.size, member, team)
+    first, last = own_share(targets.size, member)
     total = np.int64(0)
     for i in range(first, last):
         gap = targets[i] - scores[i]
@@ -89,27 +76,25 @@ def tilted(
         pull = np.int64(np.rint(weights[i] * side))
         out[i] = pull
         total += abs(pull)
-    found[member] = total
+    found[member.number] = total
 
 
 @team_kernel(allocates=False)
 def sides(
-    member: int,
-    team: int,
-    board: Wholes,
+    member: Member,
     targets: Floats,
     scores: Floats,
     weights: Wholes,
     unit: float,
-    out: NDArray[np.int8],
+    out: Signs,
     found: Wholes,
 ) -> None:
     """Write the signs of residuals, 0 for less than a unit; add up the weights of the others."""
-    first, last = share(targets.size, member, team)
+    first, last = own_share(targets.size, member)
     total = np.int64(0)
     for i in range(first, last):
         gap = targets[i] - scores[i]
         side = np.int8(0) if abs(gap) < unit else np.int8(1 if gap > 0 else -1)
         out[i] = side
         total += weights[i] * abs(side)
-    found[member] = total
+    found[member.number] = total

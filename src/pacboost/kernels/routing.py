@@ -7,25 +7,26 @@ defaults together share a lane; see samples/blocks.py.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacboost.kernels.cuts import BASE, BINS, CATEGORY, CUT, DEFAULT, FEATURE, LANE, MISSING_LEFT
 from pacboost.kernels.grow import count
-from pacboost.kernels.runtime.board import TICKET, add, meet, share
+from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
+from pacboost.kernels.runtime.board import TICKET, add, meet, own_share, share
+from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels
+from pacboost.kernels.split import BASE, BINS, CATEGORY, CUT, DEFAULT, FEATURE, LANE, MISSING_LEFT
 
 NO_PLACE = np.uint64(255)  # the code of what cannot share a lane
 
 
 @kernel
 def place(
-    codes: NDArray[np.uint8],
-    maps: NDArray[np.uint8],
-    features: NDArray[np.int64],
-    words: NDArray[np.uint64],
+    codes: Bytes,
+    maps: Bytes,
+    features: Wholes,
+    words: Words,
     first: int,
     last: int,
-    clashes: NDArray[np.int64],
+    clashes: Wholes,
 ) -> None:
     """Write the codes (columns, rows) of some rows into their lanes.
 
@@ -49,12 +50,7 @@ def place(
 
 @kernel
 def part(
-    block: NDArray[np.uint64],
-    shift: np.uint64,
-    goes_left: NDArray[np.uint8],
-    rows: NDArray[np.uint32],
-    left: NDArray[np.uint32],
-    right: NDArray[np.uint32],
+    block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, left: Rows, right: Rows
 ) -> np.int64:
     """Sort rows into left and right, keeping their order; give how many went left.
 
@@ -74,11 +70,7 @@ def part(
 
 @kernel
 def part_to_ends(
-    block: NDArray[np.uint64],
-    shift: np.uint64,
-    goes_left: NDArray[np.uint8],
-    rows: NDArray[np.uint32],
-    out: NDArray[np.uint32],
+    block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows
 ) -> np.int64:
     """Write rows that go left to the front of ``out``, the others to its end, last one first.
 
@@ -97,13 +89,7 @@ def part_to_ends(
 
 
 @kernel
-def sides(
-    feature: NDArray[np.int64],
-    best: NDArray[np.int64],
-    members: NDArray[np.uint8],
-    missing: int,
-    goes_left: NDArray[np.uint8],
-) -> None:
+def sides(feature: Wholes, best: Wholes, members: Bytes, missing: int, goes_left: Bytes) -> None:
     """Write for every code of the lane whether it goes left."""
     bins, default, cut = feature[BINS], feature[DEFAULT], best[CUT]
     if default < 0 and not feature[CATEGORY]:  # the common case, in a loop that runs on vectors
@@ -130,11 +116,7 @@ def sides(
 
 @kernel
 def sides_of_all(
-    features: NDArray[np.int64],
-    splits: NDArray[np.int64],
-    members: NDArray[np.uint8],
-    missing: int,
-    goes_left: NDArray[np.uint8],
+    features: Wholes, splits: Wholes, members: Bytes, missing: int, goes_left: Bytes
 ) -> None:
     """Do what ``sides`` does for every split of a tree, whose feature is in its first column."""
     for t in range(goes_left.shape[0]):
@@ -142,14 +124,7 @@ def sides_of_all(
 
 
 @kernel
-def label(
-    order: NDArray[np.uint32],
-    starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    first: int,
-    last: int,
-    cells: NDArray[np.unsignedinteger],
-) -> None:
+def label(order: Rows, starts: Wholes, sizes: Wholes, first: int, last: int, cells: Cells) -> None:
     """Write the number of its leaf to every row from ``first`` to before ``last``.
 
     The rows of a leaf ascend. Threads that divide the rows by their numbers, not by their leaves,
@@ -171,13 +146,13 @@ def label(
 
 @kernel
 def settle(
-    words: NDArray[np.uint64],
-    lanes: NDArray[np.int64],
-    goes_left: NDArray[np.uint8],
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-    rows: NDArray[np.uint32],
-    cells: NDArray[np.unsignedinteger],
+    words: Words,
+    lanes: Wholes,
+    goes_left: Bytes,
+    left: Numbers,
+    right: Numbers,
+    rows: Rows,
+    cells: Cells,
 ) -> None:
     """Walk rows that did not take part in the growing to their leaves."""
     for k in range(rows.size):
@@ -195,17 +170,13 @@ def settle(
 ROWS_WORTH_COUNTING = 2_048  # by another member
 TICKETS_A_MEMBER = 6
 
-Wholes = NDArray[np.int64]
-
 
 @part_of_kernels
 def count_rows(
-    member: int,
-    team: int,
-    board: Wholes,
-    words: NDArray[np.uint64],
+    member: Member,
+    words: Words,
     lanes: int,
-    rows: NDArray[np.uint32],
+    rows: Rows,
     pairs: Wholes,
     histogram: Wholes,
     partial: Wholes,
@@ -220,9 +191,9 @@ def count_rows(
     has brought up to date.
     """
     blocks, lines, width = words.shape[0], histogram.shape[1], histogram.shape[3]
-    pieces = min(team, max(1, rows.size // ROWS_WORTH_COUNTING), partial.shape[0] + 1)
-    groups = min(blocks, team // pieces)
-    piece, group = member % pieces, min(member // pieces, groups)
+    pieces = min(member.team, max(1, rows.size // ROWS_WORTH_COUNTING), partial.shape[0] + 1)
+    groups = min(blocks, member.team // pieces)
+    piece, group = member.number % pieces, min(member.number // pieces, groups)
     first = blocks * group // groups
     last = min(blocks, blocks * (group + 1) // groups)  # no block is left for idle members
     if first < last:
@@ -232,15 +203,15 @@ def count_rows(
                 for k in range(width):
                     into[s, j, k] = 0
         tickets = pieces if groups > 1 or pieces == 1 else TICKETS_A_MEMBER * pieces
-        ticket = piece if tickets == pieces else add(board, TICKET, 1)
+        ticket = piece if tickets == pieces else add(member.board, TICKET, 1)
         while ticket < tickets:
             start, stop = share(rows.size, ticket, tickets)
             count(words, lanes, rows[start:stop], pairs, into, first, last)
-            ticket = tickets if tickets == pieces else add(board, TICKET, 1)
+            ticket = tickets if tickets == pieces else add(member.board, TICKET, 1)
     first, last = min(lanes, 8 * first), min(lanes, 8 * last)
     if pieces > 1:
-        meet(board, team)
-        first, last = share(lanes, member, team)
+        meet(member)
+        first, last = own_share(lanes, member)
     for s in range(lines):
         for j in range(first, last):
             own, rest = histogram[new, s, j], histogram[slot, s, j]
@@ -256,19 +227,13 @@ def count_rows(
 
 @part_of_kernels
 def take_away(
-    member: int,
-    team: int,
-    words: NDArray[np.uint64],
-    lanes: int,
-    rows: NDArray[np.uint32],
-    pairs: Wholes,
-    histogram: Wholes,
+    member: Member, words: Words, lanes: int, rows: Rows, pairs: Wholes, histogram: Wholes
 ) -> tuple[int, int]:
     """Take a few rows away from the histograms (1, lanes, codes) of a leaf that they have left.
 
     Members divide the blocks of lanes. Gives the first and last of this member's lanes.
     """
-    first, last = share(words.shape[0], member, team)
+    first, last = own_share(words.shape[0], member)
     line, byte = pairs[0], np.uint64(255)
     for b in range(first, last):
         block, own = words[b], histogram[0, 8 * b :]

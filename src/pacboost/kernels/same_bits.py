@@ -10,14 +10,196 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacboost.kernels.exp_log import BIAS, FRACTION, exp_below_0
-from pacboost.kernels.runtime.jit import inline, kernel
+from pacboost.kernels.runtime import Bytes, Floats
+from pacboost.kernels.runtime.board import own_share
+from pacboost.kernels.runtime.entry import Member
+from pacboost.kernels.runtime.jit import inline, kernel, part_of_kernels, team_kernel
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import ATANH, FARTHEST, LN2_HIGH, LN2_LOW, LOG2_E, ROOT_HALF
 
-Floats = NDArray[np.float64]
+# The exponential function and the logarithm, with the same bits on every machine and device.
+
+LARGEST = 700.0
+"""Numbers beyond this have no exponential that is a normal double."""
+BIAS, FRACTION = np.int64(1023), np.int64(52)
+"""The double 2^k has the bits (k + BIAS) << FRACTION."""
+POINT = 55  # bits behind the point when the polynomial is turned into a whole number
+SCALE = 2.0**POINT
+MOST = 54 * math.log(2)
+
+
+@inline
+def exp_near_0(r: float) -> float:
+    """Return exp(r) for |r| ≤ ln(2)/2: Taylor's series up to r^13/13!, which is off by 4e-18.
+
+    It is written out, since a loop over its terms would keep loops over rows from running on
+    vectors.
+    """
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    return p * r + 1.0
+
+
+@kernel
+def natural_exp(x: float) -> float:
+    """Return exp(x) as 2^k times a polynomial, by additions and multiplications alone.
+
+    >>> natural_exp(0.0), abs(natural_exp(1.0) - math.e) < 1e-15
+    (1.0, True)
+    """
+    held = min(max(x, -LARGEST), LARGEST)
+    k = math.floor(held * LOG2_E + 0.5)
+    r = (held - k * LN2_HIGH) - k * LN2_LOW
+    return math.ldexp(exp_near_0(r), int(k))
+
+
+@kernel
+def exp_below_0(x: float) -> float:
+    """Return exp(x) of a number that is 0 or less.
+
+    2^k is a product of two powers: the first product is exact, so rounding happens once, however
+    small the result is. Without a branch or a table, loops run on vectors.
+    """
+    x = x if x > -same_bits.FARTHEST else -same_bits.FARTHEST
+    k = np.floor(x * LOG2_E + 0.5)
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    p = exp_near_0(r)
+    whole = np.int64(k)
+    half = whole >> np.int64(1)
+    first = np.int64((half + BIAS) << FRACTION).view(np.float64)  # numba 0.61 wants np.int64()
+    rest = np.int64((whole - half + BIAS) << FRACTION).view(np.float64)
+    return float(p * first * rest)
+
+
+@kernel
+def whole_exp(x: float) -> np.int64:
+    """Return max(1, round(exp(x))), and no more than 2**54.
+
+    Computed here, as 2^k times a polynomial: additions and multiplications give the same bits on
+    every machine, and without a call the loops below run on vectors (measured: 4 ns a row against
+    14 with the library's exp).
+    """
+    x = x if x > -1.0 else -1.0  # less rounds to 0 and is raised to 1 anyway
+    x = x if x < MOST else MOST
+    k = np.floor(x * LOG2_E + 0.5)
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    p = exp_near_0(r)
+    shift = np.int64(POINT) - np.int64(k)
+    rounded = (np.int64(p * SCALE) + (np.int64(1) << (shift - np.int64(1)))) >> shift
+    return rounded if rounded > 1 else np.int64(1)
+
+
+@kernel
+def natural_log(x: float) -> float:
+    """Return ln x for a positive x, by additions, multiplications and divisions alone.
+
+    With x = 2^k·m and f = (m - 1)/(m + 1), ln m = 2(f + f³/3 + f⁵/5 + …); |f| ≤ 0.172, so the
+    series up to f²³ is off by less than 1e-18.
+
+    >>> abs(natural_log(10.0) - math.log(10.0)) < 1e-15
+    True
+    """
+    m, k = math.frexp(x)
+    if m < ROOT_HALF:
+        m, k = 2.0 * m, k - 1
+    f = (m - 1.0) / (m + 1.0)
+    s = f * f
+    p = 1.0 / 23.0
+    p = p * s + 1.0 / 21.0
+    p = p * s + 1.0 / 19.0
+    p = p * s + 1.0 / 17.0
+    p = p * s + 1.0 / 15.0
+    p = p * s + 1.0 / 13.0
+    p = p * s + 1.0 / 11.0
+    p = p * s + 1.0 / 9.0
+    p = p * s + 1.0 / 7.0
+    p = p * s + 1.0 / 5.0
+    p = p * s + 1.0 / 3.0
+    p = p * s + 1.0
+    return k * LN2_HIGH + (2.0 * f * p + k * LN2_LOW)
+
+
+# Exponentials of the scores of many rows, in loops that run on vectors.
+
+ROWS_PER_TILE = 1_024
+UNIT = 2.0**-53
+LOG_UNITS = 53 * math.log(2)
+TOP, TOTAL = 0, 1
+"""Columns of what ``raise_rows`` finds of a row: its largest score, and the sum of its numbers."""
+
+
+@part_of_kernels
+def raise_all(numbers: Floats) -> None:
+    """Write exp(x - LOG_UNITS) over every x.
+
+    Each step of the polynomial waits for the one before, so four numbers, a quarter of the array
+    apart, are raised at once (measured: 8 ns a number instead of 12).
+    """
+    size = numbers.size // 4
+    a, b, c = numbers[:size], numbers[size : 2 * size], numbers[2 * size : 3 * size]
+    d = numbers[3 * size : 4 * size]
+    for i in range(size):
+        e, f, g, h = whole_exp(a[i]), whole_exp(b[i]), whole_exp(c[i]), whole_exp(d[i])
+        a[i], b[i], c[i], d[i] = e * UNIT, f * UNIT, g * UNIT, h * UNIT
+    for i in range(4 * size, numbers.size):
+        numbers[i] = whole_exp(numbers[i]) * UNIT
+
+
+@part_of_kernels
+def raise_margins(margins: Floats, raised: Floats) -> None:
+    """Write exp(-2|margin|)."""
+    for i in range(margins.size):
+        raised[i] = LOG_UNITS - 2.0 * abs(margins[i])
+    raise_all(raised[: margins.size])
+
+
+@part_of_kernels
+def raise_rows(scores: Floats, found: Floats) -> None:
+    """Write exp(F - max F) over the scores F of some rows, which lie one after the other.
+
+    Also find the largest score of each row, and the sum of what was raised. One long loop raises
+    all rows, since short ones hardly run on vectors.
+    """
+    outputs = scores.size // found.shape[0]
+    for j in range(found.shape[0]):
+        line = scores[j * outputs : (j + 1) * outputs]
+        top = line[0]
+        for k in range(line.size):
+            top = line[k] if line[k] > top else top
+        found[j, TOP] = top
+        for k in range(line.size):
+            line[k] = LOG_UNITS + (line[k] - top)
+    raise_all(scores)
+    for j in range(found.shape[0]):
+        line = scores[j * outputs : (j + 1) * outputs]
+        total = 0.0
+        for k in range(line.size):
+            total += line[k]
+        found[j, TOTAL] = total
+
+
+# The exponential function of scores, with the same bits on every machine.
+
+
+@team_kernel(allocates=False)
+def raise_scores(member: Member, scores: Floats, sign: float, out: Floats) -> None:
+    """Write exp(sign · score)."""
+    first, last = own_share(scores.size, member)
+    for i in range(first, last):
+        out[i] = natural_exp(sign * scores[i])
+
 
 ROWS_WORTH_COMPILING = 2_048
 """On fewer rows, NumPy takes some 0.1 ms."""
@@ -133,7 +315,7 @@ def sigmoids(values: Floats, out: Floats) -> None:
 
 
 @kernel
-def steps_below_1(values: Floats, steps: float, last: int, out: NDArray[np.uint8]) -> None:
+def steps_below_1(values: Floats, steps: float, last: int, out: Bytes) -> None:
     """Write ⌊-steps·log₂(value)⌋ of numbers in [0, 1], but ``last`` at most."""
     for i in range(values.size):
         if values[i] == 0.0:

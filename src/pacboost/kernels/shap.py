@@ -23,10 +23,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.runtime import Bytes, Floats, Numbers
 from pacboost.kernels.runtime.jit import kernel
-
-Doubles = NDArray[np.float64]
-Numbers = NDArray[np.int32]
 
 
 @kernel
@@ -34,12 +32,12 @@ def edges(
     feature: Numbers,
     left: Numbers,
     right: Numbers,
-    cover: Doubles,
+    cover: Floats,
     parent: Numbers,
     before: Numbers,
     distinct: Numbers,
-    share: Doubles,
-    reach: Doubles,
+    share: Floats,
+    reach: Floats,
 ) -> None:
     """Write, for each node below the root, what descents need to know; the root's are given.
 
@@ -67,10 +65,10 @@ def edges(
 
 @kernel
 def add(
-    codes: NDArray[np.uint8],
+    codes: Bytes,
     start: int,
     stop: int,
-    out: Doubles,
+    out: Floats,
     missing: int,
     feature: Numbers,
     cut: Numbers,
@@ -78,12 +76,12 @@ def add(
     left: Numbers,
     right: Numbers,
     member: Numbers,
-    members: NDArray[np.uint8],
-    values: Doubles,
+    members: Bytes,
+    values: Floats,
     before: Numbers,
-    factor: Doubles,
-    inverse: Doubles,
-    pull: Doubles,
+    factor: Floats,
+    inverse: Floats,
+    pull: Floats,
 ) -> None:
     """Add one tree's shares to ``out`` (rows, features, outputs), for rows ``start`` to ``stop``.
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.best_split import scan_feature, scan_numbers
-from pacboost.kernels.cuts import (
+from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Wholes
+from pacboost.kernels.runtime.board import own_share
+from pacboost.kernels.runtime.entry import Member
+from pacboost.kernels.runtime.jit import kernel, on_stack, team_kernel
+from pacboost.kernels.split import (
     BINS,
     CUT,
     FEATURE,
@@ -19,20 +22,20 @@ from pacboost.kernels.cuts import (
     MISSING_LEFT,
     MONOTONE,
     PENALTY,
+    Leaf,
     scan_quickly,
 )
-from pacboost.kernels.runtime.board import share
-from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels, team_kernel
+from pacboost.kernels.split_general import scan_feature, scan_numbers
 from pacboost.kernels.stumps import NEVER, scan
 
 
 @kernel
-def rank(cuts: NDArray[np.float64], value: float) -> int:
-    """Count the cuts below a value."""
-    low, high = 0, cuts.size
+def rank(ascending: Floats | Wholes, value: float) -> int:
+    """Return how many of some ascending numbers are below a value."""
+    low, high = 0, ascending.size
     while low < high:
         middle = (low + high) >> 1
-        if cuts[middle] < value:
+        if ascending[middle] < value:
             low = middle + 1
         else:
             high = middle
@@ -41,13 +44,13 @@ def rank(cuts: NDArray[np.float64], value: float) -> int:
 
 @kernel
 def encode(
-    starts: NDArray[np.int64],
+    starts: Wholes,
     values: NDArray[np.floating],
-    cuts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
+    cuts: Floats,
+    offsets: Wholes,
     missing: int,
-    defaults: NDArray[np.unsignedinteger],
-    codes: NDArray[np.unsignedinteger],
+    defaults: Cells,
+    codes: Cells,
 ) -> None:
     """Write the codes of stored values, and of 0 in each column.
 
@@ -62,14 +65,14 @@ def encode(
 
 @kernel
 def count(
-    rows: NDArray[np.int32],
-    codes: NDArray[np.unsignedinteger],
-    amounts: NDArray[np.int64],
+    rows: Numbers,
+    codes: Cells,
+    amounts: Wholes,
     total: np.int64,
     default: int,
     bins: int,
     missing: int,
-    own: NDArray[np.int64],
+    own: Wholes,
 ) -> None:
     """Add the amounts of rows up in the bins of a column, those of missing values last."""
     for b in range(bins + 1):
@@ -82,50 +85,35 @@ def count(
 
 
 @kernel
-def share_of_lists(starts: NDArray[np.int64], member: int, team: int) -> tuple[int, int]:
+def share_of_lists(starts: Wholes, member: Member) -> tuple[int, int]:
     """Return the first list of a member, and the one after its last: about equally long in total.
 
     List k begins at ``starts[k]``, and the last one ends where one more would begin.
     """
     lists = starts.size - 1
-    first, last = share(starts[lists] - starts[0], member, team)
+    first, last = own_share(starts[lists] - starts[0], member)
     return (
-        0 if member == 0 else first_from(starts, starts[0] + first),
-        lists if member == team - 1 else first_from(starts, starts[0] + last),
+        0 if member.number == 0 else rank(starts[:lists], starts[0] + first),
+        lists if member.number == member.team - 1 else rank(starts[:lists], starts[0] + last),
     )
-
-
-@part_of_kernels
-def first_from(starts: NDArray[np.int64], place: np.int64) -> int:
-    """Return the first list that begins at a place or after it."""
-    low, high = 0, starts.size - 1
-    while low < high:
-        middle = (low + high) >> 1
-        if starts[middle] < place:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @team_kernel()
 def edges(
-    member: int,
-    team: int,
-    board: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    rows: NDArray[np.int32],
-    codes: NDArray[np.unsignedinteger],
-    defaults: NDArray[np.unsignedinteger],
-    bins: NDArray[np.int64],
+    member: Member,
+    starts: Wholes,
+    rows: Numbers,
+    codes: Cells,
+    defaults: Cells,
+    bins: Wholes,
     missing: int,
-    amounts: NDArray[np.int64],
+    amounts: Wholes,
     total: np.int64,
-    out: NDArray[np.int64],
+    out: Wholes,
 ) -> None:
     """Write the largest edge that a stump on each column has; see learners/stump.py."""
     own = np.empty(missing + 1, dtype=np.int64)
-    first, last = share_of_lists(starts, member, team)
+    first, last = share_of_lists(starts, member)
     for j in range(first, last):
         a, b = starts[j], starts[j + 1]
         count(rows[a:b], codes[a:b], amounts, total, defaults[j], bins[j], missing, own)
@@ -137,17 +125,11 @@ def edges(
 # A leaf has a *run* in every column that lists some of its rows: those rows, one after the other. A
 # split divides each run in place, so a leaf never reads rows of another; columns that list none of
 # its rows cannot split it. What a split is worth, and which one is taken, is said in
-# kernels/best_split.py.
+# kernels/split_general.py.
 
 
 @kernel
-def part(
-    goes_left: NDArray[np.uint8],
-    rows: NDArray[np.uint32],
-    pairs: NDArray[np.int64],
-    totals: NDArray[np.int64],
-    heaviest: NDArray[np.int64],
-) -> int:
+def part(goes_left: Bytes, rows: Rows, pairs: Wholes, totals: Wholes, heaviest: Wholes) -> int:
     """Sort rows by side, keeping their order; give how many went left.
 
     Of each side, left and right, also write what its pairs add up to, and its largest weight.
@@ -173,23 +155,21 @@ def part(
 
 @team_kernel()
 def divide(
-    member: int,
-    team: int,
-    board: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    rows: NDArray[np.int32],
-    codes: NDArray[np.uint8],
-    goes_left: NDArray[np.uint8],
-    middles: NDArray[np.int64],
+    member: Member,
+    starts: Wholes,
+    begins: Wholes,
+    ends: Wholes,
+    rows: Numbers,
+    codes: Bytes,
+    goes_left: Bytes,
+    middles: Wholes,
 ) -> None:
     """Sort every run by side, keeping the order; write where its right part begins.
 
     ``starts`` says where each would begin if they lay one after the other: members divide them.
     Every row is written to both sides, and only one side moves on: no branch to guess wrong.
     """
-    first, last = share_of_lists(starts, member, team)
+    first, last = share_of_lists(starts, member)
     longest = np.int64(0)
     for k in range(first, last):
         longest = max(longest, ends[k] - begins[k])
@@ -212,41 +192,40 @@ def divide(
 
 @team_kernel(allocates=False)
 def look(
-    member: int,
-    team: int,
-    board: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    rows: NDArray[np.int32],
-    codes: NDArray[np.uint8],
-    defaults: NDArray[np.uint8],
-    features: NDArray[np.int64],
-    allowed: NDArray[np.uint8],
+    member: Member,
+    starts: Wholes,
+    columns: Wholes,
+    begins: Wholes,
+    ends: Wholes,
+    rows: Numbers,
+    codes: Bytes,
+    defaults: Bytes,
+    features: Wholes,
+    allowed: Bytes,
     missing: int,
-    pairs: NDArray[np.int64],
-    totals: NDArray[np.int64],
-    rules: NDArray[np.float64],
+    pairs: Wholes,
+    totals: Wholes,
+    rules: Floats,
     heaviest: int,
     least: float,
     wanted: float,
-    span: NDArray[np.float64] | None,
-    after: NDArray[np.float64],
-    best: NDArray[np.int64],
+    span: Floats | None,
+    after: Floats,
+    best: Wholes,
 ) -> None:
     """Find the split of a leaf worth more than ``wanted``; write what its sides are worth.
 
     Without a split that is ``wanted``. Each member looks at some of the columns, and writes what it
     found to its own lines of ``after`` and ``best``. ``heaviest`` is the largest weight of a row,
     ``least`` what each side must weigh, so short runs need not be read. ``span`` is None where
-    kernels/plain_split.py would serve; the rest is then not compiled.
+    kernels/split.py would serve; the rest is then not compiled.
     """
     lines = totals.size
     own = on_stack((lines, 256), np.int64)
     sums, found_at = on_stack((256,), np.int64), on_stack((256,), np.float64)
+    leaf = Leaf(totals[0], rules[PENALTY], least, sums, found_at)
     order = on_stack((1,), np.int64)  # of categories, which no sparse column holds
-    first, last = share_of_lists(starts, member, team)
+    first, last = share_of_lists(starts, member)
     for k in range(first, last):
         j = columns[k]
         # one side of any split holds none of the default: no more than what is listed
@@ -259,20 +238,20 @@ def look(
         if float((totals[0] - own[0, default]) & LOW) < least:
             continue
         if span is None:
-            found, cut, left = scan_quickly(
-                own[0, :bins], own[0, bins], totals[0], rules[PENALTY], least, wanted, sums,
-                found_at,
-            )  # fmt: skip
+            found, cut, left = scan_quickly(own[0, :bins], own[0, bins], leaf, wanted)
         elif lines == 1:
             found, cut, left = scan_numbers(
-                own[0, :bins], own[0, bins], totals[0], rules, least, span, feature[MONOTONE],
-                wanted, sums, found_at,
-            )  # fmt: skip
+                own[0, :bins], own[0, bins], leaf, rules, span, feature[MONOTONE], wanted
+            )
         else:
             for s in range(1, lines):
                 count(run_rows, run_codes, pairs[s], totals[s], default, bins, missing, own[s])
             found, cut, left = scan_feature(own, feature, totals, order, rules, least, wanted, 0.0)
         if cut >= 0:
             wanted = found
-            best[member, FEATURE], best[member, CUT], best[member, MISSING_LEFT] = j, cut, left
-    after[member] = wanted
+            (
+                best[member.number, FEATURE],
+                best[member.number, CUT],
+                best[member.number, MISSING_LEFT],
+            ) = j, cut, left
+    after[member.number] = wanted

@@ -8,9 +8,10 @@ half is neither read again nor added again.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacboost.kernels.runtime.board import meet, share
+from pacboost.kernels.runtime import Cells, Signs, Wholes
+from pacboost.kernels.runtime.board import meet, own_share
+from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, on_stack, team_kernel
 
 # Read the best stump off the histograms of signed weights.
@@ -19,7 +20,7 @@ NEVER = np.int64(2**62)  # no edge reaches this
 
 
 @kernel
-def scan(own: NDArray[np.int64], missing: int, wanted: np.int64) -> tuple[np.int64, int, np.int64]:
+def scan(own: Wholes, missing: int, wanted: np.int64) -> tuple[np.int64, int, np.int64]:
     """Go through a feature's cuts to one with the wanted edge; give edge, place and difference.
 
     If none has it, give the largest edge there is, and -1 for the place.
@@ -39,7 +40,7 @@ def scan(own: NDArray[np.int64], missing: int, wanted: np.int64) -> tuple[np.int
     return largest, -1, np.int64(0)
 
 
-def first_feature(edges: NDArray[np.int64], slack: int) -> tuple[int, np.int64]:
+def first_feature(edges: Wholes, slack: int) -> tuple[int, np.int64]:
     """Return first feature whose edge is within ``slack`` of the largest, and the edge wanted."""
     wanted = edges.max() - slack
     return int((edges >= wanted).argmax()), wanted
@@ -50,12 +51,7 @@ ROWS_AT_ONCE = 16_384  # their changes, 192 kB, stay in the cache while all colu
 
 @kernel
 def update(
-    codes: NDArray[np.unsignedinteger],
-    weights: NDArray[np.int64],
-    signs: NDArray[np.int8],
-    seen: NDArray[np.int64],
-    first: int,
-    histogram: NDArray[np.int64],
+    codes: Cells, weights: Wholes, signs: Signs, seen: Wholes, first: int, histogram: Wholes
 ) -> np.int64:
     """Add what changed since ``seen`` to the histograms; give the sum of the weights.
 
@@ -101,35 +97,33 @@ def update(
 
 @team_kernel()
 def largest_edges(
-    member: int,
-    team: int,
-    board: NDArray[np.int64],
-    codes: NDArray[np.unsignedinteger],
-    weights: NDArray[np.int64],
-    signs: NDArray[np.int8],
-    seen: NDArray[np.int64],
+    member: Member,
+    codes: Cells,
+    weights: Wholes,
+    signs: Signs,
+    seen: Wholes,
     missing: int,
-    histogram: NDArray[np.int64],
-    partial: NDArray[np.int64],
-    edges: NDArray[np.int64],
-    totals: NDArray[np.int64],
+    histogram: Wholes,
+    partial: Wholes,
+    edges: Wholes,
+    totals: Wholes,
 ) -> None:
     """Bring the histograms up to date, and write the largest edge of a cut of every feature.
 
     Each member takes a share of the rows. All but the first count into ``partial``, which is added
     up by shares of the columns.
     """
-    a, b = share(weights.size, member, team)
+    a, b = own_share(weights.size, member)
     into = histogram
-    if member > 0:
-        into = partial[member - 1]
+    if member.number > 0:
+        into = partial[member.number - 1]
         into[:] = 0
-    totals[member] = update(codes, weights[a:b], signs[a:b], seen[a:b], a, into)
-    meet(board, team)
-    first, last = share(codes.shape[0], member, team)
+    totals[member.number] = update(codes, weights[a:b], signs[a:b], seen[a:b], a, into)
+    meet(member)
+    first, last = own_share(codes.shape[0], member)
     for j in range(first, last):
         own = histogram[j]
-        for other in range(team - 1):
+        for other in range(member.team - 1):
             counted = partial[other, j]
             for k in range(own.size):
                 own[k] += counted[k]

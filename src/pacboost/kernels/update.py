@@ -5,28 +5,41 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.exp_log import whole_exp
-from pacboost.kernels.exp_of_rows import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
-from pacboost.kernels.runtime.jit import kernel, on_stack
+from pacboost.kernels.runtime import Cells, Floats, Signs, Wholes
+from pacboost.kernels.runtime.board import own_share
+from pacboost.kernels.runtime.entry import Member
+from pacboost.kernels.runtime.jit import kernel, on_stack, team_kernel
+from pacboost.kernels.same_bits import (
+    ROWS_PER_TILE,
+    TOP,
+    TOTAL,
+    raise_margins,
+    raise_rows,
+    whole_exp,
+)
 
 
-@kernel
+@team_kernel(allocates=False)
 def exponential(
-    agree: NDArray[np.int8],
+    member: Member,
+    agree: Signs,
     vote: float,
     total_vote: float,
-    log_base: NDArray[np.float64],
+    log_base: Floats,
     log_scale: float,
-    margins: NDArray[np.float64],
-    weights: NDArray[np.int64],
-) -> np.int64:
-    """Add the vote to the margins, set the weights anew, and give their sum.
+    margins: Floats,
+    weights: Wholes,
+    totals: Wholes,
+) -> None:
+    """Add the vote to the margins, set the weights anew, and write their sum to ``totals``.
 
     ``weight = max(1, round(exp(V - margin + b + s)))``, where ``V`` is the sum of all votes so far:
     a row that the newest rule got right keeps its weight unless the scale ``s`` changed. A weight
     is never below one unit: no row is forgotten, and an error of 0 means that there was none. ``b``
     is the logarithm of the row's base weight, one entry for each row, or a single one for all.
     """
+    a, b = own_share(weights.size, member)
+    agree, margins, weights = agree[a:b], margins[a:b], weights[a:b]
     total = np.int64(0)
     if log_base.size == 1:
         shift = log_base[0] + log_scale
@@ -37,31 +50,37 @@ def exponential(
             weights[i] = weight
             total += weight
     else:
+        base = log_base[a:b]
         for i in range(agree.size):
             margin = margins[i] + vote * agree[i]
             margins[i] = margin
-            weight = whole_exp(total_vote - margin + (log_base[i] + log_scale))
+            weight = whole_exp(total_vote - margin + (base[i] + log_scale))
             weights[i] = weight
             total += weight
-    return total
+    totals[member.number, 0] = total
 
 
-@kernel
+@team_kernel()
 def exponential_cells(
-    cells: NDArray[np.unsignedinteger],
-    values: NDArray[np.float64],
-    signs: NDArray[np.int8],
-    log_base: NDArray[np.float64],
+    member: Member,
+    cells: Cells,
+    values: Floats,
+    signs: Signs,
+    log_base: Floats,
     log_scale: float,
-    margins: NDArray[np.float64],
-    weights: NDArray[np.int64],
-) -> np.int64:
-    """Add each cell's values to the margins (rows, outputs), weigh anew, and give the sum."""
+    margins: Floats,
+    weights: Wholes,
+    totals: Wholes,
+) -> None:
+    """Add each cell's values to the margins (rows, outputs), weigh anew, and write the sum."""
+    a, b = own_share(cells.size, member)
+    cells = cells[a:b]
     total = np.int64(0)
     outputs = signs.shape[1]
     rows = max(1, ROWS_PER_TILE // outputs)
     added = np.empty(rows * outputs)
-    flat_signs, flat_margins, flat_weights = signs.ravel(), margins.ravel(), weights.ravel()
+    flat_signs, flat_margins = signs[a:b].ravel(), margins[a:b].ravel()
+    flat_weights = weights[a:b].ravel()
     for tile in range(0, cells.size, rows):
         own_cells = cells[tile : tile + rows]
         for i in range(own_cells.size):
@@ -77,18 +96,16 @@ def exponential_cells(
             for i in range(margin.size):
                 weight[i] = whole_exp(log_scale - margin[i] + log_base[0])
         else:
-            base = log_base[first:last]
+            base = log_base[a * outputs + first : a * outputs + last]
             for i in range(margin.size):
                 weight[i] = whole_exp(log_scale - margin[i] + base[i])
         for i in range(margin.size):
             total += weight[i]
-    return total
+    totals[member.number, 0] = total
 
 
 @kernel
-def clipped(
-    margins: NDArray[np.float64], log_base: NDArray[np.float64], weights: NDArray[np.int64]
-) -> np.int64:
+def clipped(margins: Floats, log_base: Floats, weights: Wholes) -> np.int64:
     """Set weights to base·min(1, exp(-margin)), no less than one unit, and give their sum."""
     total = np.int64(0)
     for i in range(margins.size):
@@ -102,23 +119,27 @@ def clipped(
 # Weigh the rows anew after a round of LogitBoost, for two classes and for many.
 
 
-@kernel
+@team_kernel(allocates=False)
 def logistic(
-    cells: NDArray[np.unsignedinteger],
-    values: NDArray[np.float64],
-    signs: NDArray[np.int8],
-    base: NDArray[np.float64],
+    member: Member,
+    cells: Cells,
+    values: Floats,
+    signs: Signs,
+    base: Floats,
     most: float,
-    margins: NDArray[np.float64],
-    weights: NDArray[np.int64],
-    pulls: NDArray[np.int64],
-) -> tuple[np.int64, np.int64]:
+    margins: Floats,
+    weights: Wholes,
+    pulls: Wholes,
+    totals: Wholes,
+) -> None:
     """Add each cell's value, then set weights q(1 - q) and pulls ±q for q = 1/(1 + exp(2·margin)).
 
     All arrays are (rows,). Pulls are held to ``most`` times the weight; both are in units of the
-    row's base. Gives the sums of weights and of absolute pulls. Done tile by tile in loops that run
-    on vectors.
+    row's base. ``totals`` gets the sums of weights and of absolute pulls.
     """
+    a, b = own_share(cells.size, member)
+    cells, signs, margins = cells[a:b], signs[a:b], margins[a:b]
+    weights, pulls = weights[a:b], pulls[a:b]
     weight_sum = np.int64(0)
     pull_sum = np.int64(0)
     raised = on_stack((ROWS_PER_TILE,), np.float64)
@@ -129,7 +150,7 @@ def logistic(
         margin = margins[tile : tile + ROWS_PER_TILE]
         weight = weights[tile : tile + ROWS_PER_TILE]
         pull = pulls[tile : tile + ROWS_PER_TILE]
-        scale = base[tile : tile + ROWS_PER_TILE]
+        scale = base[a + tile : a + tile + ROWS_PER_TILE]
         for i in range(own_cells.size):
             added[i] = values[own_cells[i]]
         for i in range(margin.size):
@@ -153,27 +174,31 @@ def logistic(
             pull[i] = whole * side[i]
             weight_sum += curved
             pull_sum += whole
-    return weight_sum, pull_sum
+    totals[member.number, 0], totals[member.number, 1] = weight_sum, pull_sum
 
 
-@kernel
+@team_kernel()
 def softmax(
+    member: Member,
     chosen: NDArray[np.intp],
-    cells: NDArray[np.unsignedinteger],
-    values: NDArray[np.float64],
-    signs: NDArray[np.int8],
-    base: NDArray[np.float64],
+    cells: Cells,
+    values: Floats,
+    signs: Signs,
+    base: Floats,
     most: float,
-    margins: NDArray[np.float64],
-    weights: NDArray[np.int64],
-    pulls: NDArray[np.int64],
-    raised_sums: NDArray[np.float64],
-) -> tuple[np.int64, np.int64]:
+    margins: Floats,
+    weights: Wholes,
+    pulls: Wholes,
+    raised_sums: Floats,
+    totals: Wholes,
+) -> None:
     """Add each cell's values, then set weights p(1 - p) and pulls y* - p, with p = softmax(F).
 
-    Only the chosen rows are looked at. Gives by how much the sums of all weights and of all
+    Only the chosen rows are looked at. ``totals`` gets by how much the sums of weights and of
     absolute pulls have grown. ``raised_sums`` (rows, 2) gets what ``raise_rows`` finds of each row.
     """
+    a, b = own_share(chosen.size, member)
+    chosen = chosen[a:b]
     weight_sum = np.int64(0)
     pull_sum = np.int64(0)
     outputs = signs.shape[1]
@@ -208,4 +233,75 @@ def softmax(
                 pull_sum += whole - abs(pull[k])
                 weight[k] = curved
                 pull[k] = whole * side[k]
-    return weight_sum, pull_sum
+    totals[member.number, 0], totals[member.number, 1] = weight_sum, pull_sum
+
+
+# Pulls and weights as pairs of small whole numbers, two in one: see kernels/grow.py.
+
+
+@kernel
+def pairs_of_one(
+    weights: Wholes,
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    pull_scale: float,
+    weight_scale: float,
+    pairs: Wholes,
+) -> None:
+    """Pair pulls and weights (rows,) in a loop that runs on vectors; the pulls keep their signs."""
+    for i in range(pairs.size):
+        signed = np.int64(pulls[i])
+        if times_weight:
+            signed *= weights[i]
+        pairs[i] = (np.int64(np.rint(signed * pull_scale)) << 32) + np.int64(
+            np.rint(weights[i] * weight_scale)
+        )
+
+
+@team_kernel()
+def pair_up(
+    member: Member,
+    weights: Wholes,
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    flips: Signs,
+    pull_scale: float,
+    weight_scale: float,
+    pairs: Wholes,
+) -> None:
+    """Round pulls and weights (rows, outputs) to small whole numbers, and pair them.
+
+    Line s of ``flips`` says with which signs (or 0) the outputs' pulls add up to the s-th pull of
+    the pair; the weights always add up. If ``times_weight``, pulls are signs of the weights.
+    """
+    a, b = own_share(weights.shape[0], member)
+    weights, pulls, pairs = weights[a:b], pulls[a:b], pairs[:, a:b]
+    outputs = weights.shape[1]
+    for i in range(weights.shape[0]):
+        weight = np.int64(0)
+        for k in range(outputs):
+            weight += weights[i, k]
+        whole = np.int64(np.rint(weight * weight_scale))
+        for s in range(flips.shape[0]):
+            pull = np.int64(0)
+            for k in range(outputs):
+                own = np.int64(pulls[i, k])
+                if times_weight:
+                    own *= weights[i, k]
+                pull += own * flips[s, k]
+            pairs[s, i] = (np.int64(np.rint(pull * pull_scale)) << 32) + whole
+
+
+@team_kernel(allocates=False)
+def pair_up_one(
+    member: Member,
+    weights: Wholes,
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    pull_scale: float,
+    weight_scale: float,
+    pairs: Wholes,
+) -> None:
+    """Do what ``pair_up`` does where there is one output: arrays are (rows,)."""
+    a, b = own_share(weights.size, member)
+    pairs_of_one(weights[a:b], pulls[a:b], times_weight, pull_scale, weight_scale, pairs[a:b])

@@ -11,9 +11,9 @@ import numpy as np
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.errors import PacboostError
-from pacboost.lab.bagged import BagRun
 from pacboost.lab.choices import LEARNERS
 from pacboost.lab.engine import (
+    BagRun,
     Doubles,
     LabRun,
     RoundFrame,
@@ -24,7 +24,7 @@ from pacboost.lab.engine import (
     i8,
     shape_of,
 )
-from pacboost.lab.session import LabSession, check_done
+from pacboost.lab.session import LabSession, Surface, check_done, read_size, why_flat
 from pacboost.lab.spec import (
     MOST_ROUNDS,
     LimitError,
@@ -35,7 +35,6 @@ from pacboost.lab.spec import (
     sequence,
     whole,
 )
-from pacboost.lab.surface import Surface, read_size, why_flat, written
 from pacboost.samples.bins import fit_bins
 from pacboost.theory.learners import stump_edges
 
@@ -108,7 +107,7 @@ def described(run: LabRun, numbers: range, surface: Surface | None) -> list[dict
         bounds = {name: table[name][number - 1] for name in COLUMNS}
         if isinstance(run, BagRun):
             bounds = dict.fromkeys(COLUMNS)
-        grid = {} if surface is None else {"surface": written(surface.vote(number))}
+        grid = {} if surface is None else {"surface": f32(surface.vote(number))}
         found.append({**one_round(run, frame), **bounds, **grid})
     return found
 
@@ -159,7 +158,7 @@ def surfaces(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     check_done(run, max(numbers))
     surface = session.surface(spec, read_size(asked.get("size", 64)))
     shown = surface.rule if asked.get("what") == "rule" else surface.vote
-    frames = {str(number): written(shown(number)) for number in numbers}
+    frames = {str(number): f32(shown(number)) for number in numbers}
     return {"size": surface.size, "box": list(run.points.box), "frames": frames, "why": ""}
 
 

@@ -128,7 +128,7 @@ class Lab:
         """The cache of runs, made when the first one is asked for."""
         from pacboost.lab.session import LabSession
 
-        return LabSession(self.files)
+        return LabSession(self.files, self.boot)
 
     @property
     def origin(self) -> str:
@@ -196,7 +196,7 @@ class Lab:
             def answered(asked: Any) -> Response:
                 from pacboost.lab.routes import ROUTES
 
-                return JSONResponse(ROUTES[name](self, asked))
+                return JSONResponse(ROUTES[name](self.session, asked))
 
             return await self._answered(request, answered)
 
@@ -204,10 +204,11 @@ class Lab:
 
     async def _offline(self, request: Request) -> Response:
         def written(asked: Any) -> Response:
-            from pacboost.lab.offline import offline_page
+            from pacboost.lab.routes import recorded
+            from pacboost.lab.server import whole_page
 
             name = 'attachment; filename="pacboost-lab.html"'
-            content = offline_page(self.session, asked)
+            content = whole_page(recorded(self.session, asked))
             return HTMLResponse(content, headers={"Content-Disposition": name})
 
         return await self._answered(request, written)

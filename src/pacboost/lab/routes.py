@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from pacboost import __version__
 from pacboost.bounds import holdout
@@ -15,21 +16,27 @@ from pacboost.errors import NotCertified, PacboostError
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.lab import answers, filtering, instruments, reproduce
 from pacboost.lab.answers import interval
-from pacboost.lab.bagged import BagRun
 from pacboost.lab.choices import KINDS, described
-from pacboost.lab.engine import BoostRun, LabRun
+from pacboost.lab.engine import BagRun, BoostRun, LabRun
 from pacboost.lab.files import MOST_BYTES
-from pacboost.lab.reproduce import fitted
-from pacboost.lab.session import LabSession, check_done
-from pacboost.lab.spec import MOST_POINTS, MOST_ROUNDS, number, read_run, text, whole
+from pacboost.lab.reproduce import code, fitted
+from pacboost.lab.server import whole_page
+from pacboost.lab.session import LabSession, check_done, read_size
+from pacboost.lab.spec import (
+    MOST_POINTS,
+    MOST_ROUNDS,
+    LimitError,
+    mapping,
+    number,
+    read_run,
+    sequence,
+    text,
+    whole,
+)
 from pacboost.numerics.exact import wrong_margins
 from pacboost.questions.certify import certify
 from pacboost.theory import vc
 from pacboost.theory.compressing import compress
-
-if TYPE_CHECKING:
-    from pacboost.lab.app import Lab
-
 
 # All certificates of a vote side by side, each with what it assumes, and those that are refused.
 #
@@ -157,10 +164,7 @@ def _forbidden(run: LabRun, done: int, delta: float) -> Certificate:
     )
 
 
-Answer = Callable[["Lab", Mapping[str, Any]], Any]
-
-
-def catalog(session: LabSession, boot: Any = None) -> dict[str, Any]:
+def catalog(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Describe everything that can be chosen."""
     boosters, learners = described()
     return {
@@ -180,7 +184,7 @@ def catalog(session: LabSession, boot: Any = None) -> dict[str, Any]:
             "points": MOST_POINTS, "rounds": MOST_ROUNDS, "rounds_per_request": answers.AT_ONCE,
             "upload_bytes": MOST_BYTES,
         },
-        "boot": boot,
+        "boot": session.boot,
         "files": [file.info() for file in session.files.files.values()],
     }  # fmt: skip
 
@@ -192,24 +196,93 @@ def levels(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     return {"levels": [list(pair) for pair in found]}
 
 
-def _of_session(answer: Callable[[LabSession, Mapping[str, Any]], Any]) -> Answer:
-    return lambda lab, asked: answer(lab.session, asked)
-
-
-ROUTES: dict[str, Answer] = {
-    "catalog": lambda lab, asked: catalog(lab.session, lab.boot),
-    "levels": _of_session(levels),
-    "data": _of_session(answers.data),
-    "run": _of_session(answers.rounds),
-    "surface": _of_session(answers.surfaces),
-    "edges": _of_session(answers.edges),
-    "weigh": _of_session(answers.weigh),
-    "certificates": _of_session(certificates),
-    "code": _of_session(reproduce.code),
-    "filtering": _of_session(filtering.filtering),
-    "plan": lambda lab, asked: filtering.plan(asked),
-    "game": _of_session(instruments.game),
-    "hard_core": _of_session(instruments.hard_core),
-    "pac": _of_session(instruments.pac),
-    "shatters": _of_session(instruments.shatters),
+ROUTES: dict[str, Callable[[LabSession, Mapping[str, Any]], Any]] = {
+    "catalog": catalog,
+    "levels": levels,
+    "data": answers.data,
+    "run": answers.rounds,
+    "surface": answers.surfaces,
+    "edges": answers.edges,
+    "weigh": answers.weigh,
+    "certificates": certificates,
+    "code": reproduce.code,
+    "filtering": filtering.filtering,
+    "plan": lambda _, asked: filtering.plan(asked),
+    "game": instruments.game,
+    "hard_core": instruments.hard_core,
+    "pac": instruments.pac,
+    "shatters": instruments.shatters,
 }
+
+
+# A recorded run as one HTML file: the same page, which reads its answers from inside itself.
+
+
+MOST_RUNS = 4
+MOST_ROUNDS_OFFLINE = 300
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200)
+
+
+def write_page(
+    path: str | Path,
+    runs: Sequence[tuple[Mapping[str, Any], int]],
+    title: str = "pacboost lab",
+    *,
+    surface: int = 40,
+) -> None:
+    """Write a page that shows recorded runs, side by side, and needs no server.
+
+    ``runs`` are pairs of a run, as the lab's links describe it, and its number of rounds.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     page = Path(folder) / "toy.html"
+    ...     write_page(page, [({"data": {"kind": "lecture"}}, 3)], "The toy example")
+    ...     "The toy example" in page.read_text(encoding="utf-8")
+    True
+    """
+    asked = {
+        "title": title, "surface": surface, "state": None,
+        "runs": [{"run": read_run(dict(run)).plain(), "rounds": rounds} for run, rounds in runs],
+    }  # fmt: skip
+    Path(path).write_text(whole_page(recorded(LabSession(), asked)), encoding="utf-8")
+
+
+def recorded(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Collect everything that the page shows of some runs."""
+    runs = sequence("runs", asked.get("runs"))
+    if not 1 <= len(runs) <= MOST_RUNS:
+        raise LimitError(f"{len(runs)} runs are asked for; a page records 1 to {MOST_RUNS}")
+    surface = read_size(asked.get("surface", 40))
+    entries = [_run(session, mapping("a run", entry), surface) for entry in runs]
+    return {
+        "version": 1,
+        "title": text("title", asked.get("title", "pacboost lab"))[:200],
+        "state": asked.get("state"),
+        "catalog": {**catalog(session, {}), "files": []},
+        "runs": entries,
+    }
+
+
+def _run(session: LabSession, entry: Mapping[str, Any], surface: int) -> dict[str, Any]:
+    spec = dict(mapping("run", entry.get("run")))  # as it came: the page looks it up by that
+    read_run(spec)
+    last = whole("rounds", entry.get("rounds"), 1, MOST_ROUNDS_OFFLINE)
+    answer: dict[str, Any] = {}
+    for first in range(1, last + 1, answers.AT_ONCE):
+        to = min(last, first + answers.AT_ONCE - 1)
+        part = answers.rounds(session, {"run": spec, "from": first, "to": to, "surface": surface})
+        answer = {**part, "rounds": [*answer.get("rounds", []), *part["rounds"]]}
+    done = min(answer["done"], last)
+    answer["done"] = done
+    shown = sorted({step for step in (*STEPS, done) if 1 <= step <= done})
+    return {
+        "run": spec,
+        "data": answers.data(session, {"data": spec["data"]}),
+        "start": answers.rounds(session, {"run": spec, "to": 0}),
+        "answer": answer,
+        "certificates": {
+            str(step): certificates(session, {"run": spec, "round": step}) for step in shown
+        },
+        "code": code(session, {"run": spec, "rounds": done}) if done else None,
+    }

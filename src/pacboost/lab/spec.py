@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -52,7 +52,7 @@ class OwnRule:
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        return {"feature": self.feature, "threshold": self.threshold, "above": self.above}
+        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import cuts, routing
+from pacboost.kernels import routing, split
 from pacboost.kernels.cuda import launches, twins, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_host
 from pacboost.learners.growing import TreeSearch, key_of
@@ -84,7 +84,7 @@ class CudaTreeSearch(TreeSearch):
     def _begin_after(self, request: Request, seed: int, totals: Any) -> None:
         """Begin to grow a tree by totals that are on the GPU."""
         rules = self._rules.copy()
-        rules[cuts.PENALTY] = request.penalty
+        rules[split.PENALTY] = request.penalty
         twins.pair_up_after(totals, request.weights, request.pulls, self._pairs[0])
         self._begin(request, None, key_of(seed), rules, totals)
         self._begun = seed
@@ -152,5 +152,5 @@ class CudaTreeSearch(TreeSearch):
         routing.sides_of_all(
             self._features, self._splits, self._split_members, self._bins.missing, goes_left
         )
-        lanes = self._features[tree.feature, cuts.LANE]
+        lanes = self._features[tree.feature, split.LANE]
         launches.settle(self._codes, lanes, goes_left, tree.left, tree.right, chosen, self._cells)

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import cuts, team_steps
+from pacboost.kernels import split, update
 from pacboost.kernels.cuda.device import flat
-from pacboost.kernels.cuts import LOW
 from pacboost.kernels.grow import Interactions
 from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.split import LOW
 from pacboost.learners.learner import Rows, Search, Weights
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.sample import Request, Sample
@@ -27,10 +27,10 @@ from pacboost.samples.sample import Request, Sample
 # The parameters of trees: what the learner of trees and its searches share.
 
 CRITERIA = {
-    "newton": cuts.NEWTON,
-    "gini": cuts.NEWTON,
-    "z": cuts.Z,
-    "error": cuts.ERROR,
+    "newton": split.NEWTON,
+    "gini": split.NEWTON,
+    "z": split.Z,
+    "error": split.ERROR,
 }
 """Gini's impurity of signs is Σ W - pull²/weight, so that its gain is Newton's gain."""
 NAMED_INTERACTIONS = {"no_interactions": 1, "pairwise": 2}
@@ -220,7 +220,7 @@ class TreeSearch(Search):
         self._bins = sample.bins
         self._features = self._lay_out()
         self._set_slopes()
-        columns = [cuts.CATEGORY, cuts.MONOTONE]
+        columns = [split.CATEGORY, split.MONOTONE]
         self._numbers_only = not self._features[:, columns].any()
         self._plain = False
         rows, outputs = sample.signs.shape
@@ -239,7 +239,7 @@ class TreeSearch(Search):
         self._split_gains = np.zeros(leaves)
         self._hangs = np.zeros((leaves, 2), dtype=np.int64)
         self._depths = np.zeros(leaves, dtype=np.int64)
-        self._rules = np.zeros(cuts.RULES)
+        self._rules = np.zeros(split.RULES)
         self._leaves = leaves
         self._interactions = interaction_rules(tree, len(self._features), leaves)
         self._make_room()
@@ -273,12 +273,12 @@ class TreeSearch(Search):
                     f"monotone sets {slope!r} on feature {j!r}; it may set -1, 0 or +1 on the "
                     f"features 0 to {len(features) - 1}"
                 )
-            if slope and features[j, cuts.CATEGORY]:
+            if slope and features[j, split.CATEGORY]:
                 raise ParameterError(
                     f"a monotone constraint is set on {self.sample.table.name(j)!r}, a category: "
                     "its levels have no order. Drop the constraint, or give the column as numbers"
                 )
-            features[j, cuts.MONOTONE] = slope
+            features[j, split.MONOTONE] = slope
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         signs = self.sample.signs
@@ -315,7 +315,6 @@ class TreeSearch(Search):
 
     @property
     def _drawn(self) -> int:
-        """How many features are looked at for a split."""
         return self._tree.features_of(len(self._features))
 
     @property
@@ -333,11 +332,11 @@ class TreeSearch(Search):
         team = team_for(request.weights.size)
         if outputs == 1:
             given = flat(request.weights), flat(pulls), signed
-            together(team_steps.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
+            together(update.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
             return
         signs = self._flips(outputs, seed)
         given = request.weights, pulls, signed
-        together(team_steps.pair_up, *given, signs, *scales, self._pairs, at_most=team)
+        together(update.pair_up, *given, signs, *scales, self._pairs, at_most=team)
 
     def _set_rules(self, request: Request, chosen: Rows | None) -> float:
         """Write down what splits are measured by; give the factor that makes gains comparable."""
@@ -349,20 +348,20 @@ class TreeSearch(Search):
                 f"criterion {criterion!r} is for boosters whose rows ask for their signs, such as "
                 "adaboost; leave it at None for this one"
             )
-        kind = CRITERIA[criterion] if outputs == 1 else cuts.NEWTON
+        kind = CRITERIA[criterion] if outputs == 1 else split.NEWTON
         mean = MOST_SUM / rows
-        self._plain = self._numbers_only and self._lines == 1 and kind == cuts.NEWTON
-        self._rules[cuts.CRITERION] = kind
-        self._rules[cuts.PENALTY] = request.penalty * outputs * weight_scale
-        self._rules[cuts.LEAST_WEIGHT] = tree.min_leaf_weight * mean
-        self._rules[cuts.SMOOTH] = tree.cat_smooth * mean
+        self._plain = self._numbers_only and self._lines == 1 and kind == split.NEWTON
+        self._rules[split.CRITERION] = kind
+        self._rules[split.PENALTY] = request.penalty * outputs * weight_scale
+        self._rules[split.LEAST_WEIGHT] = tree.min_leaf_weight * mean
+        self._rules[split.SMOOTH] = tree.cat_smooth * mean
         chance = self._gain_by_chance(kind)
-        self._rules[cuts.CHANCE] = chance
+        self._rules[split.CHANCE] = chance
         # of √(weight² - pull²) the part that pulls change is half of pull²/weight
-        half = 2 if kind == cuts.Z else 1
-        self._rules[cuts.LEVEL_PENALTY] = tree.cat_penalty * chance / half
-        self._rules[cuts.LEVEL_ROWS] = tree.min_level_rows
-        self._rules[cuts.LEAST_ROWS] = tree.least_rows(rows if chosen is None else chosen.size)
+        half = 2 if kind == split.Z else 1
+        self._rules[split.LEVEL_PENALTY] = tree.cat_penalty * chance / half
+        self._rules[split.LEVEL_ROWS] = tree.min_level_rows
+        self._rules[split.LEAST_ROWS] = tree.least_rows(rows if chosen is None else chosen.size)
         if request.signed:
             return 1 / MOST_SUM  # gains are shares of the total weight
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
@@ -381,27 +380,26 @@ class TreeSearch(Search):
         not depend on n. Squares are summed as whole numbers: the absolute pulls of a line sum to
         about 2³⁰ at most.
         """
-        if kind == cuts.ERROR or self._numbers_only:
+        if kind == split.ERROR or self._numbers_only:
             return 0.0
-        if not self._features[:, cuts.CATEGORY].any():
+        if not self._features[:, split.CATEGORY].any():
             return 0.0
         squares = [float(np.square(line >> 32).sum()) for line in self._pairs]
         weight = float((self._pairs[0] & LOW).sum())
         return sum(squares) / max(weight, 1.0)
 
     def _rule(self, leaves: int, unit: float) -> TreeRule:
-        """Return the tree, with nothing to say yet."""
         splits = self._splits[: leaves - 1]
         feature, cut, missing_left, left, right = np.ascontiguousarray(splits.T, dtype=np.int32)
         member, members = np.full(feature.size, -1, dtype=np.int32), self._split_members[:0]
         if not self._numbers_only:
-            category = self._features[feature, cuts.CATEGORY] != 0
+            category = self._features[feature, split.CATEGORY] != 0
             member[category] = np.arange(np.count_nonzero(category))
             members = self._split_members[: leaves - 1][category]
         slope = None
         if self._tree.monotone:
-            orders = cut < self._features[feature, cuts.BINS] - 1
-            slopes = self._features[feature, cuts.MONOTONE]
+            orders = cut < self._features[feature, split.BINS] - 1
+            slopes = self._features[feature, split.MONOTONE]
             slope = np.where(orders, slopes, 0).astype(np.int8)
         return TreeRule(
             self._bins,

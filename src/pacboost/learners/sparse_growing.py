@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import cuts, grow, routing, sparse, stumps
-from pacboost.kernels.cuts import LOW
+from pacboost.kernels import grow, routing, sparse, split, stumps
 from pacboost.kernels.grow import draw_open, hand_down
 from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.split import LOW
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.samples.bins import Bins, SparseCodes
@@ -97,8 +97,8 @@ class SparseTreeSearch(TreeSearch):
     def _lay_out(self) -> NDArray[np.int64]:
         refuse_long_codes(self._bins)
         features = np.zeros((len(self._bins.thresholds), 6), dtype=np.int64)
-        features[:, cuts.BINS] = bins_of(self._bins)
-        features[:, cuts.DEFAULT] = -1
+        features[:, split.BINS] = bins_of(self._bins)
+        features[:, split.DEFAULT] = -1
         return features
 
     def _make_room(self) -> None:
@@ -163,8 +163,8 @@ class SparseTreeSearch(TreeSearch):
         self._gains[leaf] = 0.0
         rules, totals, heaviest = self._rules, self._totals[leaf], int(self._heaviest[leaf])
         weight = float(totals[0] & LOW)
-        of_rows = rules[cuts.LEAST_ROWS] * weight / self._sizes[leaf]
-        least = float(max(rules[cuts.LEAST_WEIGHT], of_rows, 1.0))
+        of_rows = rules[split.LEAST_ROWS] * weight / self._sizes[leaf]
+        least = float(max(rules[split.LEAST_WEIGHT], of_rows, 1.0))
         if weight < 2 * least:
             return
         enough = math.ceil(least / heaviest * (1 - 1e-9))  # rows; rounding does no harm
@@ -176,9 +176,9 @@ class SparseTreeSearch(TreeSearch):
         elif self._drawn < len(self._features):
             grow.draw_features(self._allowed, self._deck, self._drawn, key)
         pulls = (totals >> 32).astype(np.float64)
-        kind, penalty = int(rules[cuts.CRITERION]), float(rules[cuts.PENALTY])
-        before = cuts.worth(kind, pulls, weight, penalty)
-        nothing = before + cuts.NOISE * abs(before)
+        kind, penalty = int(rules[split.CRITERION]), float(rules[split.PENALTY])
+        before = split.worth(kind, pulls, weight, penalty)
+        nothing = before + split.NOISE * abs(before)
         span = None if self._plain else self._spans[leaf]
         starts = runs.starts
         after = np.zeros(team_for(int(starts[-1])))
@@ -199,8 +199,8 @@ class SparseTreeSearch(TreeSearch):
         if self._parted(leaf, new, self._part(rows, leaf, new)):
             self._divide(leaf, new)
             if not self._plain:
-                orders = self._best[leaf, cuts.CUT] < feature[cuts.BINS] - 1
-                slope = int(feature[cuts.MONOTONE]) if orders else 0
+                orders = self._best[leaf, split.CUT] < feature[split.BINS] - 1
+                slope = int(feature[split.MONOTONE]) if orders else 0
                 totals = self._totals[:, :, None, None]
                 grow.narrow(totals, slope, self._slots, self._spans, leaf, new)
             for k, part in enumerate((leaf, new)):
@@ -212,7 +212,7 @@ class SparseTreeSearch(TreeSearch):
             self._features, self._best, self._members, self._gains, leaf, new, self._splits,
             self._split_members, self._split_gains, self._hangs, self._depths,
         )  # fmt: skip
-        number = self._best[leaf, cuts.FEATURE]
+        number = self._best[leaf, split.FEATURE]
         if self._interactions is not None:
             hand_down(self._interactions, number, leaf, new)
         feature: NDArray[np.int64] = self._features[number]
@@ -228,7 +228,6 @@ class SparseTreeSearch(TreeSearch):
         return True
 
     def _choose_sides(self, leaf: int, rows: NDArray[np.uint32]) -> None:
-        """Write which rows of a leaf go left."""
         feature, cut, missing_left = self._best[leaf]
         self._goes_left[rows] = self._defaults[feature] <= cut
         runs = self._runs[leaf]
@@ -239,7 +238,6 @@ class SparseTreeSearch(TreeSearch):
         self._goes_left[runs.rows[listed]] = sides
 
     def _divide(self, leaf: int, new: int) -> None:
-        """Divide the runs of a leaf by the sides of their rows."""
         runs, shortest = self._runs[leaf], int(self._shortest[leaf])
         starts, middles = runs.starts, np.empty_like(runs.begins)
         together(

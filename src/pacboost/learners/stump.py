@@ -99,7 +99,6 @@ class StumpSearch(Search):
 
     @cached_property
     def _sparse(self) -> SparseStumps | None:
-        """The search on a sparse sample."""
         codes = self.sample.sparse
         return None if codes is None else SparseStumps(codes, self._bins)
 

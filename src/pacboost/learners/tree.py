@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, cuts, grow_team, plain_split, quick_rounds, routing
+from pacboost.kernels import grow_team, quick_rounds, routing, split, split_general
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.runtime.entry import Bundle, address_of
 from pacboost.kernels.runtime.team import largest_team, together
@@ -71,7 +71,7 @@ class DenseTreeSearch(TreeSearch):
             width = WIDEST_HISTOGRAM  # shared lanes have codes of several features
         self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
         self._spare = np.empty(self._order.size, dtype=np.uint32)
-        count = len(self._features) if self._features[:, cuts.CATEGORY].any() else 0
+        count = len(self._features) if self._features[:, split.CATEGORY].any() else 0
         codes = grow_team.Codes(
             blocks.words, self._features, blocks.lanes, self._bins.missing,
             np.zeros((count, 256), dtype=np.uint8), np.zeros(count),
@@ -154,7 +154,7 @@ class DenseTreeSearch(TreeSearch):
         routing.sides_of_all(
             self._features, self._splits, self._split_members, self._bins.missing, goes_left
         )
-        lanes = self._features[tree.feature, cuts.LANE]
+        lanes = self._features[tree.feature, split.LANE]
 
         def task(start: int, stop: int) -> None:
             routing.settle(
@@ -167,8 +167,7 @@ class DenseTreeSearch(TreeSearch):
 
 @cache
 def _scan(plain: bool) -> int:
-    """Return the address of what searches for splits."""
-    scans = plain_split if plain else best_split
+    scans = split if plain else split_general
     return address_of(scans.scan, scans.KINDS)
 
 

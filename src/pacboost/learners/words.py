@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
-from pacboost.kernels import word_lists
 from pacboost.kernels import words as kernels
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.learners.growing import CRITERIA
@@ -107,7 +106,7 @@ class WordSearch(Search):
         for _ in range(size if learner.candidates is None else 0):
             best = int(self._gains(request, taken, rest).argmax())
             self._extend(np.array([[best]]), *given)
-        count = int(progress[word_lists.WORDS])
+        count = int(progress[kernels.WORDS])
         cells = np.minimum(cells, cells.dtype.type(count))
         values = np.zeros((count + 1, request.weights.shape[1]))
         return WordList(asked[:count].copy(), values, learner.abstain), cells
@@ -155,12 +154,12 @@ class WordSearch(Search):
         given, team = self._given(request, taken, rest), team_for(words * self._work)
         copies = self._copied(request) if words > 1 else NO_COPIES
         scratch = copies, 2.0**self._shift, np.empty((3, words)), asked, cells, progress
-        together(word_lists.extend, drawn, *given, *scratch, at_most=min(team, words))
+        together(kernels.extend, drawn, given, *scratch, at_most=min(team, words))
 
     def _copied(self, request: Request) -> NDArray[np.int16]:
-        """Return pulls and weights in 16 bits, where that is faster: see kernels/word_lists.py."""
+        """Return pulls and weights in 16 bits, where that is faster: see kernels/words.py."""
         rows, outputs = request.weights.shape
-        fits = FEWEST_COPIED <= outputs <= min(word_lists.MOST_OUTPUTS, MOST_COPIED // max(1, rows))
+        fits = FEWEST_COPIED <= outputs <= min(kernels.MOST_OUTPUTS, MOST_COPIED // max(1, rows))
         if not fits or request.signed or request.criterion != "newton":
             return NO_COPIES
         if not self._copies.size:
@@ -168,8 +167,8 @@ class WordSearch(Search):
         given = request.weights, request.pulls
         while True:
             bits = np.zeros(team_for(rows * outputs), dtype=np.int64)
-            together(word_lists.copy, *given, self._shift, self._copies, bits, at_most=bits.size)
-            shift = int(np.bitwise_or.reduce(bits)).bit_length() - word_lists.BITS
+            together(kernels.copy, *given, self._shift, self._copies, bits, at_most=bits.size)
+            shift = int(np.bitwise_or.reduce(bits)).bit_length() - kernels.BITS
             if shift <= self._shift:
                 break
             self._shift = shift
@@ -178,17 +177,16 @@ class WordSearch(Search):
     def _gains(
         self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """What every word would win."""
         words = np.arange(self._starts.size - 1)
         out = np.empty(words.size)
         given, team = self._given(request, taken, rest), team_for(words.size * self._work)
-        together(kernels.gains_of_all, words, *given, out, at_most=team)
+        together(kernels.gains_of_all, words, given, out, at_most=team)
         return out
 
     def _given(
         self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
-    ) -> tuple[Any, ...]:
-        """Return what kernels ask for besides the words."""
+    ) -> kernels.WordRows:
         criterion, penalty = CRITERIA[request.criterion], float(request.penalty)
         weights, pulls, signed = request.weights, request.pulls, request.signed
-        return self._starts, self._rows, taken, weights, pulls, signed, rest, criterion, penalty
+        by_word = self._starts, self._rows
+        return kernels.WordRows(*by_word, taken, weights, pulls, signed, rest, criterion, penalty)

@@ -19,8 +19,7 @@ from scipy.optimize import isotonic_regression
 from pacboost.errors import DataError, ParameterError
 from pacboost.kernels.same_bits import sigmoid, softmax
 from pacboost.numerics.checks import positive_whole
-from pacboost.numerics.same_bits import log_of, row_totals, softplus, total
-from pacboost.numerics.triangles import solved
+from pacboost.numerics.same_bits import log_of, row_totals, softplus, solved, total
 
 MOST_STEPS = 100
 """Newton's method takes about ten; each of its steps is halved until the loss falls."""

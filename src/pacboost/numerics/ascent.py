@@ -1,6 +1,6 @@
 """Newton's method for the votes whose weights are as even as their edges allow.
 
-With the capped entropic G of numerics/entropic.py and a matrix A of what each rule is to each kind
+With the capped entropic G below and a matrix A of what each rule is to each kind
 of rows, two problems of totally corrective boosters are the same climb:
 
     entropy regularised:   max G(η·Aw)/η              over votes w ≥ 0 with Σw = 1
@@ -8,8 +8,8 @@ of rows, two problems of totally corrective boosters are the same climb:
                            min KL(d ‖ base)           over d that give no rule an edge > target
 
 The gradient of G(Ax) is the edge of every rule under d, and minus the second derivative their
-covariance over the rows that no cap holds. A step goes to the best of the quadratic model
-(numerics/ascent.py), or part of the way, as far as that gains.
+covariance over the rows that no cap holds. A step goes to the best of the quadratic
+model, or part of the way, as far as that gains.
 """
 
 from __future__ import annotations
@@ -21,19 +21,82 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.numerics.entropic import Evenest, evenest
-from pacboost.numerics.same_bits import product
+from pacboost.numerics.same_bits import exp, log_of, product, solved
 from pacboost.numerics.same_bits import total as sum_of
-from pacboost.numerics.soft_margin import soft_margin
-from pacboost.numerics.triangles import solved
-from pacboost.numerics.whole_products import (
+from pacboost.numerics.soft_margin import (
     Columns,
     Floats,
     edges_of,
     margins_of,
     products_of,
+    soft_margin,
     whole_votes,
+    whole_weights,
 )
+
+# Weights as even as they can be: the capped entropic minimum, and its gradient.
+#
+# Over weights d that sum to 1 with d ≤ base/share (no cap if the share is 0),
+#
+#     G(m) = min over d of  d·m + KL(d ‖ base)
+#
+# is met by d = base·min(1/share, exp(c - m)) with the one c at which they sum to 1. d is also the
+# gradient of G, which is concave. For margins m = η·(votes' margins), G(m)/η is the soft margin of
+# the vote, smoothed: no less, and more by at most ln(1/share)/η (Warmuth, Glocer and Vishwanathan
+# 2008).
+
+
+@dataclass(frozen=True, eq=False)
+class Evenest:
+    """Where the minimum lies."""
+
+    value: float
+    weights: Floats
+    """d, rounded to multiples of 2^-52."""
+    free: NDArray[np.bool_]
+    """Where no cap holds d."""
+    level: float
+    """c."""
+
+
+def evenest(heights: Floats, base: Floats, share: float, level: float = math.nan) -> Evenest:
+    """Find d for base weights that sum to 1; a ``level`` from nearby makes it faster.
+
+    >>> found = evenest(np.array([0.0, 1.0, 2.0, 3.0]), np.full(4, 0.25), 0.5)
+    >>> found.weights.round(3).tolist(), found.free.tolist()
+    ([0.5, 0.333, 0.122, 0.045], [False, True, True, True])
+    """
+    low, high = float(heights.min()), float(heights.max())
+    if share <= 0:
+        raised = base * exp(low - heights)
+        mass = sum_of(raised)
+        level = low - log_of(mass)
+        free = np.ones(heights.size, dtype=np.bool_)
+        return Evenest(level, whole_weights(raised / mass), free, level)
+    most = log_of(1 / share)
+    if not low <= level <= high:
+        level = low
+    while True:
+        # In exp(c) the sum is concave and made of straight pieces: from the left, Newton's steps
+        # stay on the left and meet each piece at most once. From the right they are held by the
+        # bracket.
+        free = level - heights < most
+        raised = base * exp(np.minimum(level - heights, most))
+        capped = sum_of(base[~free]) / share
+        rest = sum_of(raised[free])
+        if capped + rest <= 1:
+            low = level
+        else:
+            high = level
+        step = log_of((1 - capped) / rest) if capped < 1 and rest > 0 else math.nan
+        if abs(step) <= 1e-14 * max(1.0, abs(level)) or high - low <= 1e-15 * max(1.0, abs(high)):
+            break
+        level = level + step if low < level + step < high else (low + high) / 2
+    scale = max(1 - capped, 0.0) / rest if rest > 0 else 1.0  # what rounding has left of 1
+    weights = np.where(free, np.minimum(scale * raised, base / share), base / share)
+    value = level * sum_of(weights[free]) + sum_of((weights * (heights + most))[~free])
+    return Evenest(value, whole_weights(weights), free, level)
+
 
 # A small quadratic program over votes: none negative, perhaps with a given sum.
 

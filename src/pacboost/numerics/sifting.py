@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from pacboost.numerics.soft_margin import soft_margin
-from pacboost.numerics.whole_products import (
+from pacboost.numerics.soft_margin import (
     Columns,
     Floats,
     edges_of,
     margins_of,
+    soft_margin,
     whole_votes,
     whole_weights,
 )

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import lookup
+from pacboost.kernels import bins as lookup
 from pacboost.kernels import sparse as kernels
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.cuda.encode import quantiles
@@ -118,7 +118,7 @@ class Bins:
 
     @cached_property
     def packed(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The cuts of all features, and where those of each begin and end (kernels/lookup.py)."""
+        """The cuts of all features, and where those of each begin and end (kernels/bins.py)."""
         return lookup.pack([upper_cuts(thresholds) for thresholds in self.thresholds])
 
     def _encode_block(

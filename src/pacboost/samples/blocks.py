@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import cuts, lookup, routing
+from pacboost.kernels import bins as lookup
+from pacboost.kernels import routing, split
 from pacboost.kernels.cuda import encode, launches
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
@@ -193,19 +194,19 @@ def _first_free(
 def places_of(bins: Bins, shared: list[Defaults]) -> tuple[NDArray[np.int64], int]:
     """Return every feature its lane and codes; also the number of lanes."""
     places = np.zeros((len(bins.thresholds), 6), dtype=np.int64)
-    places[:, cuts.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
-    places[:, cuts.CATEGORY] = bins.levels > 0
-    places[:, cuts.DEFAULT] = -1
+    places[:, split.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
+    places[:, split.CATEGORY] = bins.levels > 0
+    places[:, split.DEFAULT] = -1
     lane = 0
     for group in (group for group in shared if len(group) > 1):
         code = 1
         for j, default in group.items():
-            columns = [cuts.LANE, cuts.BASE, cuts.DEFAULT]
+            columns = [split.LANE, split.BASE, split.DEFAULT]
             places[j, columns] = lane, code, default
             code += _size(bins, j) - 1
         lane += 1
-    for alone in np.flatnonzero(places[:, cuts.DEFAULT] < 0):
-        places[alone, cuts.LANE] = lane
+    for alone in np.flatnonzero(places[:, split.DEFAULT] < 0):
+        places[alone, split.LANE] = lane
         lane += 1
     return places, lane
 
@@ -265,10 +266,10 @@ def lane_map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
     Where lanes are shared, 0 is every feature's default; a missing value has no place there.
     """
     codes = np.arange(256)
-    if feature[cuts.DEFAULT] < 0:
+    if feature[split.DEFAULT] < 0:
         return codes.astype(np.uint8)
-    mapped = feature[cuts.BASE] + codes - (codes > feature[cuts.DEFAULT])
-    mapped[feature[cuts.DEFAULT]] = 0
+    mapped = feature[split.BASE] + codes - (codes > feature[split.DEFAULT])
+    mapped[feature[split.DEFAULT]] = 0
     mapped[missing] = routing.NO_PLACE
     clipped: NDArray[np.uint8] = np.clip(mapped, 0, 255).astype(np.uint8)
     return clipped

@@ -116,7 +116,6 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return certificate
 
     def _refusal(self) -> str:
-        """Return why there is no certificate."""
         return (
             f"no bound on new examples is known for {type(self).__name__} but by rows that it has "
             "not seen; set certify='holdout', or give such rows to pacboost.certify"
@@ -147,7 +146,6 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
 
     def _divide(self, X: Any, y: Any, seed: int) -> Division:
-        """Hold rows out for the certificate, if one is wanted."""
         probability("delta", self.delta)
         if self.certify is None:
             return Division(X, y)
@@ -273,7 +271,6 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
         return [rule.vote for rule in rules if isinstance(rule, Decision)]
 
     def _keep_interrupted(self, work: PreparedCommittee) -> str | None:
-        """Keep the members done before Ctrl-C, and say so."""
         if not work.done:
             return None
         self._finish(work, "interrupted")

@@ -265,7 +265,6 @@ class ThreeLearnerBoost(MembersClassifier):
         return self
 
     def _keep_interrupted(self, work: PreparedLearners) -> str | None:
-        """Keep the rule learned before Ctrl-C, and say so."""
         if work.rule is None:
             return None
         self._finish(work, "interrupted")

@@ -266,7 +266,6 @@ class ThreeWayBoost(MembersClassifier):
     def _keep_interrupted(
         self, run: Recursion, source: AbstractOracle, bins: Bins | None
     ) -> str | None:
-        """Keep the best rule found before Ctrl-C, and say so."""
         if run.rule is None:
             return None
         self._finish(run, source, bins)
@@ -315,7 +314,6 @@ class ThreeWayBoost(MembersClassifier):
         self._keep(rules, ledger, table, bins, certificate=certificate)
 
     def _ended(self, record: Record) -> str:
-        """Return how the recursion ended."""
         if self.classes_.size == 1:
             return "there is one class only"
         if self._copies and not record.stopped:

@@ -23,6 +23,7 @@ from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import examples_at_rate, smallest
 from pacboost.errors import ParameterError
+from pacboost.numerics.binomial import hypergeometric_inverse
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import (
     log_binomial,
@@ -31,7 +32,6 @@ from pacboost.numerics.growth import (
     log_stump_growth,
     vc_of_stumps,
 )
-from pacboost.numerics.hypergeometric import hypergeometric_inverse
 
 Growth = Callable[[int], float]
 

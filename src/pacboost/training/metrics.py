@@ -21,8 +21,8 @@ from pacboost.boosters.newton import LogLink, exponential
 from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.registry import LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError
+from pacboost.kernels import measure
 from pacboost.kernels import measure as row_costs
-from pacboost.kernels import team_steps
 from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import span_count, span_size
@@ -44,10 +44,10 @@ def mean_cost(
     sums = np.zeros(span_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, sums.size))
     if kind == row_costs.LOGISTIC and outputs == base.size == 1:
-        together(team_steps.log_costs, flat(margins), size, sums, at_most=team)
+        together(measure.log_costs, flat(margins), size, sums, at_most=team)
     else:
         weights = np.ones(1) if base.size == 1 else base
-        together(team_steps.potential, kind, margins, weights, size, sums, at_most=team)
+        together(measure.potential, kind, margins, weights, size, sums, at_most=team)
     mass = total(base) if base.size > 1 else float(rows)
     return total(sums) / float(unit * mass * outputs)
 

@@ -164,9 +164,9 @@ def test_few_classes_have_a_stronger_regularisation(rows: int, classes: int, l2:
     assert recipe.booster.l2 == l2
     asked: Any = {"texts": None, "rounds": None, "several_labels": False, "common": {}}
     chosen = choose(rows=rows, classes=classes, weighted=False, **asked)
-    assert chosen.candidate.make().l2 == l2
+    assert chosen.make().l2 == l2
     weighted = choose(rows=rows, classes=classes, weighted=True, **asked)
-    assert weighted.candidate.make().l2 is None
+    assert weighted.make().l2 is None
 
 
 def test_certifying_rows_have_no_say() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,25 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
 
+import pacboost
+from pacboost import FilterBoostClassifier
 from pacboost.errors import DataError, FileError, OneClassWarning, ParameterError
 from pacboost.estimators.filtering import filter_setup
+from pacboost.ledgers.ledger import Refill
+from pacboost.models.file.format import model_bytes
+from pacboost.questions.verify import recompute, verify
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrow import ParquetOracle
+from pacboost.sources.oracles.stream import PushedOracle
 from pacboost.theory.sampling import WorldOracle
 from pacboost.theory.worlds import Halfspaces
 from pacboost.training.filtering import candidates
+from tests.estimators.checks import every_check
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 
@@ -279,3 +292,332 @@ def test_a_world_that_was_drawn_from_goes_on_where_it_is() -> None:
     oracle.draw(777)
     model = small(n_certify=100).fit_source(oracle)
     assert model.certificate_.value < 0.5
+
+
+# partial_fit: batches of a stream that cannot be asked again.
+
+
+def fed(X: Any, y: Any, parts: int = 6, **told: Any) -> Any:
+    model = small(**{"n_estimators": 60, **told})
+    for rows in np.array_split(np.arange(len(X)), parts):
+        model.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    return model
+
+
+@pytest.mark.parametrize("booster", ["logit", "measure", "mada", "smooth", "projection"])
+def test_learns_from_batches(booster: str) -> None:
+    X, y = noisy(6000)
+    model = fed(X, y, booster=booster)
+    assert model.score(*noisy(3000, seed=1)) > 0.7
+    assert len(model.ledger_.refills) == 6
+    assert model.ledger_.stopped == "the batch is used up"
+
+
+@pytest.mark.parametrize("learner", ["stump", DecisionTreeClassifier(max_depth=3)])
+def test_learners(learner: Any) -> None:
+    X, y = noisy(4000)
+    model = fed(X, y, learner=learner, booster="mada")
+    assert model.score(X, y) > 0.65
+
+
+def test_three_classes_of_which_the_first_batch_has_one() -> None:
+    X, y = noisy(6000, classes=3)
+    order = np.argsort(y, kind="stable")
+    first = order[:500]
+    rest = np.random.default_rng(0).permutation(order[500:])
+    model = small(n_estimators=60).partial_fit(X[first], y[first], classes=[0, 1, 2])
+    for rows in np.array_split(rest, 5):
+        model.partial_fit(X[rows], y[rows])
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.score(X, y) > 0.6
+
+
+def test_what_is_still_hard_is_carried_over() -> None:
+    X, y = noisy(6000)
+    model = fed(X, y, n_certify=0, sample_rows=5000)
+    carried = model._stream.run._carried
+    assert carried is not None
+    old = carried.rows < 5000
+    assert 0 < old.sum() < 3500
+    assert carried.n_rows <= 5000
+    stands = model._stream.run.vote_so_far.score(carried)
+    assert stands.chances[old].mean() > stands.chances.mean() * 0.8
+
+
+def test_carried_rows_keep_sums_unbiased() -> None:
+    """Rows that stay do so by chance; divided by it, they stand for all that ever came."""
+    totals = []
+    for seed in range(60):
+        X, y = noisy(3000, seed=3)
+        model = fed(X, y, parts=3, n_certify=0, random_state=seed, booster="mada", learner="stump",
+                    n_estimators=9, sample_rows=10_000)  # fmt: skip
+        kept = model._stream.run._carried
+        assert kept is not None
+        totals.append(float((1 / kept.odds).sum()))
+    error = np.std(totals, ddof=1) / np.sqrt(len(totals))
+    assert abs(np.mean(totals) - 3000) < 4.5 * max(error, 1.0)
+
+
+def test_rows_set_apart_are_of_all_batches() -> None:
+    X, y = noisy(6000)
+    model = fed(X, y, n_certify=400)
+    told = model.certificate_
+    assert told.size == 400
+    assert "Order: stream" in told.sample
+    assert 1 - model.score(X, y) < told.value < 0.5
+    held = model._stream.run.candidates.held[0].rows
+    assert held.max() > 3000
+    for refill, rows in zip(model.ledger_.refills, range(6), strict=True):
+        assert refill.draws + np.count_nonzero(held // 1000 == rows) == 1000
+
+
+def test_batches_after_the_rounds_add_one_each() -> None:
+    X, y = noisy(6000)
+    model = fed(X, y, n_estimators=5)
+    ends = [refill.rounds for refill in model.ledger_.refills[1:]] + [len(model.ledger_)]
+    past = [end for end in ends if end > 5]
+    assert past
+    assert past == list(range(6, 6 + len(past)))
+
+
+def test_a_batch_is_looked_at_whole_however_large_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 200)
+    monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 100)
+    X, y = noisy(9000)
+    model = fed(X, y, parts=2, n_certify=0, sample_rows=300)
+    assert [refill.draws for refill in model.ledger_.refills] == [4500, 4500]
+    assert not model._stream.run.candidates._waiting
+    assert model._stream.run._carried.n_rows <= 300 * 1.3
+
+
+def test_callbacks_are_told() -> None:
+    seen: list[Any] = []
+    X, y = noisy(2000)
+    model = fed(X, y, parts=2, callbacks=[seen.append])
+    assert [e for e in seen if isinstance(e, Refill)] == model.ledger_.refills
+    assert len(seen) == len(model.ledger_) + 2
+
+
+def test_the_same_batches_give_the_same_model() -> None:
+    X, y = noisy(4000)
+    assert model_bytes(fed(X, y).model_) == model_bytes(fed(X, y, n_jobs=1).model_)
+    assert model_bytes(fed(X, y).model_) != model_bytes(fed(X, y, random_state=9).model_)
+
+
+def test_fit_starts_afresh() -> None:
+    X, y = noisy(3000)
+    model = fed(X, y, n_estimators=12)
+    assert model_bytes(model.fit(X, y).model_) == model_bytes(small().fit(X, y).model_)
+    again = model.partial_fit(X, y)
+    assert len(again.ledger_.refills) == 1
+
+
+# -- bad input
+
+
+def test_a_label_that_was_not_named_changes_nothing() -> None:
+    X, y = noisy(2000)
+    model = small().partial_fit(X[:1000], y[:1000], classes=[0, 1])
+    before, refills = model_bytes(model.model_), len(model.ledger_.refills)
+    with pytest.raises(DataError, match="has the label 7, which is not among the classes"):
+        model.partial_fit(X[1000:], np.full(1000, 7))
+    assert model_bytes(model.model_) == before
+    model.partial_fit(X[1000:], y[1000:])
+    assert len(model.ledger_.refills) == refills + 1
+    other = small().partial_fit(X[:1000], y[:1000], classes=[0, 1]).partial_fit(X[1000:], y[1000:])
+    assert model_bytes(model.model_) == model_bytes(other.model_)
+
+
+def test_a_first_batch_that_fails_sets_nothing() -> None:
+    X, y = noisy(1000)
+    model = small()
+    with pytest.raises(DataError, match="not among the classes"):
+        model.partial_fit(X, y, classes=[1, 2])
+    assert not hasattr(model, "_stream")
+    assert not hasattr(model, "classes_")
+    assert model.partial_fit(X, y, classes=[0, 1]).classes_.tolist() == [0, 1]
+
+
+def test_classes_cannot_change() -> None:
+    X, y = noisy(1000)
+    model = small().partial_fit(X, y, classes=[0, 1])
+    model.partial_fit(X, y, classes=[1, 0])
+    with pytest.raises(DataError, match=r"classes are \[0, 1, 2\], and were \[0, 1\]"):
+        model.partial_fit(X, y, classes=[0, 1, 2])
+
+
+# -- the oracle behind it
+
+
+def test_pushed_rows_come_once_in_their_order() -> None:
+    oracle = PushedOracle(1)
+    oracle.push(ArrayTable(np.array([[1.0], [2.0]])), np.array([0, 1]))
+    oracle.push(ArrayTable(np.array([[3.0]])), np.array([1]))
+    assert oracle.position() == {"count": 3}
+    first, second = oracle.draw(9), oracle.draw(9)
+    assert first.rows.tolist() == [0, 1]
+    assert second.rows.tolist() == [2]
+    assert first.lap == second.lap == 0
+    assert oracle.draw(9).n_rows == 0
+    assert oracle.place(2) == "row 2 of all that came"
+    assert oracle.n_rows is None
+    with pytest.raises(ValueError, match="cannot be asked again"):
+        oracle.seek({"count": 0})
+
+
+# FilterBoostClassifier behaves as scikit-learn asks, without one expected failure.
+
+
+CHECKED = (
+    FilterBoostClassifier(),
+    FilterBoostClassifier(learner="stump", n_estimators=40),
+    FilterBoostClassifier("mada", n_estimators=20),
+)
+CHECKED_MORE = (
+    FilterBoostClassifier(learner="stump"),
+    FilterBoostClassifier("measure", n_estimators=20),
+    FilterBoostClassifier("smooth", n_estimators=20),
+    FilterBoostClassifier("projection", n_estimators=20),
+    FilterBoostClassifier(learner=DecisionTreeClassifier(max_depth=2), n_estimators=20),
+)
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
+@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
+@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
+@every_check(*CHECKED)
+def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
+@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
+@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
+@every_check(*CHECKED_MORE)
+def test_so_do_others(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+def noisy_rows(rows: int = 600, classes: int = 2) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    generator = np.random.default_rng(7)
+    X = generator.normal(size=(rows, 4))
+    score = X[:, 0] + 0.5 * X[:, 1] + 0.5 * generator.normal(size=rows)
+    return X, np.digitize(score, np.linspace(-1, 1, classes + 1)[1:-1])
+
+
+def small_model(*first: Any, **told: Any) -> FilterBoostClassifier:
+    return FilterBoostClassifier(*first, **{"n_estimators": 8, "random_state": 0, **told})
+
+
+def test_the_rows_are_not_kept() -> None:
+    X, y = noisy_rows(20_000)
+    fitted = small_model(learner="stump").fit(X, y)
+    assert len(pickle.dumps(fitted)) < X.nbytes / 4
+
+
+@pytest.mark.parametrize("learner", ["tree", "stump", DecisionTreeClassifier(max_depth=2)])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_pickled_ones_come_back_the_same(learner: Any, classes: int) -> None:
+    X, y = noisy_rows(classes=classes)
+    fitted = small_model(learner=learner).fit(X, y)
+    back = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(back.decision_function(X), fitted.decision_function(X))
+    assert back.ledger_ == fitted.ledger_
+    assert back.certificate_ == fitted.certificate_
+
+
+def test_a_stream_that_was_pickled_goes_on() -> None:
+    X, y = noisy_rows(1200)
+    one = small_model(random_state=1).partial_fit(X[:600], y[:600])
+    other = pickle.loads(pickle.dumps(one))
+    for model in (one, other):
+        model.partial_fit(X[600:], y[600:])
+    assert model_bytes(one.model_) == model_bytes(other.model_)
+
+
+@pytest.mark.parametrize("learner", ["tree", "stump"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_saved_ones_come_back_the_same(learner: str, classes: int, tmp_path: Path) -> None:
+    X, y = noisy_rows(classes=classes)
+    fitted = small_model(learner=learner).fit(X, y)
+    fitted.save(tmp_path / "model.json")
+    back = pacboost.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(back.decision_function(X), fitted.decision_function(X))
+    assert model_bytes(back.model_) == model_bytes(fitted.model_)
+    assert back.certificate_ == fitted.certificate_
+    assert [refill.draws for refill in back.ledger_.refills] == [
+        refill.draws for refill in fitted.ledger_.refills
+    ]
+
+
+def saved(model: FilterBoostClassifier, path: Path) -> dict[str, bool]:
+    model.save(path)
+    return {check.name: check.holds for check in verify(path)}
+
+
+@pytest.mark.parametrize("booster", ["logit", "mada", "measure", "smooth", "projection"])
+def test_a_file_can_be_verified(booster: str, tmp_path: Path) -> None:
+    fitted = small_model(booster=booster).fit(*noisy_rows())
+    found = saved(fitted, tmp_path / "model.json")
+    assert found["ledger"]
+    assert found["rounds"]
+    assert recompute(fitted.certificate_, fitted.ledger_) == fitted.certificate_.value
+
+
+def test_a_file_of_tested_edges_can_be_verified(tmp_path: Path) -> None:
+    model = small_model("mada", "stump", 0.2, 0.45, n_estimators=60, n_certify=0, sample_rows=2000)
+    model.fit_source(Halfspaces((2.0, 1.0)))
+    found = saved(model, tmp_path / "model.json")
+    assert found["ledger"]
+    assert found["rounds"]
+    certificate = model.certificate_
+    assert certificate.bound == "filtering.error_by_draws"
+    assert recompute(certificate, model.ledger_) == certificate.value
+
+
+@pytest.mark.parametrize("apart", [100, 0])
+def test_the_certificate_in_a_file_is_made_again(apart: int, tmp_path: Path) -> None:
+    model = small_model(
+        "mada", "stump", 0.2, 0.45, n_estimators=60, n_certify=apart, sample_rows=2000
+    )
+    assert saved(model.fit_source(Halfspaces((2.0, 1.0))), tmp_path / "model.json")["bound"]
+
+
+def test_a_grid_search_works() -> None:
+    grid = {"n_estimators": [1, 10], "booster__l2": [0.0, 1.0]}
+    search = GridSearchCV(FilterBoostClassifier(random_state=0), grid, cv=3, n_jobs=1)
+    search.fit(*noisy_rows())
+    assert search.best_score_ > 0.7
+    assert len(search.best_estimator_.ledger_) == search.best_params_["n_estimators"]
+
+
+def test_names_of_frames_are_kept_and_forgotten() -> None:
+    X, y = noisy_rows()
+    fitted = small_model().fit(pd.DataFrame(X, columns=list("abcd")), y)
+    assert fitted.feature_names_in_.tolist() == list("abcd")
+    assert fitted.model_.names == tuple("abcd")
+    same = small_model().fit(X, y)
+    assert not hasattr(same, "feature_names_in_")
+    np.testing.assert_array_equal(
+        fitted.decision_function(pd.DataFrame(X, columns=list("abcd"))), same.decision_function(X)
+    )
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
+def test_sparse_rows_are_learned_from_as_dense_ones_are() -> None:
+    X, y = noisy_rows()
+    X[np.abs(X) < 0.7] = 0
+    dense = small_model().fit(X, y)
+    for kind in (sparse.csr_array, sparse.csc_matrix):
+        assert model_bytes(small_model().fit(kind(X), y).model_) == model_bytes(dense.model_)
+
+
+def test_a_failed_fit_leaves_the_old_model() -> None:
+    X, y = noisy_rows()
+    fitted = small_model().fit(X, y)
+    before = fitted.predict(X)
+    for wrong in (X[:, :2], np.where(X > 2, np.inf, X)):
+        with pytest.raises(ValueError, match=r"n_estimators|infin"):
+            fitted.set_params(n_estimators=0).fit(wrong, y)
+        np.testing.assert_array_equal(fitted.predict(X), before)

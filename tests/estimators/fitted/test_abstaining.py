@@ -69,7 +69,7 @@ def test_hold_out_rows_of_fit_certify_its_answers() -> None:
         model = quick(
             certify="holdout", holdout=0.5, n_estimators=3, random_state=seed, delta=delta
         )
-        found = model.fit(*said(80, seed)).model_.answering
+        found: Any = model.fit(*said(80, seed)).model_.answering
         assert found.rows == 40
         violations += missed(model, found)
     check_coverage("answers of fits with certify='holdout'", violations, runs, delta)
@@ -109,8 +109,9 @@ def test_answers_are_predictions_or_none() -> None:
 
 def test_the_rows_of_the_fit_choose_a_threshold(tmp_path: Path) -> None:
     model, target = fitted(), 0.25
-    found = choose_threshold(model, target_error=target)
-    assert found.threshold_ == model.model_.answering.within(target).point.threshold
+    found, known = choose_threshold(model, target_error=target), model.model_.answering
+    assert known is not None
+    assert found.threshold_ == known.within(target).point.threshold
     assert found.certificate_.value <= target
     answered = (model.predict_proba(WORDS).max(axis=1) >= found.threshold_).tolist()
     assert [a.label is not None for a in found.answer(WORDS)] == answered
@@ -132,7 +133,8 @@ def test_fresh_rows_certify_any_vote() -> None:
     X, y = noisy(900, 4, seed=1)
     for model in (AdaBoostClassifier(n_estimators=20), BoostClassifier(n_estimators=10)):
         model.fit(X[:300], y[:300])
-        for wish in ({"target_error": 0.45}, {"abstain_below": 0.6}):
+        wishes: list[Any] = [{"target_error": 0.45}, {"abstain_below": 0.6}]
+        for wish in wishes:
             found: Any = choose_threshold(model, X[300:], y[300:], **wish)
             answered = [a.label is not None for a in found.answer(X[300:])]
             assert sum(answered) == found.curve_.point.answered
@@ -147,6 +149,7 @@ def test_several_labels_are_answered_together() -> None:
     model = quick(certify="holdout", booster="adaboost", n_estimators=20).fit(texts, both)
     given = choose_threshold(model, abstain_below=0.0).answer(texts[:5])
     assert [a.label for a in given] == model.predict(texts[:5]).tolist()
+    assert model.model_.answering is not None
     assert model.model_.answering.points[0].mistakes == model.certificate_.inputs["k"]
 
 

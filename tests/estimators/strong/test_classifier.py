@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from scipy.special import expit, softmax
+from sklearn.datasets import load_digits, load_iris
+from sklearn.metrics import log_loss
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import pacboost
-from pacboost import BoostClassifier, FilterBoostClassifier, TextBoostClassifier
+from pacboost import BoostClassifier, FilterBoostClassifier, StrongClassifier, TextBoostClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.strong.candidates import WatchedRounds
-from pacboost.estimators.strong.classifier import StrongClassifier
+from pacboost.estimators.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.strong.candidates import UNSURE, WatchedRounds
+from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.file.format import model_bytes
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import Halfspaces
@@ -24,8 +32,13 @@ TEXTS = ["I lost my card", "my card was stolen", "top up my phone", "how do I to
 INTENTS = ["card", "card", "top-up", "top-up"] * 25
 
 
-def test_the_certificate_counts_mistakes_on_rows_set_apart() -> None:
-    model = StrongClassifier(n_estimators=10, random_state=0).fit(X, Y)
+@pytest.fixture(scope="module")
+def fitted() -> StrongClassifier:
+    return StrongClassifier(n_estimators=10, random_state=0).fit(X, Y)
+
+
+def test_the_certificate_counts_mistakes_on_rows_set_apart(fitted: StrongClassifier) -> None:
+    model = fitted
     assert model.parts_ == {"learn": 432, "watch": 48, "certify": 120}
     inputs = model.certificate_.inputs
     assert inputs["n"] == 120
@@ -33,18 +46,8 @@ def test_the_certificate_counts_mistakes_on_rows_set_apart() -> None:
     assert model.certificate_.value == clopper_pearson(int(inputs["k"]), 120, 0.05)
     assert model.sentence_ == model.verdict_.sentence
     assert model.sentence_.startswith("At most ")
-
-
-def test_rows_that_watched_are_learned_from_in_the_end() -> None:
-    model = StrongClassifier(n_estimators=10, random_state=0).fit(X, Y)
-    assert model.ledger_.rows == 480
+    assert model.ledger_.rows == 480  # rows that watched are learned from in the end
     assert "before boosting on all rows" in model.ledger_.stopped
-
-
-def test_columns_are_boosted_as_trees() -> None:
-    model = StrongClassifier(n_estimators=5).fit(X, Y)
-    assert isinstance(model.estimator_, BoostClassifier)
-    assert "trees" in model.choice_
 
 
 def test_texts_are_boosted_as_lists_of_words() -> None:
@@ -134,10 +137,10 @@ def test_tiny_data_is_fitted_all_the_same_and_says_what_is_missing(rows: int) ->
     assert "59 certified examples" in model.sentence_
 
 
-def test_proper_where_one_rule_decides() -> None:
+def test_proper_where_one_rule_decides(fitted: StrongClassifier) -> None:
     concept = BooleanConcept(4, lambda bits: bits[:, 0] > 0)
     assert StrongClassifier(n_estimators=10, random_state=0).fit(*concept.draw(200, 0)).proper_
-    assert not StrongClassifier(n_estimators=10, random_state=0).fit(X, Y).proper_
+    assert not fitted.proper_
 
 
 def test_the_same_seed_gives_the_same_bytes_for_any_threads() -> None:
@@ -157,24 +160,22 @@ def test_save_and_load_give_the_estimator_and_the_certificate_back(tmp_path: Pat
     assert all(check.holds for check in pacboost.verify(path))
 
 
-def test_what_the_estimator_can_do_is_passed_on() -> None:
-    model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
-    assert model.rules() == model.estimator_.rules()
-    assert model.feature_importances_.shape == (4,)
+def test_what_the_estimator_can_do_is_passed_on(fitted: StrongClassifier) -> None:
+    assert fitted.rules() == fitted.estimator_.rules()
+    assert fitted.feature_importances_.shape == (4,)
     with pytest.raises(AttributeError, match="no_such_thing"):
-        _ = model.no_such_thing
+        _ = fitted.no_such_thing
     with pytest.raises(
         AttributeError, match="'StrongClassifier' object has no attribute 'n_iter_'"
     ):
-        _ = model.n_iter_
+        _ = fitted.n_iter_
 
 
-def test_no_row_of_the_fit_may_certify_it_again() -> None:
-    model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
+def test_no_row_of_the_fit_may_certify_it_again(fitted: StrongClassifier) -> None:
     with pytest.raises(NotCertified, match="rows the model was trained on"):
-        pacboost.certify(model, X, Y)
+        pacboost.certify(fitted, X, Y)
     fresh = noisy(400, 4, seed=4, noise=0.1)
-    assert pacboost.certify(model, *fresh).size == 400
+    assert pacboost.certify(fitted, *fresh).size == 400
 
 
 def test_many_classes_are_learned() -> None:
@@ -222,3 +223,283 @@ def test_another_fit_forgets_the_last_one() -> None:
 def test_parameters_out_of_range_are_refused(parameters: dict[str, object], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
         StrongClassifier(**parameters).fit(X, Y)  # type: ignore[arg-type]
+
+
+# What the chosen estimator can do, StrongClassifier can do by itself: on frames, as Tab shows.
+
+
+pd = pytest.importorskip("pandas")
+
+METHODS = [
+    "explain", "shap_values", "apply", "rules", "importances", "permutation_importances",
+    "partial_dependence", "staged_predict",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rows() -> Any:
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "size": generator.normal(size=300),
+            "kind": generator.choice(["a", "b", "c"], 300),
+            "when": pd.date_range("2024-01-01", periods=300, freq="7h"),
+            "weight": generator.uniform(1, 2, 300),
+        }
+    )
+    frame["y"] = np.where(frame["size"] + (frame["kind"] == "a") > 0.5, "yes", "no")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def model(rows: Any) -> StrongClassifier:
+    made = StrongClassifier(n_estimators=8, random_state=0, verbose=0)
+    return made.fit(rows, "y", sample_weight="weight")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_listed_and_described_once_there_is_a_model(
+    model: StrongClassifier, name: str
+) -> None:
+    assert name in dir(model)
+    assert inspect.getdoc(getattr(model, name)) == inspect.getdoc(getattr(BoostClassifier, name))
+    assert not hasattr(StrongClassifier(), name)
+
+
+def test_rows_of_the_frame_that_was_fitted_are_understood(
+    model: StrongClassifier, rows: Any
+) -> None:
+    """Columns that are no features (target and weights) are in them, and dates as they came."""
+    assert model.apply(rows).shape == (300, len(model.ledger_))
+    shares = model.shap_values(rows[:4])
+    assert shares.values.shape == (4, model.n_features_in_)
+    total = shares.values.sum(axis=1) + shares.base_values
+    np.testing.assert_allclose(total, model.decision_function(rows[:4]), atol=1e-9)
+    assert "size" in str(model.explain(rows[:1]))
+    assert len(list(model.staged_predict(rows[:3]))) == len(model.ledger_)
+    assert len(model.importances(by="count")) == model.n_features_in_
+
+
+def test_what_was_learned_is_listed(model: StrongClassifier) -> None:
+    assert {"ledger_", "certificate_", "feature_importances_"} <= set(dir(model))
+    assert dict(inspect.getmembers(model))["ledger_"] is model.ledger_
+
+
+def test_texts_are_explained() -> None:
+    texts = ["I lost my card", "my card was stolen", "top up my phone", "how do I top up"] * 20
+    said = ["card", "card", "top-up", "top-up"] * 20
+    model = StrongClassifier(n_estimators=6, random_state=0, verbose=0).fit(texts, said)
+    assert "card" in str(model.explain("they took my card"))
+
+
+# StrongClassifier behaves as scikit-learn asks, without one expected failure.
+
+
+CHECKS = [
+    pytest.param(own, check, id=getattr(check, "func", check).__name__)
+    for own, check in estimator_checks_generator(StrongClassifier(n_estimators=10))
+]
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
+@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
+def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+def test_pickle_keeps_predictions_and_the_verdict() -> None:
+    fitted = StrongClassifier(n_estimators=5, random_state=0).fit(*load_iris(return_X_y=True))
+    back = pickle.loads(pickle.dumps(fitted))
+    X, _ = load_iris(return_X_y=True)
+    assert np.array_equal(back.predict_proba(X), fitted.predict_proba(X))
+    assert back.verdict_ == fitted.verdict_
+    assert back.overlap(X).suspicious
+
+
+# The errors on validation rows are kept with the model, in its file and in its report.
+
+
+def test_the_validation_curve_is_kept_and_drawn(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    y = X[:, 0] + 0.5 * rng.normal(size=500) > 0
+    model = pacboost.StrongClassifier(random_state=0, n_estimators=20).fit(X, y)
+    curve = model.model_.validation
+    assert curve is not None
+    assert curve.rows == model.parts_["watch"]
+    assert len(curve.errors) <= 20
+    model.save(tmp_path / "m.pacb")
+    again = pacboost.load(tmp_path / "m.pacb")
+    assert again.model_.validation.errors.tolist() == curve.errors.tolist()
+    assert all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
+    page = again.report(tmp_path / "m.html").read_text(encoding="utf-8")
+    assert "Validation error by round" in page
+    assert f"error on {curve.rows} validation rows" in page
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"rows": 0}, {"errors": np.array([1.5])}, {"errors": [0.5]}, {"errors": np.empty(0)}]
+)
+def test_impossible_curves_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"has to be|have to"):
+        ValidationCurve.from_dict({"rows": 5, "errors": np.array([0.5]), **wrong})
+
+
+# What the watching rows measure: log loss, error, and the edge under the weights of the vote.
+
+
+GENERATOR = np.random.default_rng(0)
+SIGNS = GENERATOR.choice(np.array([-1.0, 1.0]), size=50)
+
+
+def test_two_classes_give_log_loss_error_and_edge() -> None:
+    watched = WatchedRounds(None)
+    scores = np.zeros(50)
+    for _ in range(3):
+        rule = GENERATOR.choice([-1.0, 1.0], size=50)
+        weights = expit(-2 * SIGNS * scores)
+        edge = float((weights * SIGNS * rule).sum() / weights.sum())
+        scores = scores + 0.3 * rule
+        loss = watched(SIGNS, scores)
+        assert watched.edges[-1] == pytest.approx(edge)
+        assert loss == pytest.approx(log_loss(SIGNS, expit(2 * scores)))
+        assert watched.errors[-1] == np.mean(SIGNS * scores <= 0)
+        assert watched.expected[-1] == pytest.approx(np.mean(expit(-2 * np.abs(scores))))
+
+
+def test_many_classes_give_log_loss_and_error() -> None:
+    watched = WatchedRounds(None)
+    labels = GENERATOR.integers(4, size=60)
+    scores = GENERATOR.normal(size=(60, 4))
+    assert watched(labels, scores) == pytest.approx(log_loss(labels, softmax(scores, axis=1)))
+    assert watched.errors[-1] == np.mean(scores.argmax(axis=1) != labels)
+    residual = np.eye(4)[labels] - 0.25
+    edge = (residual * scores).sum() / np.abs(residual * scores).sum()
+    assert watched.edges[-1] == pytest.approx(edge)
+
+
+def test_a_perfect_rule_has_edge_one_and_its_opposite_minus_one() -> None:
+    watched = WatchedRounds(None)
+    watched(SIGNS, 0.5 * SIGNS)
+    watched(SIGNS, 0.25 * SIGNS)
+    assert watched.edges == [1.0, -1.0]
+
+
+@pytest.mark.parametrize("wrong", [0, 2, 10, 30])
+def test_a_look_is_suggested_when_it_will_probably_succeed(wrong: int) -> None:
+    watched = WatchedRounds(0.1, certifying=300, delta=0.05)
+    scores = np.ones(100)
+    scores[:wrong] = -1
+    watched(np.ones(100), scores)
+    rate = clopper_pearson(wrong, 100, UNSURE)
+    succeeds = clopper_pearson(round(300 * rate), 300, 0.05, 2) <= 0.1
+    assert watched.worth_a_look() is succeeds
+    assert watched.enough is succeeds
+    assert succeeds is (wrong <= 2)
+
+
+def test_without_epsilon_no_look_is_suggested() -> None:
+    watched = WatchedRounds(None, certifying=300)
+    watched(np.ones(100), np.ones(100))
+    assert not watched.worth_a_look()
+
+
+# Probabilities are made as steep as rows that were not learned from say, after as many rounds.
+
+
+def test_many_noisy_classes_are_not_overconfident() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(4_000, 6))
+    y = (X[:, :5] + 1.5 * generator.gumbel(size=(4_000, 5))).argmax(axis=1)
+    model = StrongClassifier(random_state=0).fit(X[:1_000], y[:1_000])
+    shares = model.predict_proba(X[1_000:])
+    sure, right = shares.max(axis=1).mean(), (shares.argmax(axis=1) == y[1_000:]).mean()
+    assert sure - right < 0.05
+
+
+# StrongClassifier(recall=…, precision=…): one fit, a threshold, and its guarantee.
+
+
+def world(rows: int, seed: int) -> tuple[Any, Any]:
+    generator = np.random.default_rng(seed)
+    X_WISHES = generator.normal(size=(rows, 4))
+    sick = X_WISHES[:, 0] + 0.5 * X_WISHES[:, 1] + 0.5 * generator.normal(size=rows) > 1
+    return X_WISHES, np.where(sick, "sick", "well")
+
+
+X_WISHES, Y_WISHES = world(3000, 0)
+LATER, TRUTH = world(20_000, 1)
+
+
+@pytest.fixture(scope="module")
+def careful() -> StrongClassifier:
+    return StrongClassifier(recall=0.9, positive="sick", n_estimators=40, random_state=0).fit(
+        X_WISHES, Y_WISHES
+    )
+
+
+def test_recall(careful: StrongClassifier) -> None:
+    assert isinstance(careful.estimator_, ThresholdClassifier)
+    assert careful.certificate_.of_what == "recall"
+    assert careful.certificate_.value >= 0.9
+    assert careful.parts_["certify"] == 600
+    assert careful.verdict_.reached
+    assert careful.sentence_.startswith("Of the new examples of class 'sick', the classifier finds")
+    own = TRUTH == "sick"
+    assert (careful.predict(LATER)[own] == "sick").mean() >= 0.88
+
+
+def test_precision() -> None:
+    model = StrongClassifier(precision=0.8, positive="sick", n_estimators=40, random_state=1).fit(
+        X_WISHES, Y_WISHES
+    )
+    said = model.predict(LATER) == "sick"
+    assert (TRUTH[said] == "sick").mean() >= 0.78
+    assert model.certificate_.value == 0.8
+
+
+def test_file_page_and_guards(careful: StrongClassifier, tmp_path: Path) -> None:
+    careful.save(tmp_path / "m.pacb")
+    assert all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
+    again = pacboost.load(tmp_path / "m.pacb")
+    assert (again.predict(LATER) == careful.predict(LATER)).all()
+    careful.report(tmp_path / "page.html")
+    assert "finds at least" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    with pytest.raises(NotCertified, match="rows the model was trained on"):
+        pacboost.certify(careful, X_WISHES, Y_WISHES, of="recall", positive="sick")
+    found = pacboost.certify(careful, LATER, TRUTH, of="recall", positive="sick")
+    assert found.rows_checked
+    assert careful.mistakes(LATER, TRUTH).mean() == (careful.predict(LATER) != TRUTH).mean()
+
+
+def test_a_promise_that_cannot_be_kept_is_said() -> None:
+    model = StrongClassifier(recall=0.999, positive="sick", n_estimators=5, random_state=0).fit(
+        X_WISHES, Y_WISHES
+    )
+    assert model.verdict_.reached is False
+    assert "No threshold is certified for recall 0.999" in model.sentence_
+    assert "needs at least 2,995 rows of class 'sick'" in model.sentence_
+    assert not isinstance(model.estimator_, ThresholdClassifier)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "fit", "match"),
+    [
+        ({"recall": 0.9, "epsilon": 0.1}, {}, "recall and epsilon were given"),
+        ({"recall": 0.9, "precision": 0.9}, {}, "recall and precision were given"),
+        ({"recall": 1.0}, {}, "strictly between"),
+        ({"recall": 0.9}, {"groups": np.arange(3000) // 3}, "independent rows"),
+        ({"recall": 0.9}, {"time": np.arange(3000)}, "independent rows"),
+    ],
+)
+def test_bad_input(parameters: dict[str, Any], fit: dict[str, Any], match: str) -> None:
+    with pytest.raises(ParameterError, match=match):
+        StrongClassifier(**parameters).fit(X_WISHES, Y_WISHES, **fit)
+
+
+def test_a_class_that_is_not_there() -> None:
+    with pytest.raises(ParameterError, match="the classes are 'sick', 'well'"):
+        StrongClassifier(recall=0.9, positive="ill", n_estimators=3, random_state=0).fit(
+            X_WISHES, Y_WISHES
+        )

@@ -9,9 +9,9 @@ import pytest
 
 from pacboost import BoostClassifier
 from pacboost.bounds import holdout
+from pacboost.estimators.strong import classifier, search
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.estimators.strong.reading import Reading
-from pacboost.estimators.strong.row_roles import Parts, by_chance
+from pacboost.estimators.strong.rows import Parts, by_chance
 from pacboost.estimators.strong.search import Promise
 from pacboost.theory import plan
 from pacboost.theory.finite_worlds import BooleanConcept
@@ -84,20 +84,17 @@ def test_stopping_early_on_the_certifying_rows_is_rejected() -> None:
     check_rejected("strong classifier, early stopping on certifying rows", violations, runs, delta)
 
 
-class WatchesByThem(StrongClassifier):
-    """The twin whose certifying rows are those that watch."""
+def test_watching_by_the_certifying_rows_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The certifying rows of the twin are those that watch."""
 
-    def _set_apart(
-        self, reading: Reading, labels: Any, seed: int, copies: str
-    ) -> tuple[Parts, Promise, str]:
-        parts, promise, why = super()._set_apart(reading, labels, seed, copies)
+    def both(*given: Any, **named: Any) -> tuple[Parts, Promise, str]:
+        parts, promise, why = search.set_apart(*given, **named)
         return Parts(parts.known, parts.certify, parts.certify), promise, why
 
-
-def test_watching_by_the_certifying_rows_is_rejected() -> None:
+    monkeypatch.setattr(classifier, "set_apart", both)
     runs, delta, violations = 15, 0.2, 0
     for seed in range(runs):
-        model = WatchesByThem(delta=delta, n_estimators=30, random_state=seed, n_jobs=1)
+        model = StrongClassifier(delta=delta, n_estimators=30, random_state=seed, n_jobs=1)
         violations += model.fit(*coin(seed, 200)).certificate_.value < 0.5
     check_rejected("strong classifier, certifying rows watch", violations, runs, delta)
 

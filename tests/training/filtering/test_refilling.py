@@ -135,7 +135,7 @@ def test_the_record_counts_what_was_drawn() -> None:
     refilling, kept = filled(made)
     X = world.domain()
     stands = made.score(coded(ArrayTable(X), world.truth(X)[:, None]))
-    error = stands.wrong(world.truth(X)[:, None]).mean()
+    error = stands.wrong.mean()
     record = refilling.record(4)
     assert (record.number, record.rounds) == (4, len(made))
     assert record.draws == record.fresh == refilling.draws

@@ -198,7 +198,7 @@ def test_ties_are_wrong() -> None:
 def _wrong(margins: Floats, signs: Signs) -> list[bool]:
     rows, ones = coded(ArrayTable(np.zeros((len(signs), 1))), signs), np.ones(len(signs))
     scored = ScoredRows(rows.table, rows.signs, None, rows.rows, margins, ones, ones, None)
-    return scored.wrong.tolist()
+    return [bool(row) for row in scored.wrong]
 
 
 def test_a_court_is_rebuilt_from_its_parts() -> None:
@@ -224,4 +224,4 @@ def test_three_classes_weigh_what_softmax_says() -> None:
     stands = made.score(coded(ArrayTable(cube().domain()[:2]), signs))
     p = np.exp([0.5, -0.25, -0.25]) / np.exp([0.5, -0.25, -0.25]).sum()
     np.testing.assert_allclose(stands.chances, [1 - p[0], 1 - p[1]])
-    assert stands.wrong(signs).tolist() == [False, True]
+    assert stands.wrong.tolist() == [False, True]

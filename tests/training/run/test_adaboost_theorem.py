@@ -21,7 +21,7 @@ from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy, small_samples
 
-MANY = settings(max_examples=150, deadline=None)
+MANY = settings(max_examples=60, deadline=None)
 
 
 def distribution(sample: Sample, margins: np.ndarray) -> np.ndarray:

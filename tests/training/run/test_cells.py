@@ -29,7 +29,7 @@ from pacboost.training.run.loop import NO_EDGE, Run
 from tests.training.run.prefixes import check_every_prefix, class_samples, sample_of, shares
 from tests.worlds import noisy
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = settings(max_examples=30, deadline=None)
 BOOSTERS: list[Booster[Any]] = [
     AdaBoost(),
     AdaBoost(confidence_rated=True),

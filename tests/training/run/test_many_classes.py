@@ -33,7 +33,7 @@ from pacboost.training.run.loop import Run
 from pacboost.training.run.potentials import POTENTIALS
 from tests.training.run.prefixes import check_every_prefix, class_samples, sample_of, shares, wrong
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = settings(max_examples=30, deadline=None)
 SOME = st.integers(3, 5)
 BOOSTERS: list[Booster[Any]] = [
     AdaBoost(),

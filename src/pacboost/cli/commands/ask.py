@@ -82,13 +82,8 @@ class Reply:
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the JSON document."""
         why = [{"words": words, "contribution": added} for added, words in self.reasons]
-        return {
-            "question": self.question,
-            "answer": self.answer,
-            "guess": self.guess,
-            "confidence": self.confidence,
-            "why": why,
-        }
+        known = {name: value for name, value in vars(self).items() if name != "reasons"}
+        return {**known, "why": why}
 
     def lines(self) -> Iterator[Any]:
         """Return the lines to print."""
@@ -127,6 +122,7 @@ def _questions(model: Any, question: Sequence[str]) -> Iterator[str]:
 
 def _reply(model: Any, asked: str, top: int, least: float) -> Reply:
     from pacboost.cli.inputs.rows import lone_text
+    from pacboost.sources.columns import Columns
     from pacboost.sources.table import Table
 
     name = lone_text(model)
@@ -140,18 +136,12 @@ def _reply(model: Any, asked: str, top: int, least: float) -> Reply:
     if isinstance(X, Table) and model.model_.vote.trees:
         reasons = _shares(model, X, given, place)[:top]
     else:
-        found = model.explain(_one(X), top, for_class=answer)
+        one = X[0] if isinstance(X, list) else X
+        if isinstance(X, Columns):
+            one = {name: cells[0] for name, cells in X.cells.items()}
+        found = model.explain(one, top, for_class=answer)
         reasons = [(entry.contribution, entry.words) for entry in found.entries]
     return Reply(asked, answer if sure >= least else None, answer, sure, reasons)
-
-
-def _one(X: Any) -> Any:
-    """Return a row as ``explain`` takes it."""
-    from pacboost.sources.columns import Columns
-
-    if isinstance(X, Columns):
-        return {name: cells[0] for name, cells in X.cells.items()}
-    return X[0] if isinstance(X, list) else X
 
 
 def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Reason]:
@@ -208,16 +198,12 @@ def _rows(model: Any, given: dict[str, str]) -> Any:
 
 def _names(model: Any) -> tuple[str, ...]:
     """Name the columns to ask by; dates are given as such, not as the numbers made of them."""
+    from pacboost.cli.inputs.rows import column_names, lone_text, text_features
     from pacboost.sources.cells import part_of
 
-    made = [part_of(name) for name in _features(model)]
-    named = zip(_features(model), made, strict=True)
-    return tuple(dict.fromkeys(name if part is None else part[0] for name, part in named))
-
-
-def _features(model: Any) -> tuple[str, ...]:
-    from pacboost.cli.inputs.rows import column_names, lone_text, text_features
-
-    if text_features(model) is not None:
-        return column_names(model) or (str(lone_text(model)),)
-    return column_names(model) or tuple(f"x{j}" for j in range(model.n_features_in_))
+    names = column_names(model)
+    if not names and text_features(model) is not None:
+        names = (str(lone_text(model)),)
+    names = names or tuple(f"x{j}" for j in range(model.n_features_in_))
+    made = ((name, part_of(name)) for name in names)
+    return tuple(dict.fromkeys(name if part is None else part[0] for name, part in made))

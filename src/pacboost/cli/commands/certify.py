@@ -10,7 +10,7 @@ import click
 
 from pacboost.cli import options
 from pacboost.cli.group import the_answer_is_no
-from pacboost.cli.inputs.files import data_file, load, model_first
+from pacboost.cli.inputs.files import load, model_first
 from pacboost.cli.output import (
     bold,
     certificate_facts,
@@ -102,7 +102,7 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
     --abstain-below or --target-error only the confident answers are certified. With --epsilon
     the exit code is 1 if the certified error is larger than that.
     """
-    from pacboost.cli.inputs.rows import order_of_rows, read_all
+    from pacboost.cli.inputs.rows import fresh_rows
 
     model_path, data = model_first(model_path, data)
     epsilon = given["epsilon"]
@@ -115,7 +115,7 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
             "leave them out"
         )
     model = load(model_path)
-    if asks_for_measures(given):
+    if any(given[name] for name in ("of", "cost", "by", "end", "positive")):
         run_measures(model, data, target, given)
         return
     if not hasattr(model, "classes_"):
@@ -123,16 +123,12 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
             f"{model_path}: predicts numbers; certify --of absolute_error --clip NUMBER, or "
             "--of large_errors --larger-than NUMBER"
         )
-    groups = [] if given["groups"] is None else [given["groups"]]
-    file, others = data_file(data, given), [*given["drop"], *groups]
-    X, y, cells = read_all(model, file, target, given["text"], others)
-    order = order_of_rows(model, X, y, given)
+    X, y, columns, order = fresh_rows(model, data, target, given)
     with working("counting mistakes"):
         if confident:
             certificate, document, parts = _of_confident_answers(model, X, y, given)
         else:
-            named = cells.of(groups[0]) if groups else None
-            certificate, document, parts = _of_all_answers(model, X, y, named, given)
+            certificate, document, parts = _of_all_answers(model, X, y, columns["groups"], given)
     met = None if epsilon is None else certificate.value <= epsilon
     if given["as_json"]:
         content = {**document, **order, "met": met, "certificate": certificate.to_dict()}
@@ -144,19 +140,10 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
         raise the_answer_is_no()
 
 
-def asks_for_measures(given: Mapping[str, Any]) -> bool:
-    """Check whether more than the error of all rows is asked for."""
-    return bool(given["of"] or given["cost"] or given["by"] or given["end"] or given["positive"])
-
-
-def _one_or_list(names: list[str]) -> Any:
-    return names[0] if len(names) == 1 else names
-
-
 def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) -> None:
     """Read the rows, certify what was asked for, and print it."""
     from pacboost.bounds.wording import sentence
-    from pacboost.cli.inputs.rows import class_named, column_names, order_of_rows, read_all
+    from pacboost.cli.inputs.rows import class_named, fresh_rows
     from pacboost.questions.certify import certify_all
     from pacboost.questions.measuring import is_list
     from pacboost.reports.text import grid
@@ -165,21 +152,16 @@ def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) 
         if given[name] is not None:
             option = f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} speaks of the error alone; leave out --of and --by")
-    columns = [name for name in (given["groups"], given["by"]) if name is not None]
-    outside = [name for name in columns if name not in column_names(model)]
-    file = data_file(data, given)
-    X, y, cells = read_all(model, file, target, given["text"], [*given["drop"], *outside])
-    groups = None if given["groups"] is None else cells.of(given["groups"])
-    by = None if given["by"] is None else [str(own) for own in cells.of(given["by"])]
-    order = order_of_rows(model, X, y, given)
+    X, y, columns, order = fresh_rows(model, data, target, given)
     of = _of(model, given)
     with working("counting"):
         found = certify_all(
-            model, X, y, of=of, by=by,
+            model, X, y, of=of, **columns,
             positive=class_named(getattr(model, "classes_", ()), given["positive"]),
-            groups=groups, **{name: given[name] for name in OPTIONS},
+            **{name: given[name] for name in OPTIONS},
         )  # fmt: skip
-    alone = found.certificates[0] if len(found) == 1 and by is None and not is_list(of) else None
+    plain = columns["by"] is None and not is_list(of)
+    alone = found.certificates[0] if len(found) == 1 and plain else None
     if given["as_json"]:
         print_json({**(alone or found).to_dict(), **order})
     elif alone is None:
@@ -191,7 +173,7 @@ def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) 
 def _of(model: Any, given: Mapping[str, Any]) -> Any:
     names = [name.strip() for name in (given["of"] or "").split(",") if name.strip()]
     if not given["cost"]:
-        return _one_or_list(names or ["error"])
+        return names[0] if len(names) == 1 else names or "error"
     return [*names, _costs(model, given["cost"])] if names else _costs(model, given["cost"])
 
 

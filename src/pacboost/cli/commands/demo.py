@@ -57,6 +57,3 @@ def command(rounds: int, as_json: bool) -> None:
         parts = {"ten points": toy, "breast cancer": model}
         certified = {name: part.certificate_.to_dict() for name, part in parts.items()}
         print_json({"certificates": certified, "test_rows": len(test_labels), "test_error": error})
-
-
-# The demonstration: ten points in the plane, then the breast cancer data.

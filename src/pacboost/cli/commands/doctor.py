@@ -132,7 +132,7 @@ def _kernels() -> Finding:
 def _cache() -> Finding:
     """Check that the folder of the compiled code can be written to."""
     try:
-        from pacboost.kernels.lookup import encode
+        from pacboost.kernels.bins import encode
 
         place = encode.stats.cache_path  # type: ignore[attr-defined]
         if place is None:

@@ -11,62 +11,16 @@ from click.core import ParameterSource
 from pacboost.boosters.registry import BOOSTERS, loss_names
 from pacboost.cli import options
 
-BY_HAND = (
-    "leaves",
-    "learning_rate",
-    "max_bins",
-    "resample",
-    "validation",
-    "certify",
-    "hardest",
-    "monotone",
-    "interact",
-)
+BY_HAND = "leaves learning_rate max_bins resample validation certify hardest monotone interact"
 """Options that require --booster or --learner."""
-CHOSEN_ALONE = ("text", "groups", "time_column", "recall", "precision", "positive")
+CHOSEN_ALONE = "text groups time_column recall precision positive"
 """Options that require that booster and learner are chosen automatically."""
 IN_MEMORY_ALONE = (
-    "categories",
-    "resample",
-    "validation",
-    "certify",
-    "hardest",
-    "encoding",
-    "skip_unlabelled",
-    "dayfirst",
-    "weight",
-    "loss",
-    "quantile",
-    "alpha",
-    "monotone",
-    "interact",
-    "class_weight",
-    *CHOSEN_ALONE,
+    "categories resample validation certify hardest encoding skip_unlabelled dayfirst weight loss "
+    f"quantile alpha monotone interact class_weight {CHOSEN_ALONE}"
 )
 """Options that boosting by filtering does not have."""
-BY_FILTERING = (
-    "table",
-    "query",
-    "drop",
-    "classes",
-    "as_json",
-    "forget_rows",
-    "missing",
-    "sep",
-    "cluster",
-    "copies",
-)
-"""Options of boosting by filtering that are no parameters of the estimator."""
-OF_CLASSES = (
-    "booster",
-    "learner",
-    "resample",
-    "certify",
-    "hardest",
-    "epsilon",
-    "delta",
-    "class_weight",
-)
+OF_CLASSES = "booster learner resample certify hardest epsilon delta class_weight"
 """Options that a regressor does not have, besides those of an automatic choice."""
 
 if TYPE_CHECKING:
@@ -256,45 +210,35 @@ def command(
     Nothing is written without --output or --checkpoint. With --epsilon, --recall or
     --precision the exit code is 1 if that could not be certified.
     """
-    from pacboost.cli.commands.fit_filtering import (
-        by_filtering,
-        filtering_parameters,
-        run_filtering,
-    )
+    from pacboost.cli.commands.fit_filtering import by_filtering, run_filtering
 
-    def refuse(names: tuple[str, ...], why: str) -> None:
-        for name in names:
+    def refuse(names: str, why: str) -> None:
+        for name in names.split():
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{name.replace('_', '-')} {why}")
 
     if by_filtering(data, given):
         refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
-        parameters = filtering_parameters(given)
-        more = {name: given[name] for name in BY_FILTERING}
-        run_filtering(data, target, output, parameters, **more)
+        run_filtering(data, target, output, given)
         return
     if target is None:
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
+    way = "by_hand"
     if given["loss"] is not None:
-        refuse((*OF_CLASSES, *CHOSEN_ALONE), "cannot be combined with --loss; leave it out")
-        from pacboost.cli.commands.fit_memory import run_numbers
+        way = "numbers"
+        refuse(f"{OF_CLASSES} {CHOSEN_ALONE}", "cannot be combined with --loss; leave it out")
+    else:
+        refuse("quantile", "requires --loss quantile; add it")
+        refuse("alpha", "requires --loss huber or --loss quantile; add one of them")
+        if given["booster"] is None and given["learner"] is None:
+            way = "chosen"
+            refuse(BY_HAND, "requires --booster or --learner; add one of them")
+            from pacboost.kernels.runtime import compile_helper
 
-        run_numbers(data[0], target, output, given)
-        return
-    refuse(("quantile",), "requires --loss quantile; add it")
-    refuse(("alpha",), "requires --loss huber or --loss quantile; add one of them")
-    if given["booster"] is None and given["learner"] is None:
-        refuse(BY_HAND, "requires --booster or --learner; add one of them")
-        from pacboost.kernels.runtime import compile_helper
+            compile_helper.start(compile_helper.TREES)
+        else:
+            why = "cannot be combined with --booster or --learner; leave it out"
+            refuse(f"epsilon {CHOSEN_ALONE}", why)
+    from pacboost.cli.commands.fit_memory import run_in_memory
 
-        compile_helper.start(compile_helper.TREES)
-        from pacboost.cli.commands.fit_memory import run_chosen
-
-        run_chosen(data[0], target, output, given)
-        return
-    refuse(
-        ("epsilon", *CHOSEN_ALONE), "cannot be combined with --booster or --learner; leave it out"
-    )
-    from pacboost.cli.commands.fit_memory import run_fit
-
-    run_fit(data[0], target, output, given)
+    run_in_memory(way, data[0], target, output, given)

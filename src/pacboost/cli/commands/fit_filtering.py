@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from pacboost.cli.group import INTERRUPTED
 from pacboost.cli.inputs.files import check_output, missing_words, separator
@@ -82,6 +81,11 @@ def cluster_client(name: str | None) -> Iterator[Any]:
         yield client
 
 
+SAME = (
+    "booster", "learner", "learning_rate", "device", "edge", "epsilon", "delta", "sample_rows",
+    "memory", "time_limit", "max_bins", "checkpoint",
+)  # fmt: skip
+"""Options that are called as the parameters of the estimator are."""
 SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
 
 
@@ -107,62 +111,43 @@ def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
 def filtering_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Turn the options of the command into parameters of the estimator."""
     parameters = {
-        "booster": given["booster"],
-        "learner": given["learner"],
         "n_estimators": given["rounds"],
         "max_leaves": given["leaves"],
-        "learning_rate": given["learning_rate"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
-        "device": given["device"],
         "verbose": sys.stderr.isatty(),
+        **{name: given[name] for name in SAME},
     }
-    same = ("edge", "epsilon", "delta", "sample_rows", "memory", "time_limit", "max_bins")
-    parameters |= {name: given[name] for name in (*same, "checkpoint")}
     return {name: value for name, value in parameters.items() if value is not None}
 
 
 def run_filtering(
-    data: Sequence[Path],
-    target: str | None,
-    output: Path | None,
-    parameters: Mapping[str, Any],
-    *,
-    table: str | None = None,
-    query: str | None = None,
-    drop: Sequence[str] = (),
-    missing: tuple[str, ...] = (),
-    sep: str | None = None,
-    classes: str | None = None,
-    as_json: bool = False,
-    forget_rows: bool = False,
-    cluster: str | None = None,
-    copies: str = "auto",
+    data: Sequence[Path], target: str | None, output: Path | None, given: Mapping[str, Any]
 ) -> None:
     """Fit, show the result, and save it if asked to; also after Ctrl-C."""
     check_output(output, *data)
     source = [address_of(path) for path in data]
-    words = missing_words(missing) if missing else None
-    named = {
-        "table": table, "query": query, "drop": drop, "missing": words, "sep": separator(sep),
-        "copies": "" if copies == "auto" else copies,
-    }  # fmt: skip
+    named = {name: given[name] for name in ("table", "query", "drop")} | {
+        "missing": missing_words(given["missing"]) if given["missing"] else None,
+        "sep": separator(given["sep"]),
+        "copies": "" if given["copies"] == "auto" else given["copies"],
+    }
     options: dict[str, Any] = {name: value for name, value in named.items() if value}
     _check(find_files(source, (*SUFFIXES, *COMPRESSED)), target, options)
-    model = FilterBoostClassifier(**parameters)
+    model = FilterBoostClassifier(**filtering_parameters(given))
     labels = None
-    if classes is not None:
-        labels = read_labels([text.strip() for text in classes.split(",")])
+    if given["classes"] is not None:
+        labels = read_labels([text.strip() for text in given["classes"].split(",")])
     try:
-        with cluster_client(cluster) as client:
+        with cluster_client(given["cluster"]) as client:
             model.fit_source(source, target, labels, client=client, **options)
     except KeyboardInterrupt:
         if hasattr(model, "model_") and len(model.ledger_):
-            _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
+            _show(model, data, output, given)
         else:
             echo("Interrupted before the first round was finished; nothing was saved.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
-    _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
+    _show(model, data, output, given)
 
 
 def _check(files: Sequence[File], target: str | None, options: Mapping[str, Any]) -> None:
@@ -187,31 +172,23 @@ def _check(files: Sequence[File], target: str | None, options: Mapping[str, Any]
         raise click.UsageError(f"{files[0]}: --table and --query apply to .duckdb files only")
 
 
-def _keep(
+def _show(
     model: FilterBoostClassifier,
     data: Sequence[Path],
     output: Path | None,
-    *,
-    as_json: bool,
-    forget_rows: bool,
+    given: Mapping[str, Any],
 ) -> None:
-    """Write the model, and show the result."""
+    """Write the model, and show the result: the samples drawn, and a summary."""
     files = str(data[0]) if len(data) == 1 else f"{data[0]} and {len(data) - 1} more"
-    save_model(model, output, forget_rows=forget_rows)
-    if not as_json:
+    save_model(model, output, forget_rows=given["forget_rows"])
+    if not given["as_json"]:
         print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
-        show(model, files)
-    report_model(model, files, output, as_json=as_json)
+        ledger, console = model.ledger_, make_console()
+        console.print(refills_table(ledger, files))
+        held, stop = model.model_.certificate, model.stop_certificate_
+        console.print(summary(ledger, held, None if held == stop else stop))
+    report_model(model, files, output, as_json=given["as_json"])
     checkpoint = model.checkpoint
     with suppress(OSError):
         if checkpoint is not None and Path(checkpoint).exists():
-            echo(f"The same command continues from {checkpoint}.", err=as_json)
-
-
-def show(model: FilterBoostClassifier, title: str, console: Console | None = None) -> None:
-    """Print a table of the samples drawn, and a summary."""
-    console = console or make_console()
-    ledger = model.ledger_
-    console.print(refills_table(ledger, title))
-    held, stop = model.model_.certificate, model.stop_certificate_
-    console.print(summary(ledger, held, None if held == stop else stop))
+            echo(f"The same command continues from {checkpoint}.", err=given["as_json"])

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
@@ -34,12 +33,10 @@ from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.estimators.strong.row_roles import FEWEST
+from pacboost.estimators.strong.rows import FEWEST
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
 from pacboost.reports.text import certificate_panel, grid, hardest_table, listed, rounds_table
-from pacboost.sources.csv import LabelledTable
-from pacboost.sources.data_file import DataFile
 from pacboost.sources.mixed import MixedFeatures
 
 PARTS = {"learn": "for training", "watch": "for early stopping", "certify": "to certify"}
@@ -48,77 +45,72 @@ RULES = {"pairwise": "pairwise", "no-interactions": "no_interactions"}
 SLOPES = {"+1": 1, "1": 1, "-1": -1}
 
 
-def _read(
-    data: Path, target: str, given: Mapping[str, Any], *, text: Sequence[str] | None = None,
-    others: Sequence[str | None] = (), classes: bool = True,
-) -> tuple[DataFile, LabelledTable, NDArray[np.float64] | None]:  # fmt: skip
-    """Read the file: how it is written, its examples, and their weights if a column holds them."""
-    file, weight = data_file(data, given), given["weight"]
+def run_in_memory(
+    way: str, data: Path, target: str, output: Path | None, given: Mapping[str, Any]
+) -> None:
+    """Read the rows, fit, save the model and tell of it; after Ctrl-C, of the rounds so far."""
+    check_output(output, data)
+    make, tell = WAYS[way]
+    file, weight, numbers = data_file(data, given), given["weight"], way == "numbers"
+    columns: dict[str, Any] = {}
+    if way == "chosen":
+        for name in ("epsilon", "delta", "recall", "precision"):
+            if given[name] is not None:
+                probability(name, given[name])
+        columns = {"groups": given["groups"], "time": given["time_column"]}
     examples = read_examples(
         file,
         target,
         given["drop"],
         categories=given["categories"],
-        text=text,
-        others=[name for name in (*others, weight) if name is not None],
-        classes=classes,
+        text=given["text"] if way == "chosen" else None,
+        others=[name for name in (*columns.values(), weight) if name is not None],
+        classes=not numbers,
     )
-    if not classes and examples.labels.dtype.kind not in "iufb":
+    if numbers and examples.labels.dtype.kind not in "iufb":
         raise FileError(
             f"{file}: column {target!r} holds text, such as {str(examples.labels[0])!r}, and "
             "--loss predicts numbers; name another column by --target, or leave --loss out to "
             "predict classes"
         )
-    return file, *take_weights(file, examples, weight)
-
-
-def _run(
-    data: Path, target: str, output: Path | None, given: Mapping[str, Any],
-    make: Callable[[int], Any], tell: Callable[..., None], *, classes: bool = True,
-) -> None:  # fmt: skip
-    """Fit what is made for the rows, save it and tell of it; after Ctrl-C, the rounds so far."""
-    check_output(output, data)
-    file, examples, weights = _read(data, target, given, classes=classes)
-    model, said = make(examples.table.n_rows), about(file, examples.table)
+    examples, weights = take_weights(file, examples, weight)
+    table, labels = examples.table, examples.labels
+    model = make(given, labels)
     try:
-        model.fit(examples.table, examples.labels, weights, copies=given["copies"])
+        model.fit(table, labels, weights, copies=given["copies"], **columns)
     finally:
         if hasattr(model, "model_"):
             save_model(model, output, forget_rows=given["forget_rows"])
-            tell(model, said, output, given)
+            features = text_features(model)
+            texts = features.text if isinstance(features, MixedFeatures) else ()
+            tell(model, about(file, table, texts, tuple(columns.values())), output, given)
 
 
-def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    """Fit by an automatic choice; the answer is no if epsilon was missed."""
-    check_output(output, data)
-    for name in ("epsilon", "delta", "recall", "precision"):
-        if given[name] is not None:
-            probability(name, given[name])
-    text, groups, time = given["text"], given["groups"], given["time_column"]
-    file, examples, weights = _read(data, target, given, text=text, others=(groups, time))
-    model = StrongClassifier(
-        given["epsilon"],
-        given["delta"],
-        recall=given["recall"],
-        precision=given["precision"],
-        positive=class_named(examples.labels, given["positive"]),
+def _common(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "random_state": given["seed"],
+        "n_jobs": given["jobs"],
+        "device": given["device"],
+        "verbose": sys.stderr.isatty(),
+    }
+
+
+def chosen_model(given: Mapping[str, Any], labels: NDArray[Any]) -> StrongClassifier:
+    """Make the estimator that chooses booster and learner."""
+    same = ("epsilon", "delta", "recall", "precision", "class_weight")
+    return StrongClassifier(
+        **{name: given[name] for name in same},
+        **_common(given),
+        positive=class_named(labels, given["positive"]),
         n_estimators=given["rounds"],
-        text_columns=list(text) or "auto",
-        class_weight=given["class_weight"],
-        random_state=given["seed"],
-        n_jobs=given["jobs"],
-        device=given["device"],
-        verbose=sys.stderr.isatty(),
+        text_columns=list(given["text"]) or "auto",
     )
-    copies = given["copies"]
-    model.fit(examples.table, examples.labels, weights, groups=groups, time=time, copies=copies)
-    save_model(model, output, forget_rows=given["forget_rows"])
-    features = text_features(model)
-    texts = features.text if isinstance(features, MixedFeatures) else ()
-    said = about(file, examples.table, texts, (groups, time))
+
+
+def _show_chosen(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    """Print the sentence and the facts; the answer is no if epsilon was missed."""
     if not given["as_json"]:
-        facts = grid(_facts(model, said))
-        print_parts(bold(model.sentence_), "", facts, "")
+        print_parts(bold(model.sentence_), "", grid(_facts(model, said)), "")
     more = {"sentence": model.sentence_, "verdict": model.verdict_.to_dict()}
     report_model(model, said, output, as_json=given["as_json"], **more)
     if model.verdict_.reached is False:
@@ -146,12 +138,11 @@ def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
 
 def constraints(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the estimator that the options stand for; none if none was given."""
-    found: dict[str, Any] = {}
-    if given["monotone"]:
-        found["monotone_constraints"] = slopes(given["monotone"])
-    if given["interact"]:
-        found["interaction_constraints"] = interactions(given["interact"])
-    return found
+    found = {
+        "monotone_constraints": slopes(given["monotone"]),
+        "interaction_constraints": interactions(given["interact"]),
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def slopes(asked: Sequence[str]) -> dict[str, int]:
@@ -187,11 +178,13 @@ def interactions(asked: Sequence[str]) -> str | list[list[str]]:
     return [[name.strip() for name in each.split(",") if name.strip()] for each in asked]
 
 
-def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier | BoostClassifier:
-    """Make the estimator from the options of the command, for a number of rows."""
+def named_model(
+    given: Mapping[str, Any], labels: NDArray[Any]
+) -> AdaBoostClassifier | BoostClassifier:
+    """Make the estimator of the booster and the learner that the options name."""
     booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
     validation = given["validation"]
-    certify = given["certify"] or ("train-error" if rows < FEWEST else "holdout")
+    certify = given["certify"] or ("train-error" if len(labels) < FEWEST else "holdout")
     common: dict[str, Any] = {
         "n_estimators": 50 if given["rounds"] is None else given["rounds"],
         "max_bins": given["max_bins"],
@@ -199,10 +192,7 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
         "validation_fraction": validation or 0.1,
         "certify": None if certify == "train-error" else certify,
         "delta": given["delta"],
-        "random_state": given["seed"],
-        "n_jobs": given["jobs"],
-        "device": given["device"],
-        "verbose": sys.stderr.isatty(),
+        **_common(given),
     }
     if learner != "tree" and (given["monotone"] or given["interact"]):
         raise click.UsageError(
@@ -223,36 +213,27 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
     return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
 
 
-def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    """Fit by the booster and the learner that the options name."""
-    _run(data, target, output, given, lambda rows: in_memory_model(given, rows), _show_votes)
-
-
-def _show_votes(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    if not given["as_json"]:
-        print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
-        show(model, said)
-        _show_hardest(model, given["hardest"])
-    report_model(model, said, output, as_json=given["as_json"])
-
-
-def show(model: Boosting, title: str, console: Console | None = None) -> None:
+def show(model: Boosting, title: str, console: Console) -> None:
     """Print the rounds, why they ended, and the certificate."""
-    console = console or make_console()
     ledger = model.ledger_
     console.print(rounds_table(ledger, title))
     console.print(f"Stopped: {ledger.stopped}.")
     console.print(certificate_panel(model.certificate_, ledger))
 
 
-def _show_hardest(model: Boosting, number: int) -> None:
-    if number:
-        found = model.ledger_.hardest(min(number, len(model.ledger_.hard) or 1))
-        make_console().print(hardest_table(found, "hardest rows, numbered from 0"))
+def _show_votes(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    if not given["as_json"]:
+        print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
+        ledger, console = model.ledger_, make_console()
+        show(model, said, console)
+        if number := given["hardest"]:
+            found = ledger.hardest(min(number, len(ledger.hard) or 1))
+            console.print(hardest_table(found, "hardest rows, numbered from 0"))
+    report_model(model, said, output, as_json=given["as_json"])
 
 
-def number_model(given: Mapping[str, Any]) -> BoostRegressor:
-    """Make the estimator from the options of the command."""
+def number_model(given: Mapping[str, Any], labels: NDArray[Any]) -> BoostRegressor:
+    """Make the estimator that predicts numbers."""
     validation, shares = given["validation"], _shares(given)
     return BoostRegressor(
         given["loss"],
@@ -264,10 +245,7 @@ def number_model(given: Mapping[str, Any]) -> BoostRegressor:
         max_bins=given["max_bins"],
         early_stopping=True if validation > 0 else "auto",
         validation_fraction=validation or 0.1,
-        random_state=given["seed"],
-        n_jobs=given["jobs"],
-        device=given["device"],
-        verbose=sys.stderr.isatty(),
+        **_common(given),
     )
 
 
@@ -282,11 +260,6 @@ def _shares(given: Mapping[str, Any]) -> dict[str, Any]:
         return {"quantile": alpha}
     found = {"quantile": quantile, "alpha": alpha}
     return {name: share for name, share in found.items() if share is not None}
-
-
-def run_numbers(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    """Fit a regressor: boosted trees that predict a number."""
-    _run(data, target, output, given, lambda _: number_model(given), _show_numbers, classes=False)
 
 
 def _show_numbers(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
@@ -319,3 +292,11 @@ def _show_numbers(model: Any, said: str, output: Path | None, given: Mapping[str
     sentence = "It predicts numbers, for which a fit gives no certificate; measure it on new rows."
     print_parts(bold(sentence), "", grid(facts), "")
     report_saved(output)
+
+
+WAYS: dict[str, tuple[Callable[..., Any], Callable[..., None]]] = {
+    "chosen": (chosen_model, _show_chosen),
+    "by_hand": (named_model, _show_votes),
+    "numbers": (number_model, _show_numbers),
+}
+"""How the estimator of a fit is made, and how its result is shown."""

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.commands.sets import COMMON, opened, tell
+from pacboost.cli.commands.sets import COMMON, tell
+from pacboost.cli.inputs.files import check_output, load, model_first
 from pacboost.cli.output import working
 from pacboost.errors import FileError
 
@@ -40,17 +41,18 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     At least the share --coverage of new examples gets an interval that holds its number, with
     confidence 1 - delta. `pacboost predict --intervals` writes the intervals of new rows.
     """
-    from pacboost.cli.inputs.rows import order_of_rows
+    from pacboost.cli.inputs.rows import fresh_rows
     from pacboost.estimators.decisions.intervals import intervals
 
-    model, X, y, more = opened(model_path, data, target, output, given, [])
+    model_path, data = model_first(model_path, data)
+    check_output(output, model_path, data)
+    model = load(model_path)
     if hasattr(model, "classes_"):
         raise FileError(f"{model_path}: predicts classes; for those there is pacboost sets")
-    order = order_of_rows(model, X, y, given)
+    X, y, columns, order = fresh_rows(model, data, target, given)
     with working("calibrating"):
-        found = intervals(
-            model, X, y, groups=more["groups"], **{name: given[name] for name in COMMON}
-        )
+        options = {name: given[name] for name in COMMON}
+        found = intervals(model, X, y, groups=columns["groups"], **options)
     width = found.mean_width_
     seen = f"Intervals of the calibration rows are {width:.4g} wide on average (an estimate)."
     tell(found, seen, output, given, {"mean_width": width, **order})

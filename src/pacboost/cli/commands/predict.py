@@ -120,19 +120,31 @@ def command(
     everything: list[list[Any]] = []
     with _writing(output, nothing=as_json) as file, working("predicting") as progress:
         writer = csv.writer(file, lineterminator="\n")
-        safe = _safe(raw=raw, terminal=output is None and sys.stdout.isatty())
+        terminal = output is None and sys.stdout.isatty()
+
+        def safe(cell: object) -> object:
+            """Make a cell safe for a spreadsheet, or for a terminal."""
+            shown = visible(cell) if terminal and isinstance(cell, str) else cell
+            return shown if raw else guarded(shown)
+
         for number, cells in enumerate(blocks(file_of_rows)):
             predicted, rows = collected.of(reader.rows(cells), cells)
             if number == 0:  # after what can be wrong with all rows
                 writer.writerow([safe(name) for name in collected.header])
             writer.writerows([safe(cell) for cell in row] for row in rows)
-            _count(tally, predicted, model, cells, target)
+            tally.count(predicted, model, cells, target)
             if as_json and output is None:
                 everything += rows
             progress(f"predicting: {tally.rows:,} rows")
     reader.warn_of_unknown()
     if as_json:
-        _tell_json(tally, collected.header, everything, output)
+        content: dict[str, Any] = {"rows": tally.rows, "counts": tally.counts, "wrong": tally.wrong}
+        if output is None:
+            header = collected.header
+            content["predictions"] = [dict(zip(header, row, strict=True)) for row in everything]
+        else:
+            content["output"] = output
+        print_json(content)
         return
     for said in tally.sentences():
         echo(said, err=output is None)
@@ -185,6 +197,19 @@ class PredictionCounts:
     counts: Counter[Any] = field(default_factory=Counter)
     wrong: int | None = None
 
+    def count(self, given: list[Any], model: Any, cells: Cells, target: str | None) -> None:
+        """Count the predictions of some rows, and those that differ from the labels."""
+        from pacboost.cli.inputs.rows import labels
+
+        self.rows += cells.n_rows
+        if not hasattr(model, "classes_") or isinstance(given[0], list):
+            return
+        self.counts.update(NO_ANSWER if answer is None else answer for answer in given)
+        if target is not None:
+            known = labels(cells.labels(target), model.classes_, target).tolist()
+            differ = (a is not None and a != b for a, b in zip(given, known, strict=True))
+            self.wrong = (self.wrong or 0) + sum(differ)
+
     def sentences(self) -> Iterator[str]:
         """Return the sentences of the summary."""
         from pacboost.reports.text import counted
@@ -200,17 +225,6 @@ class PredictionCounts:
             given = self.rows - self.counts[NO_ANSWER]
             share = percent(self.wrong / max(1, given), 2)
             yield f"{self.wrong:,} of {given:,} predictions differ from the labels ({share})."
-
-
-def _safe(*, raw: bool, terminal: bool) -> Callable[[object], object]:
-    """Return a function that makes a cell safe for a spreadsheet, or for a terminal."""
-
-    def safe(cell: object) -> object:
-        if terminal and isinstance(cell, str):
-            cell = visible(cell)
-        return cell if raw else guarded(cell)
-
-    return safe
 
 
 class Answers:
@@ -251,32 +265,6 @@ class Answers:
         if chances is not None and self._proba:
             columns += chances.T.tolist()
         return given, [list(row) for row in zip(*columns, strict=True)]
-
-
-def _count(
-    tally: PredictionCounts, given: list[Any], model: Any, cells: Cells, target: str | None
-) -> None:
-    from pacboost.cli.inputs.rows import labels
-
-    tally.rows += cells.n_rows
-    if not hasattr(model, "classes_") or isinstance(given[0], list):
-        return
-    tally.counts.update(NO_ANSWER if own is None else own for own in given)
-    if target is not None:
-        known = labels(cells.labels(target), model.classes_, target).tolist()
-        differ = (a is not None and a != b for a, b in zip(given, known, strict=True))
-        tally.wrong = (tally.wrong or 0) + sum(differ)
-
-
-def _tell_json(
-    tally: PredictionCounts, header: Sequence[str], rows: list[list[Any]], output: Path | None
-) -> None:
-    content: dict[str, Any] = {"rows": tally.rows, "counts": tally.counts, "wrong": tally.wrong}
-    if output is None:
-        content["predictions"] = [dict(zip(header, row, strict=True)) for row in rows]
-    else:
-        content["output"] = output
-    print_json(content)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import check_output, data_file, load, model_first
+from pacboost.cli.inputs.files import check_output, load, model_first
 from pacboost.cli.output import bold, print_json, print_parts, working
 from pacboost.errors import FileError
 
@@ -45,42 +45,21 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     At least the share --coverage of new examples gets a set that holds its class, with confidence
     1 - delta. `pacboost predict --sets` writes the sets of new rows.
     """
-    from pacboost.cli.inputs.rows import order_of_rows
+    from pacboost.cli.inputs.rows import fresh_rows
     from pacboost.estimators.decisions.sets import sets
-
-    model, X, y, more = opened(model_path, data, target, output, given, [given["by"]])
-    if not hasattr(model, "classes_"):
-        raise FileError(f"{model_path}: predicts numbers; for those there is pacboost intervals")
-    order = order_of_rows(model, X, y, given)
-    by = None if more["by"] is None else [str(own) for own in more["by"]]
-    with working("calibrating"):
-        found = sets(
-            model, X, y, by_class=given["by_class"], by=by, groups=more["groups"],
-            **{name: given[name] for name in COMMON},
-        )  # fmt: skip
-    size = found.mean_size_
-    seen = f"Sets of the calibration rows hold {size:.3g} classes on average (an estimate)."
-    tell(found, seen, output, given, {"mean_size": size, **order})
-
-
-def opened(
-    model_path: Path, data: Path, target: str, output: Path | None, given: Mapping[str, Any],
-    columns: list[str | None],
-) -> tuple[Any, Any, Any, dict[str, Any]]:  # fmt: skip
-    """Read model and rows; also give the columns that are no features but say something of rows."""
-    from pacboost.cli.inputs.rows import column_names, read_all
 
     model_path, data = model_first(model_path, data)
     check_output(output, model_path, data)
     model = load(model_path)
-    named = [name for name in (given["groups"], *columns) if name is not None]
-    outside = [name for name in named if name not in column_names(model)]
-    file = data_file(data, given)
-    X, y, cells = read_all(model, file, target, given["text"], [*given["drop"], *outside])
-    asked = {"groups": given["groups"], "by": given.get("by")}
-    return model, X, y, {
-        name: None if column is None else cells.of(column) for name, column in asked.items()
-    }  # fmt: skip
+    if not hasattr(model, "classes_"):
+        raise FileError(f"{model_path}: predicts numbers; for those there is pacboost intervals")
+    X, y, columns, order = fresh_rows(model, data, target, given)
+    with working("calibrating"):
+        options = {name: given[name] for name in COMMON}
+        found = sets(model, X, y, by_class=given["by_class"], **columns, **options)
+    size = found.mean_size_
+    seen = f"Sets of the calibration rows hold {size:.3g} classes on average (an estimate)."
+    tell(found, seen, output, given, {"mean_size": size, **order})
 
 
 def tell(

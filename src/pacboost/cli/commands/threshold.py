@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import check_output, data_file, load, model_first
+from pacboost.cli.inputs.files import check_output, load, model_first
 from pacboost.cli.output import bold, print_json, print_parts, working
 from pacboost.errors import FileError, ParameterError
 
@@ -63,7 +63,7 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     certified on the other side, and where the threshold lies. Exit code 1: no threshold keeps this
     promise, or more rows are needed, and how many.
     """
-    from pacboost.cli.inputs.rows import class_named, order_of_rows, read_all
+    from pacboost.cli.inputs.rows import class_named, fresh_rows
     from pacboost.estimators.decisions.choosing import choose_threshold
     from pacboost.estimators.decisions.threshold import ThresholdClassifier
 
@@ -75,12 +75,17 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     asked = {name: given[name] for name in WISHES if given[name] is not None}
     if not hasattr(model, "classes_"):
         raise FileError(f"{model_path}: predicts numbers; only classes have a threshold")
-    X, y, _ = read_all(model, data_file(data, given), target, given["text"], given["drop"])
-    order = order_of_rows(model, X, y, given)
+    try:
+        cost = None if given["cost"] is None else tuple(map(float, given["cost"].split(",")))
+    except ValueError:
+        raise ParameterError(
+            f"--cost is {given['cost']!r}; it holds two numbers, MISS,ALARM, as in 100,1"
+        ) from None
+    X, y, _, order = fresh_rows(model, data, target, given)
     with working("choosing"):
         found: Any = choose_threshold(
             model, X, y, positive=class_named(model.classes_, given["positive"]),
-            cost=_cost(given["cost"]),
+            cost=cost,
             **{name: given[name] for name in ("delta", "models", "copies")}, **asked,
         )  # fmt: skip
     if output is not None:
@@ -106,14 +111,3 @@ def _content(found: ThresholdClassifier | AnsweringClassifier) -> dict[str, Any]
         return {**known, "answering": found.curve_.to_dict()}
     others = [own.to_dict() for own in found.others_]
     return {**known, "positive": found.positive, "others": others, "curve": found.curve_.columns}
-
-
-def _cost(text: str | None) -> tuple[float, ...] | None:
-    if text is None:
-        return None
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise ParameterError(
-            f"--cost is {text!r}; it holds two numbers, MISS,ALARM, as in 100,1"
-        ) from None

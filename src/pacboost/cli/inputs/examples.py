@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacboost.cli.output import working
 from pacboost.errors import FileError, InputWarning, ParameterError
-from pacboost.estimators.strong.reading import text_columns
+from pacboost.estimators.strong.rows import text_columns
 from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.cells import ReadNumbers, Spelling, orders, part_of

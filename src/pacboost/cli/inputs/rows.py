@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.cli.inputs.files import data_file
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning, ParameterError
 from pacboost.questions.row_order import RowOrder, watch_order
@@ -240,12 +242,25 @@ def class_named(known: Any, name: str | None) -> Any:
     raise ParameterError(f"--positive is {name}; the classes are {names}")
 
 
-def order_of_rows(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Warn, or refuse, as --order says; give what JSON adds.
+def fresh_rows(
+    model: Any, data: Path, target: str, given: Mapping[str, Any]
+) -> tuple[Any, NDArray[Any], dict[str, Any], dict[str, Any]]:
+    """Read rows that are new to a model as the options say.
 
-    Rows of groups, and rows that are said to be in the order of time, may have any order.
+    Gives what the model takes, the labels, the columns of --groups and --by if they are named, and
+    what JSON adds about the order of the rows. --order says whether an odd one is refused; rows of
+    groups, and rows that are said to be in the order of time, may have any order.
     """
-    free = given.get("groups") is not None or given.get("ordered", False)
+    named = {name: given.get(name) for name in ("groups", "by")}
+    known = column_names(model)
+    outside = [column for column in named.values() if column and column not in known]
+    file, others = data_file(data, given), [*given["drop"], *outside]
+    X, y, cells = read_all(model, file, target, given["text"], others)
+    columns = {
+        name: None if column is None else [str(cell) for cell in cells.of(column)]
+        for name, column in named.items()
+    }
+    free = columns["groups"] is not None or given.get("ordered", False)
     with working("testing the order of the rows"):
         found: RowOrder | None = watch_order("any" if free else given["order"], X, y, model)
-    return {} if found is None else {"order": found.to_dict()}
+    return X, y, columns, {} if found is None else {"order": found.to_dict()}

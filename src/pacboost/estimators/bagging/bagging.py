@@ -1,37 +1,148 @@
-"""Bagged classifiers behind the scikit-learn API, and the certificates that go with them."""
+"""Bagged classifiers and regressors behind the scikit-learn API."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
-from sklearn.metrics import r2_score
+from sklearn.base import is_classifier, is_regressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
-from pacboost.bounds import out_of_bag
-from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.estimators.bagging import certifying
-from pacboost.estimators.bagging.base import BaggingBase
-from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
-from pacboost.estimators.inputs.division import Division, counted
+from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.bagging.bags import choose_maker, digest, draws
+from pacboost.estimators.bagging.base import (
+    Bagged,
+    BaggedClassifier,
+    BaggedRegressor,
+    Callback,
+    Counted,
+    shares_of,
+)
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
-from pacboost.estimators.inputs.examples import LabelledRows, read_examples, read_numbers
-from pacboost.estimators.inputs.warn import warn_of_one_class
+from pacboost.estimators.inputs.examples import LabelledRows, read_examples
+from pacboost.estimators.inputs.parameters import threads
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.same_bits import mean_of
-from pacboost.training.bags.bagging import TORN, Bagging
-from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
+from pacboost.samples.sample import Sample, unlabelled
+from pacboost.training.bags.bagging import Bagging
+from pacboost.training.bags.bags import Bags, in_order
+from pacboost.training.bags.forest import TreeMember
+from pacboost.training.bags.members import Answers, Maker, Member, for_bags
+
+
+@dataclass(eq=False, repr=False)
+class BaggingBase(Bagged):
+    """How bagged classifiers and regressors fit and predict."""
+
+    estimator: Any = None
+    n_estimators: int = 100
+    _: KW_ONLY
+    max_samples: float = 1.0
+    max_features: float = 1.0
+    bootstrap: bool = True
+    bootstrap_features: bool = False
+    oob_score: bool | None = None
+    settle: int | None = None
+    max_bins: int = 255
+    warm_start: bool = False
+    callbacks: Sequence[Callback] | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool | int | str = "auto"
+
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Draw bags, and fit a member on each.
+
+        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
+
+        Ctrl-C keeps the members fitted so far, and is raised again. After any other failure the
+        estimator is as it was before.
+        """
+        return self._fit(X, y, None, copies)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The members: scikit-learn estimators, rules of pacboost, or the one class of a bag."""
+        return [member.inner for member in self._made()]
+
+    @property
+    def estimators_features_(self) -> list[NDArray[np.intp]]:
+        """The numbers of the features that each member uses."""
+        every = np.arange(self.n_features_in_)
+        return [every if m.features is None else m.features for m in self._made()]
+
+    @abstractmethod
+    def _default(self) -> Any:
+        """Return the learner that ``estimator=None`` stands for."""
+
+    def _set_up(
+        self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
+    ) -> tuple[Maker, Bags, Counted]:
+        bags = draws(self, examples.table, seed)
+        sample = Sample(examples.table, examples.signs, labels=examples.labels)
+        learner = None if self.estimator is None else self._learner()
+        maker, counted = choose_maker(self, learner, sample, targets, classes, bags)
+        return maker, bags, counted
+
+    def _digest(self, sample: Sample) -> str:
+        """Hash a table column by column, so that it does not matter how wide its blocks are."""
+        table = sample.table
+        blocks = (block.T.astype(np.float64) for _, block in table.blocks())
+        return digest(repr((table.n_rows, table.n_columns, table.levels)), *blocks)
+
+    def _members_so_far(self, maker: Maker) -> list[Member]:
+        return list(self._members)
+
+    def _keep_members(self, run: Bagging, examples: LabelledRows) -> None:
+        self._members, self._bins = run.members, run.maker.sample.bins
+
+    def _learner(self) -> Learner:
+        return for_bags(as_learner(self._default() if self.estimator is None else self.estimator))
+
+    def _answers(self, X: Any) -> Iterator[Answers]:
+        """Return the predictions of every member, in order."""
+        members = self._made()
+        sample = unlabelled(open_table(self, X, reset=False), self._bins)
+        trees = [member for member in members if isinstance(member, TreeMember)]
+        if sample.codes is None:
+            _ = sample.rows  # read before several threads ask for them
+        elif len(trees) == len(members):
+            lines: NDArray[np.uint8] = np.ascontiguousarray(sample.codes.T, dtype=np.uint8)
+            yield from in_order(lambda tree: tree.said(lines), trees, threads(self.n_jobs))
+            return
+        yield from in_order(lambda member: member.answers(sample), members, threads(self.n_jobs))
+
+    def _made(self) -> list[Member]:
+        check_is_fitted(self)
+        return self._members
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_members")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = self._learner()
+        nan = not isinstance(learner, SklearnLearner) or bool(
+            get_tags(learner.estimator).input_tags.allow_nan
+        )
+        tags.input_tags.allow_nan = nan
+        tags.input_tags.sparse = True
+        return tags
 
 
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
+class BaggingClassifier(BaggedClassifier, BaggingBase):
     """The plurality vote of members, each fitted on a different bag of rows (Breiman 1996).
 
     Bagging helps unstable learners, whose classifier changes much with a few rows. The rows outside
@@ -113,15 +224,11 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the most votes; a tie goes to the first class."""
-        votes = self.votes(X)
-        named: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
-        return named
+        return self._said(self.votes(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of the votes for each class."""
-        votes = self.votes(X)
-        shares: NDArray[np.float64] = votes / votes.sum(axis=1, keepdims=True)
-        return shares
+        return shares_of(self.votes(X))
 
     def votes(self, X: Any) -> NDArray[np.int64]:
         """Count the votes for each class, (rows, classes)."""
@@ -133,40 +240,13 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
         assert counted is not None  # a fit makes one member at least
         return counted
 
-    @property
-    def certificate_(self) -> Certificate:
-        """The bound that ``certify`` asked for; raises NotCertified if there is none."""
-        self._made()
-        way, delta = self._asked
-        if way is None:
-            raise NotCertified(NOT_ASKED)
-        if way == "holdout":
-            return self._held
-        changed = TORN if self._torn else ""
-        chosen = None if way == "oob" else way
-        found = out_of_bag.certificate(self.out_of_bag_, delta, chosen, changed=changed)
-        return counted(found, self._examples)
+    _votes = votes
 
-    def _read(self, X: Any, y: Any) -> LabelledRows:
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
         examples, self.classes_ = read_examples(self, X, y, None)
         if examples.labels is None and examples.signs.shape[1] > 1:
             raise DataError("y has several labels a row; bag one classifier for each label")
         return examples
-
-    def _warn(self) -> None:
-        warn_of_one_class(self.classes_)
-
-    def _divide(self, X: Any, y: Any, seed: int) -> Division:
-        divided = certifying.divide(self, X, y, seed)
-        self._apart, self._examples = divided.apart, divided.examples
-        return divided
-
-    def _number_look(self, *, goes_on: bool) -> None:
-        certifying.number_look(self, self._apart, goes_on=goes_on)
-
-    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
-        most = self.classes_.size
-        return np.minimum(examples.classes(), most - 1), most
 
     def _default(self) -> Any:
         return DecisionTreeClassifier()
@@ -180,38 +260,10 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
             )
         return learner
 
-    @property
-    def _certifies_outside(self) -> bool:
-        return self.certify not in (None, "holdout")
-
-    def _ask_outside(
-        self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
-    ) -> OutOfBagVotes:
-        classes = self.classes_.size
-        return out_of_bag_tally(self.certify, targets, most, classes, bags, counted)
-
-    def _keep(self, run: Bagging) -> None:
-        super()._keep(run)
-        self._asked = self.certify, self.delta
-        if self._apart is not None:
-            votes = self.votes(self._apart.X)
-            self._held = certifying.certify_by(self, self._apart, votes)
-            self._apart = None
-        for name in ("out_of_bag_", "oob_score_", "oob_decision_function_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        if isinstance(run.outside, OutOfBagVotes):
-            self.out_of_bag_ = run.outside.result()
-            self.oob_decision_function_ = shares_of(run.outside.votes)
-            if self.out_of_bag_.vote_error is not None:
-                self.oob_score_ = 1 - self.out_of_bag_.vote_error
-
-
-# Bagged regressors behind the scikit-learn API.
-
 
 @accepts_aliases
 @documented_like(BaggingClassifier)
-class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
+class BaggingRegressor(BaggedRegressor, BaggingBase):
     """The average of members, each fitted on a different bag of rows (Breiman 1996).
 
     A fit certifies nothing, because a number is never simply right or wrong; ``pacboost.intervals``
@@ -256,22 +308,6 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
         mean = mean_of(answers)
         return np.sqrt(mean_of((answer - mean) ** 2 for answer in answers))
 
-    @property
-    def certificate_(self) -> Certificate:
-        """Raises NotCertified: the theorems bound classification errors only."""
-        raise NotCertified(
-            "the certificates of a fit bound how often a vote of classes errs; numbers are never "
-            "simply right or wrong. pacboost.intervals certifies intervals by new rows; oob_score_ "
-            "is an estimate"
-        )
-
-    def _read(self, X: Any, y: Any) -> LabelledRows:
-        return read_numbers(self, X, y, None)
-
-    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
-        assert examples.targets is not None
-        return examples.targets, 0
-
     def _default(self) -> Any:
         return DecisionTreeRegressor()
 
@@ -283,18 +319,3 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
                 "BaggingClassifier"
             )
         return learner
-
-    def _ask_outside(
-        self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
-    ) -> Averages:
-        return Averages(targets)
-
-    def _keep(self, run: Bagging) -> None:
-        super()._keep(run)
-        for name in ("oob_score_", "oob_prediction_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        if isinstance(run.outside, Averages):
-            self.oob_prediction_ = run.outside.mean()
-            seen = run.outside.counts > 0
-            if np.count_nonzero(seen) > 1:
-                self.oob_score_ = r2_score(run.outside.truth[seen], self.oob_prediction_[seen])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, closing
 from copy import deepcopy
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pacboost.errors import ParameterError
+from pacboost.estimators.fitting.atomic import MAY_CHANGE
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import (
     callables,
     integer,
-    positive_integer,
     progress_after,
     share_or_count,
     threads,
@@ -28,7 +29,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import Bagging
-from pacboost.training.bags.bags import Bags, Settling
+from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import TreeLimits, TreeMaker
 from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker
 
@@ -100,11 +101,6 @@ def refuse_no_bags(bags: Bags) -> None:
         )
 
 
-def settling(asked: Any) -> Settling | None:
-    """Read the parameter ``settle``: when to stop because the error no longer changes."""
-    return None if asked.settle is None else Settling(positive_integer("settle", asked.settle))
-
-
 def make_members(asked: Any, run: Bagging, most: int) -> None:
     """Fit members until there are ``most``, the error has settled, or a callback stops the run."""
     with ExitStack() as stack:
@@ -136,51 +132,49 @@ def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:
 
 # What must be unchanged when ``warm_start`` continues an earlier fit of bags.
 #
-# Members that learned from other rows may have seen those that certify now, so the rows and what is
-# known of them are compared by a digest; learners are compared by their parameters.
+# Members that learned from other rows may have seen those that certify now; and other parameters,
+# chosen after a look at the error out of bag, would be a choice that no certificate has paid for.
+# So rows and what is known of them are compared by digests, and parameters by their values.
+
+FREE = (*MAY_CHANGE, "settle", "device")
+"""Parameters that a fit may go on with changed; its bags keep their seed."""
 
 
-@dataclass(frozen=True, eq=False)
-class BagsBefore:
-    """The learner, and digests of the rows that members learn from; held-out rows are not in it."""
+def memory_of(
+    estimator: Any, run: Bagging, examples: LabelledRows, targets: NDArray[Any]
+) -> dict[str, Any]:
+    """Return what a fit that goes on shares with this one, by the names that users know."""
+    given = estimator.get_params(deep=False)
+    if "estimator" in given:  # users may change a black box in place
+        given["estimator"] = clone(given["estimator"], safe=False)
+    answers = repr(np.asarray(getattr(estimator, "_choices", ())).tolist())
+    return {
+        **{name: value for name, value in given.items() if name not in FREE},
+        "copies": estimator._equal_rows,
+        "X": estimator._digest(run.maker.sample),
+        "y": digest(targets, answers),
+        "sample_weight": None if examples.weights is None else digest(examples.weights),
+        "seed": run.bags.seed,
+    }
 
-    learner: Learner | None
-    certify: str | None
-    rows: str
-    targets: str
 
-    @classmethod
-    def of(
-        cls,
-        learner: Learner | None,
-        certify: str | None,
-        table: Table,
-        targets: NDArray[Any],
-        classes: list[Any],
-    ) -> BagsBefore:
-        """Copy the learner as it is now, because users may change a black box in place."""
-        if isinstance(learner, SklearnLearner):
-            learner = SklearnLearner(clone(learner.estimator, safe=False))
-        known = blake2b(np.ascontiguousarray(targets).data, digest_size=16)
-        known.update(repr(classes).encode())
-        return cls(learner, certify, _digest(table), known.hexdigest())
+def digest(*parts: NDArray[Any] | str) -> str:
+    """Return a hash of arrays and words."""
+    found = blake2b(digest_size=16)
+    for part in parts:
+        found.update(part.encode() if isinstance(part, str) else np.ascontiguousarray(part).data)
+    return found.hexdigest()
 
-    def refuse_others(self, before: BagsBefore) -> None:
-        """Raise if learner, certificate or rows differ from those of the last fit."""
-        changed = ""
-        if not alike(self.learner, before.learner):
-            changed = "the same learner, but estimator"
-        elif self.certify != before.certify:
-            changed = "the same certificate, but certify"
-        elif self.targets != before.targets:
-            changed = "the same rows, but y"
-        elif self.rows != before.rows:
-            changed = "the same rows, but X"
-        if changed:
-            raise ParameterError(
-                f"warm_start goes on with {changed} has changed; set warm_start=False to start "
-                "afresh"
-            )
+
+def refuse_changes(now: dict[str, Any], before: dict[str, Any]) -> None:
+    """Raise if rows or parameters differ from those of the last fit."""
+    changed = [name for name, value in now.items() if not alike(value, before[name])]
+    if changed:
+        raise ParameterError(
+            f"warm_start goes on with the same rows and parameters, but {', '.join(changed)} "
+            "changed; after a look at what was learned that would void certificates. Go on with "
+            "what was there before, or set warm_start=False to start afresh"
+        )
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -222,11 +216,3 @@ def _parts(thing: Any) -> dict[Any, Any] | None:
     if deepcopy(thing) is thing:  # as functions are: they are equal if they are the same
         return None
     return dict(enumerate(thing.__reduce_ex__(4)[:3]))  # what a copy is made from
-
-
-def _digest(table: Table) -> str:
-    """Hash a table column by column, so that it does not matter how wide its blocks are."""
-    found = blake2b(repr((table.n_rows, table.n_columns, table.levels)).encode(), digest_size=16)
-    for _, block in table.blocks():
-        found.update(np.ascontiguousarray(block.T, dtype=np.float64).data)
-    return found.hexdigest()

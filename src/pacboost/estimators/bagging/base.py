@@ -1,101 +1,89 @@
-"""What bagged classifiers and regressors share: their parameters, fit and predictions."""
+"""One base for everything made of bags: how bagged members and forests are fitted and certified."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.errors import ParameterError
+from pacboost.bounds import out_of_bag
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.bagging.bags import (
-    BagsBefore,
-    choose_maker,
-    draws,
     make_members,
+    memory_of,
+    refuse_changes,
     refuse_no_bags,
-    settling,
 )
 from pacboost.estimators.fitted.training_rows import RemembersRows
-from pacboost.estimators.fitting.atomic import all_or_nothing
-from pacboost.estimators.inputs.division import Division
-from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import draw_seed, positive_integer, threads
+from pacboost.estimators.fitting.atomic import all_or_nothing, look_at, next_look
+from pacboost.estimators.inputs import division
+from pacboost.estimators.inputs.division import Apart, Division
+from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
+from pacboost.estimators.inputs.labels import read_weights
+from pacboost.estimators.inputs.parameters import (
+    draw_seed,
+    positive_integer,
+    real_number,
+    threads,
+)
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
-from pacboost.learners.choose import as_learner
-from pacboost.learners.learner import Learner
-from pacboost.learners.sklearn import SklearnLearner
-from pacboost.samples.equal_rows import check_copies
-from pacboost.samples.sample import Sample, unlabelled
-from pacboost.training.bags.bagging import TORN, Bagging, Made, Outside
-from pacboost.training.bags.bags import Bags, in_order
-from pacboost.training.bags.forest import TreeMember
-from pacboost.training.bags.members import Answers, Member, for_bags
+from pacboost.ledgers.validation import OutOfBag
+from pacboost.numerics.checks import probability
+from pacboost.numerics.exact import tied, wrong_answers
+from pacboost.numerics.same_bits import product
+from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.samples.sample import Sample
+from pacboost.training.bags.bagging import TORN, Bagging, Made
+from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling
+from pacboost.training.bags.members import Maker
 
 Callback = Callable[[Made], bool | None]
+Counted = NDArray[np.bool_] | None
+"""Which rows may be counted out of bag; None for all of them."""
+
+WAYS = ("oob", *out_of_bag.WAYS, "holdout")
+NOT_ASKED = (
+    "nothing was certified: fit with certify='oob' to certify by the rows outside the bags, or "
+    "certify='holdout' to hold rows back"
+)
 
 
-@dataclass(eq=False, repr=False)
-class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
-    """How bagged classifiers and regressors fit and predict."""
+class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
+    """An estimator whose members are each made from a bag of the rows."""
 
-    estimator: Any = None
-    n_estimators: int = 100
-    _: KW_ONLY
-    max_samples: float = 1.0
-    max_features: float = 1.0
-    bootstrap: bool = True
-    bootstrap_features: bool = False
-    oob_score: bool | None = None
-    settle: int | None = None
-    max_bins: int = 255
-    warm_start: bool = False
-    callbacks: Sequence[Callback] | None = None
-    n_jobs: int | None = None
-    random_state: Any = None
-    verbose: bool | int | str = "auto"
-
+    n_estimators: int
+    oob_score: bool | None
+    settle: int | None
+    warm_start: bool
+    callbacks: Sequence[Callback] | None
+    n_jobs: int | None
+    random_state: Any
+    verbose: bool | int | str
+    stopped_: str
+    oob_score_: float
+    _member = "member"
+    """What a member is called."""
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
-
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
-        """Draw bags, and fit a member on each.
-
-        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
-
-        Ctrl-C keeps the members fitted so far, and is raised again. After any other failure the
-        estimator is as it was before.
-        """
-        self._equal_rows = check_copies(copies)
-        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
-            run, most = self._prepare(X, y)
-            attempt.keep = lambda: self._keep_interrupted(run)
-            make_members(self, run, most)
-            self._keep(run)
-        self._warn()
-        return self
-
-    @property
-    def estimators_(self) -> list[Any]:
-        """The members: scikit-learn estimators, rules of pacboost, or the one class of a bag."""
-        return [member.inner for member in self._made()]
-
-    @property
-    def estimators_features_(self) -> list[NDArray[np.intp]]:
-        """The numbers of the features that each member uses."""
-        every = np.arange(self.n_features_in_)
-        return [every if m.features is None else m.features for m in self._made()]
+    _apart: Apart | None = None
+    _examples: Examples | None = None
+    """Which rows are one example, where rows certify."""
+    _memory: dict[str, Any]
+    """What must be unchanged when ``warm_start`` continues this fit."""
 
     @abstractmethod
-    def _read(self, X: Any, y: Any) -> LabelledRows:
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
         """Check the rows and their labels or targets."""
 
     @abstractmethod
@@ -103,143 +91,292 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         """Return what members learn to predict, and the number of classes, or 0 for regression."""
 
     @abstractmethod
-    def _default(self) -> Any:
-        """Return the learner that ``estimator=None`` stands for."""
+    def _set_up(
+        self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
+    ) -> tuple[Maker, Bags, Counted]:
+        """Choose how members are made of which bags, and which rows may be counted out of bag."""
 
     @abstractmethod
     def _ask_outside(
-        self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
-    ) -> Outside:
+        self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
+    ) -> Any:
         """Start to collect the predictions of members on the rows outside their bags."""
+
+    @abstractmethod
+    def _digest(self, sample: Sample) -> str:
+        """Return a hash of the rows that members learn from."""
+
+    @abstractmethod
+    def _members_so_far(self, maker: Maker) -> list[Any]:
+        """Return the members of the last fit."""
+
+    @abstractmethod
+    def _keep_members(self, run: Bagging, examples: LabelledRows) -> None:
+        """Keep the members of a run that has ended."""
+
+    @abstractmethod
+    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
+        """Set the attributes that begin with oob; fit was given ``rows`` rows."""
 
     def _warn(self) -> None:
         """Warn of what users may not expect of a fit that is done."""
 
-    def _divide(self, X: Any, y: Any, seed: int) -> Division:
+    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
         """Hold rows out for a certificate; a regressor holds none out."""
         return Division(X, y)
 
-    def _number_look(self, *, goes_on: bool) -> None:
-        """Number this evaluation on the held-out rows, if there are some."""
+    def _certify(self) -> None:
+        """Certify the vote, if that was asked for."""
 
     @property
     def _certifies_outside(self) -> bool:
         """Whether rows outside the bags certify; then nothing else may use them."""
         return False
 
-    def _prepare(self, X: Any, y: Any) -> tuple[Bagging, int]:
-        """Check everything, set up the run, and with ``warm_start`` take over earlier members."""
+    def _fit(self, X: Any, y: Any, sample_weight: Any, copies: str) -> Self:
+        self._equal_rows = check_copies(copies)
+        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
+            run, examples, rows = self._prepare(X, y, sample_weight)
+            attempt.keep = lambda: self._keep_interrupted(run, examples, rows)
+            make_members(self, run, self.n_estimators)
+            self._keep(run, examples, rows)
+        self._warn()
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Bagging, LabelledRows, int]:
+        """Check everything, and set up the run; also give the number of rows that fit was given."""
         most = positive_integer("n_estimators", self.n_estimators)
-        goes_on = self.warm_start and hasattr(self, "_members")
+        goes_on = self.warm_start and self.__sklearn_is_fitted__()
+        if goes_on and not hasattr(self, "_memory"):
+            raise ParameterError(
+                "warm_start goes on from a fit, but this forest was read from a file, which keeps "
+                "no record of its bags; set warm_start=False to start afresh"
+            )
         seed = draw_seed(self.random_state)
-        seed = self._bags.seed if goes_on else seed
-        earlier = self.__dict__.copy() if goes_on else {}
-        divided = self._divide(X, y, seed)
-        examples = replace(self._read(divided.X, divided.y), numbers=divided.rows)
-        apart = divided.apart
-        more = [] if apart is None else [open_table(self, apart.X, reset=False)]
-        self._remember(examples.table, *more)
+        seed = self._memory["seed"] if goes_on else seed
+        divided = self._divide(X, y, sample_weight, seed)
+        self._apart, self._examples = divided.apart, divided.examples
+        examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
+        apart = self._apart
+        held = [] if apart is None else [open_table(self, apart.X, reset=False)]
+        self._remember(examples.table, *held)
+        examples = replace(examples, numbers=divided.rows).counting()
         targets, classes = self._targets(examples)
-        bags = draws(self, examples.table, seed)
-        sample = Sample(examples.table, examples.signs, labels=examples.labels)
-        learner = None if self.estimator is None else self._learner()
-        memory = self._memorise(learner, examples, targets)
-        maker, counted = choose_maker(self, learner, sample, targets, classes, bags)
+        maker, bags, counted = self._set_up(examples, targets, classes, seed)
         outside = None
         asked = self.oob_score or self.settle is not None or self._certifies_outside
         if asked:
             refuse_no_bags(bags)
         if asked or (self.oob_score is None and not bags.hold_all):
-            outside = self._ask_outside(targets, most, bags, counted)
-        run = Bagging(maker, bags, outside, settling(self))
+            outside = self._ask_outside(targets, classes, bags, counted)
+        patience = None if self.settle is None else positive_integer("settle", self.settle)
+        settling = None if patience is None else Settling(patience)
+        run = Bagging(maker, bags, outside, settling)
+        memory = memory_of(self, run, examples, targets)
         if goes_on:
-            self._go_on(run, most, memory, earlier)
-        self._number_look(goes_on=goes_on)
+            refuse_changes(memory, self._memory)
+            self._go_on(run, most)
+        if apart is not None:
+            now = look_at(self, (held[0], apart.y))
+            self._looks = next_look(getattr(self, "_looks", None), now, goes_on=goes_on)
         self._memory = memory
-        return run, most
+        return run, examples, division.number_of_rows(X)
 
-    def _memorise(
-        self, learner: Learner | None, examples: LabelledRows, targets: NDArray[Any]
-    ) -> BagsBefore:
-        """Remember the learner and the rows that members are fitted on."""
-        classes: NDArray[Any] = getattr(self, "classes_", np.empty(0))
-        certify: str | None = getattr(self, "certify", None)
-        return BagsBefore.of(learner, certify, examples.table, targets, classes.tolist())
+    def _go_on(self, run: Bagging, most: int) -> None:
+        """Take over the members of the last fit."""
+        if self._torn:
+            raise ParameterError(f"{TORN} with warm_start=False")
+        run.members = self._members_so_far(run.maker)
+        if most < len(run.members):
+            raise ParameterError(
+                f"n_estimators is {most}, but the last fit has {len(run.members)} {self._member}s "
+                "already; give at least as many, or set warm_start=False"
+            )
+        run.outside = deepcopy(self._outside)
+        if run.settling and self._settled and run.settling.patience == self._settled.patience:
+            run.settling = deepcopy(self._settled)
 
-    def _keep(self, run: Bagging) -> None:
-        self._members, self._bags, self._outside = run.members, run.bags, run.outside
-        self._bins, self._settled, self._torn = run.maker.sample.bins, run.settling, run.torn
-        self.stopped_ = run.stopped
+    def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
+        self._bags, self._outside, self._settled = run.bags, run.outside, run.settling
+        self._torn, self.stopped_ = run.torn, run.stopped
+        self._keep_members(run, examples)
+        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_", "out_of_bag_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if run.outside is not None:
+            self._keep_outside(run.outside, examples, rows)
+        self._certify()
+        self._apart = None
 
-    def _keep_interrupted(self, run: Bagging) -> str | None:
+    def _keep_interrupted(self, run: Bagging, examples: LabelledRows, rows: int) -> str | None:
         """Keep the members made before Ctrl-C, and say so."""
-        if not run.members:
+        made = len(run.members)
+        if not made:
             return None
         run.stopped = "interrupted"
-        self._keep(run)
+        self._keep(run, examples, rows)
         return (
-            f"the {len(run.members)} members made before the interrupt are kept; the estimator "
-            "can be used, or go on with warm_start=True"
+            f"the {made} {self._member}s made before the interrupt are kept; the estimator can be "
+            "used, or go on with warm_start=True"
         )
 
-    def _go_on(self, run: Bagging, most: int, memory: BagsBefore, earlier: dict[str, Any]) -> None:
-        """Take over the members of the last fit."""
-        outside: Any = earlier["_outside"]
-        before: BagsBefore = earlier["_memory"]
-        if earlier["_torn"]:
-            raise ParameterError(f"{TORN} with warm_start=False")
-        if run.bags != earlier["_bags"] or (run.outside is None) != (outside is None):
-            raise ParameterError(
-                "warm_start goes on with the same rows and parameters, but the number of rows, "
-                "features or draws, oob_score, certify or holdout has changed; set "
-                "warm_start=False to start afresh"
-            )
-        memory.refuse_others(before)
-        members: list[Member] = earlier["_members"]
-        if most < len(members):
-            raise ParameterError(
-                f"n_estimators is {most}, but the last fit has {len(members)} members already; "
-                "give at least as many, or set warm_start=False"
-            )
-        bins, cuts = run.maker.sample.bins, earlier["_bins"]
-        if bins is not None and (cuts is None or bins.differ(cuts)):
-            raise ParameterError(
-                "the bins are not those of the last fit: max_bins has changed. Keep it, or set "
-                "warm_start=False to start afresh"
-            )
-        run.members, run.outside = list(members), deepcopy(outside)
-        if run.settling is not None and earlier["_settled"] is not None:
-            run.settling = deepcopy(earlier["_settled"])
 
-    def _learner(self) -> Learner:
-        return for_bags(as_learner(self._default() if self.estimator is None else self.estimator))
+class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
+    """What votes of members made from bags share: the error out of bag, and certificates."""
 
-    def _answers(self, X: Any) -> Iterator[Answers]:
-        """Return the predictions of every member, in order."""
-        members = self._made()
-        sample = unlabelled(open_table(self, X, reset=False), self._bins)
-        trees = [member for member in members if isinstance(member, TreeMember)]
-        if sample.codes is None:
-            _ = sample.rows  # read before several threads ask for them
-        elif len(trees) == len(members):
-            lines: NDArray[np.uint8] = np.ascontiguousarray(sample.codes.T, dtype=np.uint8)
-            yield from in_order(lambda tree: tree.said(lines), trees, threads(self.n_jobs))
-            return
-        yield from in_order(lambda member: member.answers(sample), members, threads(self.n_jobs))
+    certify: str | None
+    holdout: float
+    delta: float
+    classes_: NDArray[Any]
+    out_of_bag_: OutOfBag
+    oob_decision_function_: NDArray[np.float64]
+    _certificate: Certificate | None = None
+    _refusal = NOT_ASKED
+    _sets: NDArray[np.int64] | None = None
+    """The sets of labels that trees vote for, where a row may have several."""
 
-    def _made(self) -> list[Member]:
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound that ``certify`` asked for; raises NotCertified if there is none."""
         check_is_fitted(self)
-        return self._members
+        found = self.model_.certificate if hasattr(self, "model_") else self._certificate
+        if found is None:
+            raise NotCertified(self._refusal)
+        return found
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_members")
+    @abstractmethod
+    def _votes(self, X: Any) -> NDArray[Any]:
+        """Return the votes for every class, or set of labels, or their shares."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        learner = self._learner()
-        nan = not isinstance(learner, SklearnLearner) or bool(
-            get_tags(learner.estimator).input_tags.allow_nan
+    @property
+    def _choices(self) -> NDArray[Any]:
+        """What members vote for: classes, or sets of labels."""
+        return self.classes_ if self._sets is None else self._sets
+
+    def _said(self, votes: NDArray[Any]) -> NDArray[Any]:
+        """Return the answer with the most votes; a tie goes to the first one."""
+        said: NDArray[Any] = self._choices[votes.argmax(axis=1)]
+        return said
+
+    def _of_labels(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the shares of classes, or of labels from those of the sets that hold them."""
+        return shares if self._sets is None else product(shares, self._sets)
+
+    def _warn(self) -> None:
+        if self._sets is None:
+            warn_of_one_class(self.classes_)
+
+    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
+        if self.certify not in (None, *WAYS):
+            raise ParameterError(
+                f"certify is {self.certify!r}; it may be {', '.join(map(repr, WAYS))} or None"
+            )
+        probability("delta", self.delta)
+        copies = self._equal_rows
+        if self.certify != "holdout":
+            return division.undivided(X, y, copies, once=self._certifies_outside)
+        read_weights(sample_weight, division.number_of_rows(X))
+        share = real_number("holdout", self.holdout)
+        return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies)
+
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
+        answers = len(self._choices)
+        return np.minimum(examples.classes(), answers - 1), answers
+
+    @property
+    def _certifies_outside(self) -> bool:
+        return self.certify not in (None, "holdout")
+
+    def _ask_outside(
+        self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
+    ) -> Any:
+        """Count votes out of bag, and joint mistakes of pairs where the bound needs them."""
+        rows = bags.rows if counted is None else int(np.count_nonzero(counted))
+        way = out_of_bag.way_for(rows) if self.certify == "oob" else self.certify
+        return OutOfBagVotes(
+            targets, self.n_estimators, classes,
+            outside=bags.chance_outside, pairs=way in ("tandem", "cantelli"), counted=counted,
+        )  # fmt: skip
+
+    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
+        if isinstance(outside, OutOfBagVotes):
+            self.out_of_bag_ = outside.result()
+            shares = shares_of(outside.votes)
+        else:
+            shares = outside.mean()
+        error, _ = outside.estimate()
+        if error is not None:
+            self.oob_score_ = 1 - error
+        own = slice(None) if examples.numbers is None else examples.numbers
+        self.oob_decision_function_ = np.full((rows, self.classes_.size), np.nan)
+        self.oob_decision_function_[own] = self._of_labels(shares[:, : len(self._choices)])
+
+    def _certify(self) -> None:
+        self._certificate, self._refusal = None, NOT_ASKED
+        if self.certify is not None:
+            try:
+                self._certificate = self._certified()
+            except NotCertified as problem:
+                self._refusal = str(problem)
+
+    def _certified(self) -> Certificate:
+        """Certify by held-out rows, or by the rows outside each bag.
+
+        Where a row has several labels, it is wrong if any of them is.
+        """
+        if self._apart is not None:
+            votes, known = self._votes(self._apart.X), self._apart.y
+            if known.ndim == 2:
+                wrong = (self._said(votes) != known).any(axis=1) | tied(votes)
+            else:
+                wrong = wrong_answers(self._said(votes), known, votes)
+            return self._apart.certificate(wrong, self.delta, self._looks.number)
+        way = None if self.certify == "oob" else self.certify
+        changed = TORN if self._torn else ""
+        found = out_of_bag.certificate(self.out_of_bag_, self.delta, way, changed=changed)
+        return division.counted(found, self._examples)
+
+
+class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
+    """What means of members made from bags share: the error out of bag, and intervals."""
+
+    oob_prediction_: NDArray[np.float64]
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Raises NotCertified: the theorems bound classification errors only."""
+        raise NotCertified(
+            "the certificates of a fit bound how often a vote of classes errs; numbers are never "
+            "simply right or wrong. pacboost.intervals certifies intervals by new rows; oob_score_ "
+            "is an estimate"
         )
-        tags.input_tags.allow_nan = nan
-        tags.input_tags.sparse = True
-        return tags
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
+        return read_numbers(self, X, y, sample_weight)
+
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
+        assert examples.targets is not None
+        return examples.targets, 0
+
+    def _ask_outside(
+        self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
+    ) -> Averages:
+        return Averages(targets)
+
+    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
+        predicted, seen = outside.mean(), outside.counts > 0
+        own = slice(None) if examples.numbers is None else examples.numbers
+        self.oob_prediction_ = np.full(rows, np.nan)
+        self.oob_prediction_[own] = predicted
+        if np.count_nonzero(seen) > 1:
+            self.oob_score_ = float(r2_score(outside.truth[seen], predicted[seen]))
+
+
+def shares_of(votes: NDArray[Any]) -> NDArray[np.float64]:
+    """Turn votes into shares; rows without a vote have NaN.
+
+    >>> shares_of(np.array([[3, 1], [0, 0]])).tolist()
+    [[0.75, 0.25], [nan, nan]]
+    """
+    total = votes.sum(axis=1, keepdims=True)
+    none = np.full(votes.shape, np.nan)
+    return np.asarray(np.divide(votes, total, out=none, where=total > 0))

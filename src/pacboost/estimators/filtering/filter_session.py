@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
+from pacboost.sources.oracles.oracle import REPLACED, STREAM
 from pacboost.sources.oracles.stream import PushedOracle
 from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
 from pacboost.training.filtering.rows import ScoredRows, VoteSoFar
@@ -46,26 +46,13 @@ COPIES = (
 Watcher = Callable[[Event], bool | None]
 
 
-@dataclass
-class TimeLimit:
-    """How long a run may take, and when it started."""
-
-    seconds: float | None = None
-    started: float = field(default_factory=time.monotonic)
-
-    @property
-    def over(self) -> bool:
-        """Whether the time is up."""
-        return self.seconds is not None and time.monotonic() - self.started >= self.seconds
-
-
 class Session:
-    """A run of filtering and its checkpoint file."""
+    """A run of filtering and its checkpoint file; ``deadline`` is on the monotonic clock."""
 
     def __init__(
-        self, run: Filtering, limit: TimeLimit, path: Path | None, settings: dict[str, Any]
+        self, run: Filtering, deadline: float, path: Path | None, settings: dict[str, Any]
     ) -> None:
-        self.run, self._limit = run, limit
+        self.run, self._deadline = run, deadline
         self._path, self._settings = path, settings
         self.held_out: HeldOut | None = None
         self._snapshot: Checkpoint | None = None
@@ -168,7 +155,7 @@ class Session:
                 break
 
     def _over(self) -> bool:
-        return self._limit.over
+        return time.monotonic() >= self._deadline
 
     def advance_by_batch(self, watchers: Sequence[Watcher]) -> None:
         """Learn from the new batch, and from rows of earlier batches that are still hard."""
@@ -218,15 +205,15 @@ class Session:
             how = f"distinct {how}"
         return (
             f"{how}, never learned from, scored after the last round; ties counted as errors. "
-            f"Order: {run_order(run).name}; {self._assumes()}"
+            f"Order: {run.candidates.oracle.order.name}; {self._assumes()}"
         )
 
     def _assumes(self) -> str:
         """Return what has to be true of the rows."""
         candidates = self.run.candidates
-        if isinstance(candidates, Stream) and candidates.repeated:
-            return f"{run_order(self.run).assumes}; {COPIES}"
-        return run_order(self.run).assumes
+        copies = isinstance(candidates, Stream) and candidates.repeated
+        assumed = candidates.oracle.order.assumes
+        return f"{assumed}; {COPIES}" if copies else assumed
 
     def _stop(self) -> Certificate | None:
         run = self.run
@@ -237,7 +224,7 @@ class Session:
             if not _comes_again(run):
                 return None
             of = _named(run)
-            if run_order(run) is not REPLACED:
+            if run.candidates.oracle.order is not REPLACED:
                 assumes = f"the rows that were drawn on a later pass stand for all of {of}"
         factor, delta = run.vote_so_far.booster.error_factor, run.plan.delta / 2
         try:
@@ -257,11 +244,6 @@ def _counted(rows: ScoredRows, potential: str) -> HeldOut | None:
     return HeldOut.of(own, said, np.arange(signs.shape[1]), shares)
 
 
-def run_order(run: Filtering) -> Order:
-    """The order in which the oracle of a run gives rows."""
-    return run.candidates.oracle.order
-
-
 def _comes_again(run: Filtering) -> bool:
     """Check whether rows that were drawn again may represent their source.
 
@@ -276,4 +258,4 @@ def _named(run: Filtering) -> str:
     """Name a source whose rows come again."""
     if isinstance(run.candidates.oracle, ArrayOracle):
         return "this array"
-    return "this stream" if run_order(run) is STREAM else "this source"
+    return "this stream" if run.candidates.oracle.order is STREAM else "this source"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.filtering.filter_session import Session, TimeLimit
+from pacboost.estimators.filtering.filter_session import Session
 from pacboost.estimators.fitting.parameters import (
     limits,
     named,
@@ -87,7 +89,8 @@ def set_up(
 ) -> Session:
     """Set up the run that the parameters of an estimator ask for; ``classes`` may be None."""
     held = resident()
-    limit = TimeLimit(read_seconds("time_limit", estimator.time_limit))
+    seconds = read_seconds("time_limit", estimator.time_limit)
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
     memory = read_size("memory", estimator.memory)
     learner = _learner(estimator)
     if memory is not None:
@@ -141,7 +144,7 @@ def set_up(
     settings = (
         {} if path is None else _settings(estimator, oracle, seed, known) | {"copies": copies}
     )
-    return Session(run, limit, path, settings)
+    return Session(run, deadline, path, settings)
 
 
 def seed_of_run(estimator: Any) -> int:

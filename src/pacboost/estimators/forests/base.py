@@ -1,11 +1,9 @@
-"""What forests of classifiers and regressors share: their parameters and fit."""
+"""What forests of classifiers and regressors share: their parameters, and how trees are grown."""
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
@@ -13,48 +11,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.bagging.bags import make_members, refuse_no_bags, rows_to_count, settling
-from pacboost.estimators.fitting.atomic import all_or_nothing
-from pacboost.estimators.forests.fitted import FittedForest, TreesBefore
-from pacboost.estimators.inputs.division import Division, number_of_rows
+from pacboost.estimators.bagging.bags import MOST_BINS, digest, rows_to_count
+from pacboost.estimators.bagging.base import Callback, Counted
+from pacboost.estimators.forests.fitted import FittedForest
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import (
-    draw_seed,
     integer,
     positive_integer,
     real_number,
     share_or_count,
-    threads,
 )
-from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.kernels.cuda.device import in_host_memory, use_gpu
-from pacboost.kernels.runtime.threads import using
 from pacboost.models.model import ForestModel
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import SomeRows
-from pacboost.training.bags.bagging import (
-    TORN,
-    TREES_WORTH_A_GPU,
-    Bagging,
-    GpuTreeMaker,
-    Made,
-    too_heavy,
-)
-from pacboost.training.bags.bags import Bags, Settling
+from pacboost.training.bags.bagging import TREES_WORTH_A_GPU, Bagging, GpuTreeMaker, too_heavy
+from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
     NO_LIMIT,
     ForestBags,
     TreeLimits,
     TreeMaker,
+    TreeMember,
     content_order,
     whole_weights,
 )
-
-# Parameters of forests, as scikit-learn reads them.
+from pacboost.training.bags.members import Maker
 
 
 def share_of_weight(value: Any) -> float:
@@ -80,8 +65,6 @@ def tries(value: Any, columns: int) -> int:
     return min(columns, share_or_count("max_features", value, columns, int, words))
 
 
-Callback = Callable[[Made], bool | None]
-MOST_BINS = 255
 MOST_COPIES = 64
 """Bags are as large as the sum of weights, if it is no more than so many times the rows."""
 
@@ -112,9 +95,7 @@ class ForestBase(FittedForest):
 
     _kind = "random_forest"
     _random_cuts = False
-
-    _equal_rows = "auto"
-    """The ``copies`` of the last fit."""
+    _member = "tree"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "auto") -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
@@ -124,99 +105,26 @@ class ForestBase(FittedForest):
         Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
         estimator is as it was before.
         """
-        y, sample_weight = in_host_memory(y), in_host_memory(sample_weight)
-        self._equal_rows = check_copies(copies)
-        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
-            examples, run, rows = self._prepare(X, y, sample_weight)
-            attempt.keep = lambda: self._keep_interrupted(run, examples, rows)
-            make_members(self, run, self.n_estimators)
-            self._keep(run, examples, rows)
-        self._warn()
-        return self
-
-    def _warn(self) -> None:
-        """Warn of what users may not expect of a fit that is done."""
-
-    @abstractmethod
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
-        """Check the rows and their labels or targets."""
-
-    @abstractmethod
-    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
-        """Return what trees learn to predict, and the number of classes, or 0 for regression."""
-
-    @abstractmethod
-    def _ask_outside(
-        self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
-    ) -> Any:
-        """Start to collect the predictions of trees on the rows outside their bags."""
-
-    @abstractmethod
-    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
-        """Set the attributes that begin with oob; fit was given ``rows`` rows."""
-
-    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        """Hold rows out for a certificate; a regressor holds none out."""
-        return Division(X, y)
-
-    def _number_look(self, *, goes_on: bool) -> None:
-        """Number this evaluation on the held-out rows, if there are some."""
+        return self._fit(X, in_host_memory(y), in_host_memory(sample_weight), copies)
 
     @property
     def _answer_names(self) -> NDArray[Any]:
         """What to call what trees vote for in a file; a regressor's trees give numbers."""
         return np.empty(0)
 
-    @property
-    def _labels(self) -> int:
-        """How many labels a row may have at once; 0 where it has one."""
-        return 0 if self._sets is None else self._sets.shape[1]
-
-    @property
-    def _asked(self) -> tuple[Any, ...]:
-        """The parameters of the certificate; a regressor has none."""
-        return ()
-
-    @property
-    def _certifies_outside(self) -> bool:
-        """Whether rows outside the bags certify; then nothing else may use them."""
-        return False
-
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[LabelledRows, Bagging, int]:
-        """Check everything, and set up the run; also give the number of rows that fit was given."""
-        most = positive_integer("n_estimators", self.n_estimators)
-        goes_on = self.warm_start and hasattr(self, "model_")
-        seed = draw_seed(self.random_state)
-        seed = self._seed_before() if goes_on else seed
-        earlier = self.__dict__.copy()
-        divided = self._divide(X, y, sample_weight, seed)
-        apart = divided.apart
-        examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
-        more = [] if apart is None else [open_table(self, apart.X, reset=False)]
-        self._remember(examples.table, *more)
-        rows = number_of_rows(X)
-        examples = replace(examples, numbers=divided.rows).counting()
-        targets, classes = self._targets(examples)
-        bins, counted = self._bins(examples, seed)
+    def _set_up(
+        self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
+    ) -> tuple[TreeMaker, Bags, Counted]:
+        bins, counted = self._binned(examples, seed)
         sample = Sample(examples.table, examples.signs, bins=bins, labels=examples.labels)
-        bags = self._bags(sample, targets, examples.weights, seed)
+        bags = self._drawn(sample, targets, examples.weights, seed)
         if examples.weights is not None and not self.bootstrap:
             sample = replace(sample, base=examples.weights)
         maker = self._maker(sample, classes, bags.drawn)(
             sample, targets, classes, self._limits(examples),
             drawn=bags.drawn, hard=self._certifies_outside,
         )  # fmt: skip
-        outside = None
-        if self.oob_score or self.settle is not None or self._certifies_outside:
-            refuse_no_bags(bags)
-            outside = self._ask_outside(targets, bags, counted)
-        run = Bagging(maker, bags, outside, settling(self))
-        self._planned = earlier["_planned"] if goes_on else most
-        self._memory = TreesBefore.of(run, examples.weights, self._asked)
-        if goes_on:
-            self._go_on(run, most, earlier)
-        self._number_look(goes_on=goes_on)
-        return examples, run, rows
+        return maker, bags, counted
 
     def _maker(self, sample: Sample, classes: int, drawn: int) -> type[TreeMaker]:
         """Choose where trees are grown."""
@@ -226,44 +134,17 @@ class ForestBase(FittedForest):
         helps = self.device == "cuda" or not too_heavy(sample, classes, drawn)
         return GpuTreeMaker if helps else TreeMaker
 
-    def _seed_before(self) -> int:
-        if not hasattr(self, "_memory"):
-            raise ParameterError(
-                "warm_start goes on from a fit, but this forest was read from a file, which keeps "
-                "no record of its bags; set warm_start=False to start afresh"
-            )
-        return self._memory.seed
+    def _digest(self, sample: Sample) -> str:
+        """Hash codes and bins, which are all that trees learn from."""
+        assert sample.bins is not None
+        assert sample.codes is not None
+        return digest(repr(sample.table.levels), sample.codes, *sample.bins.thresholds)
 
-    def _go_on(self, run: Bagging, most: int, earlier: dict[str, Any]) -> None:
-        """Take over the trees of the last fit."""
-        model: ForestModel = earlier["model_"]
-        forest, maker = model.forest, run.maker
+    def _members_so_far(self, maker: Maker) -> list[TreeMember]:
         assert isinstance(maker, TreeMaker)
-        assert maker.sample.bins is not None
-        self._memory.refuse_others(earlier["_memory"])
-        if earlier["_torn"]:
-            raise ParameterError(f"{TORN} with warm_start=False")
-        if (
-            model.levels != getattr(self, "levels_", NO_LEVELS)
-            or not np.array_equal(model.classes, self._answer_names)
-            or maker.sample.bins.differ(forest.bins)
-        ):
-            raise ParameterError(
-                "warm_start goes on with the same rows, but classes, categories or bins have "
-                "changed; set warm_start=False to start afresh"
-            )
-        if most < len(forest):
-            raise ParameterError(
-                f"n_estimators is {most}, but the last fit has {len(forest)} trees already; "
-                "give at least as many, or set warm_start=False"
-            )
-        run.outside = deepcopy(earlier["_outside"])
-        run.members = [maker.member(tree) for tree in forest.trees()]
-        settled: Settling | None = earlier["_settled"]
-        if run.settling and settled and run.settling.patience == settled.patience:
-            run.settling = deepcopy(settled)
+        return [maker.member(tree) for tree in self.model_.forest.trees()]
 
-    def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
+    def _keep_members(self, run: Bagging, examples: LabelledRows) -> None:
         """Turn the trees into a forest."""
         maker, table = run.maker, examples.table
         assert isinstance(maker, TreeMaker)
@@ -279,27 +160,11 @@ class ForestBase(FittedForest):
         run.members = []
         self.model_ = ForestModel(
             self._kind, self._answer_names, forest.grown(_taken(trees)), table.names,
-            getattr(self, "levels_", NO_LEVELS), labels=self._labels,
+            getattr(self, "levels_", NO_LEVELS),
+            labels=0 if self._sets is None else self._sets.shape[1],
         )  # fmt: skip
-        self._outside, self._settled, self.stopped_ = run.outside, run.settling, run.stopped
-        self._torn = run.torn
-        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_", "out_of_bag_"):
-            self.__dict__.pop(name, None)
-        if run.outside is not None:
-            self._keep_outside(run.outside, examples, rows)
 
-    def _keep_interrupted(self, run: Bagging, examples: LabelledRows, rows: int) -> str | None:
-        """Keep the trees grown before Ctrl-C, and say so."""
-        if not run.members:
-            return None
-        run.stopped = "interrupted"
-        self._keep(run, examples, rows)
-        return (
-            f"the {len(self.model_.forest)} trees grown before the interrupt are kept; the "
-            "estimator can be used, or go on with warm_start=True"
-        )
-
-    def _bins(self, examples: LabelledRows, seed: int) -> tuple[Bins, NDArray[np.bool_] | None]:
+    def _binned(self, examples: LabelledRows, seed: int) -> tuple[Bins, Counted]:
         """Bin the features; also give the rows that may be counted out of bag, if not all.
 
         Bins made from all rows depend on rows outside the bags. So where those certify, some rows
@@ -313,7 +178,7 @@ class ForestBase(FittedForest):
         counted = rows_to_count(examples.n_rows, seed)
         return fit_bins(SomeRows(examples.table, np.flatnonzero(~counted)), size), counted
 
-    def _bags(
+    def _drawn(
         self, sample: Sample, targets: NDArray[Any], weights: NDArray[np.float64] | None, seed: int
     ) -> Bags:
         """Return the bags; a row is drawn as often as if it were repeated by its weight."""

@@ -3,56 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, fields
-from hashlib import blake2b
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.fitted import reporting
-from pacboost.estimators.fitted.explaining import numbers_of
-from pacboost.estimators.fitted.training_rows import RemembersRows
-from pacboost.estimators.inputs.division import Apart
+from pacboost.errors import DataError
+from pacboost.estimators.bagging.base import Bagged
+from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer, threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
-from pacboost.ledgers.validation import OutOfBag
 from pacboost.models.explain import permutation
 from pacboost.models.model import ForestModel
 from pacboost.numerics.same_bits import total as sum_of
-from pacboost.samples.equal_rows import Examples
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
-from pacboost.training.bags.bagging import Bagging
-from pacboost.training.bags.forest import TreeLimits, TreeMaker
 from pacboost.training.metrics import Metric
-
-# Which curves of a forest are drawn, and for which rows.
-
-
-def partial_dependence(
-    model: ForestModel, features: Any, top: int, table: Table | None = None
-) -> Shapes:
-    """Return the curves of the features named, or of the ``top`` most important ones."""
-    if model.labels:
-        raise DataError(
-            "rows have several labels, and trees vote for sets of them; curves are drawn of "
-            "forests for one label. Fit one forest for each label"
-        )
-    if features is None:
-        order = np.argsort(-model.forest.importances, kind="stable")
-        numbers = order[: positive_integer("top", top)].tolist()
-    else:
-        numbers = numbers_of(features, model)
-    return shapes.forest_partial_dependence(model.forest, model.say(), numbers, table)
-
 
 ROWS_BESIDE_ONE_ANOTHER = 20_000
 """The table of proximities of so many rows takes 3.2 GB."""
@@ -60,20 +31,10 @@ AT_ONCE = 2**20
 """Numbers of that table that are copied at once while leaves are counted."""
 
 
-class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
+class FittedForest(Bagged):
     """An estimator whose fit leaves a ``model_`` with a forest."""
 
-    n_jobs: int | None
     model_: ForestModel
-    stopped_: str
-    oob_score_: float
-    classes_: NDArray[Any]
-    out_of_bag_: OutOfBag
-    oob_decision_function_: NDArray[np.float64]
-    oob_prediction_: NDArray[np.float64]
-    _apart: Apart | None = None
-    _examples: Examples | None = None
-    """Which rows are one example, where rows certify."""
     _sets: NDArray[np.int64] | None = None
     """The sets of labels that trees vote for, where a row may have several."""
 
@@ -94,8 +55,9 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
                 f"Give at most {ROWS_BESIDE_ONE_ANOTHER}, or compare the leaves that apply(X) gives"
             )
         leaves, together = self.apply(X), np.zeros((rows, rows))
-        for own in leaves.T:
-            for group in _groups(own):
+        for numbers in leaves.T:
+            order = np.argsort(numbers, kind="stable")
+            for group in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):
                 at_once = max(1, AT_ONCE // group.size)  # a group may hold all rows
                 for start in range(0, group.size, at_once):
                     together[np.ix_(group[start : start + at_once], group)] += 1
@@ -127,9 +89,19 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
         it, the ``top`` most important ones are taken.
         """
         check_is_fitted(self)
-        table = None if X is None else self._open(X)
+        table, model = None if X is None else self._open(X), self.model_
+        if model.labels:
+            raise DataError(
+                "rows have several labels, and trees vote for sets of them; curves are drawn of "
+                "forests for one label. Fit one forest for each label"
+            )
+        if features is None:
+            order = np.argsort(-model.forest.importances, kind="stable")
+            numbers = order[: positive_integer("top", top)].tolist()
+        else:
+            numbers = explaining.numbers_of(features, model)
         with using(threads(self.n_jobs)):
-            return partial_dependence(self.model_, features, top, table)
+            return shapes.forest_partial_dependence(model.forest, model.say(), numbers, table)
 
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
@@ -158,17 +130,6 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _groups(leaves: NDArray[np.int64]) -> list[NDArray[np.intp]]:
-    """Return the rows of every leaf that holds several.
-
-    >>> [group.tolist() for group in _groups(np.array([7, 3, 7, 5, 3, 7]))]
-    [[1, 4], [0, 2, 5]]
-    """
-    order = np.argsort(leaves, kind="stable")
-    ends = np.flatnonzero(np.diff(leaves[order])) + 1
-    return [group for group in np.split(order, ends) if group.size > 1]
-
-
 class _Asked:
     """A forest in the role of a vote: scores above 0 for the second class, or one a class."""
 
@@ -182,66 +143,3 @@ class _Asked:
             return forest.numbers(table)
         shares = forest.shares(table)
         return shares if forest.many else shares[:, 1] - shares[:, 0]
-
-
-# What must be unchanged when ``warm_start`` continues an earlier forest.
-#
-# Trees that learned from other rows may have seen those that certify now; and other limits, chosen
-# after a look at the error out of bag, would be a choice that no certificate has paid for.
-
-LIMITED_BY = {
-    "tries": "max_features",
-    "least": "min_samples_leaf",
-    "smallest": "min_samples_split",
-    "deepest": "max_depth",
-    "lightest": "min_weight_fraction_leaf",
-    "random": "the way of cutting",
-}
-"""The parameters that the limits of trees follow from."""
-
-
-@dataclass(frozen=True)
-class TreesBefore:
-    """How bags are drawn, how far trees grow, and a digest of the rows that they learn from."""
-
-    seed: int
-    draws: tuple[Any, ...]
-    limits: TreeLimits
-    rows: str
-    outside: type
-    """What is asked out of bag."""
-    asked: tuple[Any, ...] = ()
-    """What the certificate is to be."""
-
-    @classmethod
-    def of(cls, run: Bagging, weights: Any, asked: tuple[Any, ...]) -> Self:
-        """Remember a run that is set up."""
-        maker, bags = run.maker, run.bags
-        assert isinstance(maker, TreeMaker)
-        found = blake2b(digest_size=16)
-        for held in (maker.sample.codes, maker.targets, weights):
-            if held is not None:
-                found.update(np.ascontiguousarray(held).data)
-        draws = bags.rows, bags.drawn, bags.columns, bags.replacement
-        return cls(bags.seed, draws, maker.limits, found.hexdigest(), type(run.outside), asked)
-
-    def refuse_others(self, before: TreesBefore) -> None:
-        """Raise if rows or parameters differ from those of the last fit."""
-        if (self.draws, self.rows) != (before.draws, before.rows) or self.outside != before.outside:
-            raise ParameterError(
-                "warm_start goes on with the same rows and parameters, but the data, the draws or "
-                "what is asked out of bag have changed; set warm_start=False to start afresh"
-            )
-        changed = [
-            LIMITED_BY[field.name]
-            for field in fields(TreeLimits)
-            if getattr(self.limits, field.name) != getattr(before.limits, field.name)
-        ]
-        if self.asked != before.asked:
-            changed.append("certify, holdout or delta")
-        if changed:
-            raise ParameterError(
-                f"warm_start goes on with the same parameters, but {', '.join(changed)} changed; "
-                "after a look at the error out of bag that would void the certificate. Set it as "
-                "it was, or warm_start=False to start afresh"
-            )

@@ -2,10 +2,160 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from pacboost.estimators.forests.kinds import ForestClassifier, ForestRegressor
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.held_out import HeldOut
+from pacboost.errors import DataError
+from pacboost.estimators.bagging.bags import rows_to_count
+from pacboost.estimators.bagging.base import BaggedClassifier, BaggedRegressor, Counted
+from pacboost.estimators.forests.base import ForestBase
+from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows, read_examples
+from pacboost.estimators.inputs.labels import read_targets
+from pacboost.estimators.inputs.parameters import threads
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.hypotheses.vote import vote_digest
+from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.same_bits import log
+from pacboost.samples.sample import Sample, signs_of
+from pacboost.training.bags.bags import Averages, Bags
+from pacboost.training.metrics import METRICS, Metric, regression_metric, square
+
+MOST_CLASSES = 2**16
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ForestClassifier(BaggedClassifier, ForestBase):
+    """A forest whose fit leaves a ``model_`` and ``classes_``."""
+
+    class_weight: Any = None
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class with the largest share; a tie goes to the first class.
+
+        Where a row may have several labels, it is the set of labels with the largest share.
+        """
+        return self._said(self._votes(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Average the shares of classes in the leaves that a row falls into.
+
+        With a certificate out of bag every tree has one vote instead, and these are their shares.
+        Where a row may have several labels, the share of a label is that of the sets that hold it.
+        """
+        return self._of_labels(self._votes(X))
+
+    @property
+    def several_labels_(self) -> bool:
+        """Whether a row may have several labels."""
+        return self._sets is not None
+
+    def _votes(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of every class, or of every set of labels."""
+        table = self._open(X)
+        with using(threads(self.n_jobs)):
+            return self.model_.forest.shares(table)[:, : len(self._choices)]
+
+    @property
+    def _answer_names(self) -> NDArray[Any]:
+        if self._sets is None:
+            return self.classes_
+        return np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the shares; that of 0 is minus infinity."""
+        return np.asarray(log(self.predict_proba(X)))
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
+        """Read the rows; where those outside the bags certify, the others define the levels."""
+        if self._certifies_outside:
+            number = division.number_of_rows(X)
+            others = np.flatnonzero(~rows_to_count(number, seed))
+            open_table(self, division.alone(X, others), reset=True)
+        examples, self.classes_ = read_examples(
+            self, X, y, sample_weight, self.class_weight, reset=not self._certifies_outside
+        )
+        self._sets = None
+        if examples.labels is None and examples.signs.shape[1] > 1:
+            found, numbers = np.unique(examples.signs > 0, axis=0, return_inverse=True)
+            self._sets = found.astype(np.int64)
+            signs, codes = signs_of(numbers.ravel(), len(found))
+            examples = replace(examples, signs=signs, labels=codes)
+        if len(self._choices) > MOST_CLASSES:
+            raise DataError(
+                f"y holds {len(self._choices)} classes; a forest takes up to {MOST_CLASSES}. Are "
+                "these numbers to predict? Then take the regressor"
+            )
+        if examples.weights is not None and self._certifies_outside:
+            division.refuse_weights(self.certify)
+        if self._apart is not None:
+            self._apart = replace(self._apart, weighted=examples.weights is not None)
+        return examples
+
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
+        targets, classes = super()._targets(examples)
+        return targets, max(2, classes)
+
+    def _ask_outside(
+        self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
+    ) -> Any:
+        if not self._certifies_outside:
+            return Averages(targets, classes)
+        return super()._ask_outside(targets, classes, bags, counted)
+
+    def _certify(self) -> None:
+        if self._apart is not None:
+            shares = self._votes(self._apart.X)
+            known = self._of_labels(shares)
+            counted = HeldOut.of(self._apart.y, self._said(shares), self.classes_, known)
+            self.model_ = replace(self.model_, held_out=counted)
+        super()._certify()
+        if self._certificate is not None:
+            made = self._certificate.of(vote_digest(self.model_.forest))
+            self.model_ = replace(self.model_, certificate=made)
+
+    def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
+        table = self._open(X)
+        if self._sets is not None:
+            raise DataError(
+                "permutation_importances are for one label a row, and this forest gives several; "
+                "see feature_importances_"
+            )
+        known = label_rows(table, y, self.classes_, "y")
+        return Sample(table, known.signs, labels=known.labels), METRICS["error"]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ForestRegressor(BaggedRegressor, ForestBase):
+    """A forest whose fit leaves a ``model_`` that predicts numbers."""
+
+    max_features: Any = 1.0
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Average what the trees predict."""
+        table = self._open(X)
+        with using(threads(self.n_jobs)):
+            return self.model_.forest.numbers(table)
+
+    def spread(self, X: Any) -> NDArray[np.float64]:
+        """Return the standard deviation of what the trees predict, for every row."""
+        table = self._open(X)
+        with using(threads(self.n_jobs)):
+            return self.model_.forest.spread(table)
+
+    def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
+        table = self._open(X)
+        targets = read_targets(y, table.n_rows)
+        signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
+        return Sample(table, signs, targets=targets), regression_metric("square", square)
 
 
 @accepts_aliases
@@ -28,7 +178,7 @@ class RandomForestClassifier(ForestClassifier):
         a number, or None for all. If all of them are constant in a node, more are drawn.
     min_samples_leaf : int or float, default=1
         The least number of rows in a leaf, or as a float their share. Repeats within a bag count
-        once. Raise it for smaller trees and smoother probabilities.
+        once. Raise it for smaller trees and smoother predictions.
     min_samples_split : int or float, default=2
         The least number of rows in a node that is split, or as a float their share. Raise it for
         smaller trees.
@@ -138,12 +288,6 @@ class RandomForestRegressor(ForestRegressor):
 
     Parameters
     ----------
-    max_features : str, int, float or None, default=1.0
-        How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
-        a number, or None for all. If all of them are constant in a node, more are drawn.
-    min_samples_leaf : int or float, default=1
-        The least number of rows in a leaf, or as a float their share. Repeats within a bag count
-        once. Raise it for smaller trees and smoother predictions.
     max_depth : int or None, default=None
         The largest number of questions from the root to a leaf; None: until leaves hold one number.
     warm_start : bool, default=False

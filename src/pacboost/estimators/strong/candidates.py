@@ -34,18 +34,11 @@ ROWS_PER_LEAF = 20
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """One way to learn: in words, and as a function that makes the estimator."""
+class Choice:
+    """One way to learn, in words and as a function that makes the estimator, and why."""
 
     words: str
     make: Any
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The candidate to boost, why, and for how many rounds."""
-
-    candidate: Candidate
     why: str
     rounds: int
     """The maximum number of rounds."""
@@ -71,7 +64,7 @@ def choose(
 
     >>> asked = {"texts": None, "rounds": None, "weighted": False, "common": {}}
     >>> chosen = choose(rows=999, classes=2, several_labels=False, **asked)
-    >>> chosen.candidate.words, chosen.candidate.make().subsample
+    >>> chosen.words, chosen.make().subsample
     ('trees by LogitBoost', 0.8)
     """
     booster = "adaboost" if several_labels else "logit"
@@ -79,8 +72,10 @@ def choose(
     many_classes = classes > FEW_CLASSES
     if texts:
         lists = partial(TextBoostClassifier, booster=booster, **common)
-        candidate = Candidate(f"lists of words by {called}", lists)
-        return Choice(candidate, texts, rounds or MOST_ROUNDS, 0, False, of_texts=True)
+        return Choice(
+            f"lists of words by {called}", lists, texts, rounds or MOST_ROUNDS, 0, False,
+            of_texts=True,
+        )  # fmt: skip
     make = partial(BoostClassifier, booster, "tree", **common)
     sampled = not (several_labels or weighted or rounds or rows < FEWEST)
     settings = Settings.of(rows, many_classes=many_classes)
@@ -94,8 +89,7 @@ def choose(
         make = partial(make, min_leaf_rows=max(1, rows // ROWS_PER_LEAF))
     why = "rows have several labels" if several_labels else "the rows are a table"
     most = rounds or MOST_ROUNDS
-    candidate = Candidate(f"trees by {called}", make)
-    return Choice(candidate, why, most, min(most, round(least)), patience)
+    return Choice(f"trees by {called}", make, why, most, min(most, round(least)), patience)
 
 
 # Watching the rounds on rows that are not learned from: loss, error, edge, and when to look.

@@ -1,54 +1,84 @@
-"""PAC learning as an interface: ask for an error and a confidence."""
+"""PAC learning as an interface: ask for an error and a confidence.
+
+Nothing that is learned sees the certifying rows: not the levels of categories, not the words of
+texts, not which columns are texts, not when to stop. They are counted on when all is settled.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.text import fingerprints
+from pacboost.estimators.decisions.choosing import positive_class
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.fitted import explaining
+from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.inputs import division
+from pacboost.estimators.inputs.collecting import collects_lazy_frames
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.estimators.strong import reading
-from pacboost.estimators.strong.fit import StrongFitting
+from pacboost.estimators.strong import rows as reading
+from pacboost.estimators.strong import wishes
+from pacboost.estimators.strong.candidates import choose
+from pacboost.estimators.strong.rows import Parts, Reading, Rows
+from pacboost.estimators.strong.search import EpsilonSearch, set_apart, weights_of
 from pacboost.models.model import Model
+from pacboost.numerics.checks import probability
+from pacboost.questions import verdict
+from pacboost.questions.verdict import FitMeasurements
+from pacboost.samples.equal_rows import check_copies
+from pacboost.samples.sketch import Sketch
+from pacboost.sources.columns import Columns, read_texts
+from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.table import Table
 
-# Methods of the chosen estimator that StrongClassifier has as its own, so that Tab finds them.
+ROUNDS_OF_FILTERING = 300
+OF_THE_VOTE = ("ledger_", "rules", "explain", "feature_importances_", "levels_")
+"""What a chosen threshold does not change is asked of the vote itself."""
 
 
 def passed_on(name: str) -> Any:
-    """Make a method that calls that of the chosen estimator; without one, there is no method."""
-
-    def has_it(model: Any) -> bool:
-        return "estimator_" in vars(model) and hasattr(model.estimator_, name)
-
+    """Return a method that calls that of the chosen estimator; without one, there is no method."""
     method: Callable[..., Any] = getattr(BoostClassifier, name)
 
     @wraps(method)
     def call(self: Any, *args: Any, **options: Any) -> Any:
         return getattr(self.estimator_, name)(*args, **options)
 
-    return available_if(has_it)(call)
+    return available_if(lambda model: hasattr(vars(model).get("estimator_"), name))(call)
 
 
-OF_THE_VOTE = ("ledger_", "rules", "explain", "feature_importances_", "levels_")
-"""What a chosen threshold does not change is asked of the vote itself."""
+def of_rows(name: str) -> Any:
+    """Return a method that reads rows as in fit, and asks the chosen estimator about them."""
+
+    @wraps(getattr(BoostClassifier, name))
+    def call(self: Any, X: Any = None, *args: Any, **options: Any) -> Any:
+        rows = None if X is None else self._open(X)
+        return getattr(self._ready(), name)(rows, *args, **options)
+
+    return call
 
 
 @accepts_aliases
 @documented
+@collects_lazy_frames
 @dataclass(eq=False, repr=False)
-class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
+class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
     The classifier picks booster and learner from the data, and holds out as many rows for the
@@ -125,6 +155,97 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     n_jobs: int | None = None
     device: str = "cpu"
     verbose: bool | int | str = "auto"
+    _keeps_sparse = True
+    _remembers_rows: ClassVar[bool] = True
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        copies: str = "auto",
+    ) -> Self:
+        """Learn, certify, and compare the certificate with epsilon.
+
+        X is an array, a data frame, a sparse matrix, a list of texts, the path of a CSV file, or
+        anything that FilterBoostClassifier draws from: files too large to be read, folders,
+        databases, worlds, oracles. y holds the labels, or names their column. ``groups`` (rows of
+        one group depend on each other) and ``time`` (rows come one after the other) are values or
+        names of columns too: whole groups, or the latest rows, are then set apart.
+
+        ``sample_weight`` holds the weight of each row in training, or names the column that does.
+        Which rows certify does not depend on weights, and mistakes on them are counted without:
+        the certificate speaks of rows as they come, each counted once.
+
+        ``copies`` says what equal rows are: "draws", "distinct" (copies of one example), or "auto",
+        which finds out (docs/certificates.md, "Equal rows").
+        """
+        check_copies(copies)
+        with all_or_nothing(self):
+            if not reading.is_source(X):
+                self._start()
+                read = reading.read(X, y, groups, time, sample_weight, self.dates)
+                return self._fit(read, copies)
+            if any(given is not None for given in (groups, time, sample_weight)):
+                raise ParameterError(
+                    "groups, time and sample_weight go with rows in memory; a source is drawn from "
+                    "in an order of its own, and all of its rows alike. Leave them out"
+                )
+            return self.fit_source(X, y, copies=copies)
+
+    def fit_source(
+        self,
+        source: Any,
+        target: str | None = None,
+        classes: Any = None,
+        *,
+        copies: str = "auto",
+        **options: Any,
+    ) -> Self:
+        """Learn from what is drawn: files of any size, databases, streams, worlds, oracles.
+
+        The parameters are those of ``FilterBoostClassifier.fit_source``.
+        """
+        self._start()
+        if self.class_weight is not None:
+            raise ParameterError(
+                "class_weight goes with rows in memory; all rows of a source are drawn alike. "
+                "Set class_weight=None"
+            )
+        if self._wish is not None:
+            raise ParameterError(
+                "recall and precision go with rows in memory; fit the source without them, and "
+                "call pacboost.choose_threshold with new rows"
+            )
+        if reading.day_first(self.dates) is not None:
+            raise ParameterError(
+                "dates goes with files that are read as a whole; write the dates of a source as in "
+                "2024-01-31, and leave dates at 'auto'"
+            )
+        seed = draw_seed(self.random_state)
+        oracle = as_oracle(source, target, seed, **options)
+        model = FilterBoostClassifier(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            n_certify=reading.certifying_draws(oracle.about_rows, self.epsilon, self.delta),
+            n_estimators=self.n_estimators or ROUNDS_OF_FILTERING,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+            device=self.device,
+            verbose=self.verbose,
+        )
+        model.fit_source(oracle, classes=classes, copies=copies)
+        self.choice_ = "trees by boosting by filtering, because rows are drawn from a source"
+        rounds = model.ledger_.rounds
+        own = rounds[-1].training_error if rounds else 1.0
+        evidence = FitMeasurements(len(rounds), own, improving=len(rounds) >= model.n_estimators)
+        self._keep(model, model.model_.certificate, evidence, "no rows were set apart")
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+        return self
 
     @property
     def sentence_(self) -> str:
@@ -139,35 +260,6 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
             raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
         model: Model = self.estimator_.model_
         return model
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row."""
-        answers: NDArray[Any] = self._ready().predict(self._open(X))
-        return answers
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class."""
-        chances: NDArray[np.float64] = self._ready().predict_proba(self._open(X))
-        return chances
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the score of each row: for two classes one, else one a class."""
-        scores: NDArray[np.float64] = self._ready().decision_function(self._open(X))
-        return scores
-
-    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Return which rows are wrong; ties count as wrong, and so do unknown labels."""
-        wrong: NDArray[np.bool_] = self._ready().mistakes(self._open(X), y)
-        return wrong
-
-    def overlap(self, X: Any) -> Any:
-        """Compare rows with those the fit has looked at, to learn or to certify."""
-        return self._ready().overlap(self._open(X))
-
-    def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """Return the margin of every row, from -1 to 1."""
-        found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
-        return found
 
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back.
@@ -187,6 +279,12 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         written: Path = model.report(path, rows, y, title=title, sentence=said)
         return written
 
+    predict = of_rows("predict")
+    predict_proba = of_rows("predict_proba")
+    decision_function = of_rows("decision_function")
+    mistakes = of_rows("mistakes")
+    overlap = of_rows("overlap")
+    margins = of_rows("margins")
     explain = passed_on("explain")
     shap_values = passed_on("shap_values")
     shap_trees = passed_on("shap_trees")
@@ -200,11 +298,125 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     staged_predict_proba = passed_on("staged_predict_proba")
     staged_decision_function = passed_on("staged_decision_function")
 
-    _remembers_rows: ClassVar[bool] = True
-
     def forget_rows(self) -> None:
         """Drop the sketch of the rows that the fit has looked at."""
         self._ready().forget_rows()
+
+    def _start(self) -> None:
+        """Refuse parameters before any work, and forget an earlier fit."""
+        _ = self._wish
+        probability("delta", self.delta)
+        if self.epsilon is not None:
+            probability("epsilon", self.epsilon)
+        if self.n_estimators is not None:
+            positive_integer("n_estimators", self.n_estimators)
+        if isinstance(self.text_columns, str) and self.text_columns != "auto":
+            raise ParameterError(
+                f"text_columns is {self.text_columns!r}; it may be 'auto', None, or a list of the "
+                "columns that hold texts"
+            )
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            del self.__dict__[name]
+
+    def _fit(self, given: Reading, copies: str) -> Self:
+        seed = draw_seed(self.random_state)
+        columns = self._columns(given.X)
+        number = division.number_of_rows(columns)
+        labels = read_labels(given.y, number, several=True)
+        several, wish = labels.ndim > 1, self._wish
+        if wish and not several:
+            positive_class(np.unique(labels), self.positive)
+        parts, promise, why = set_apart(
+            given, labels, self.epsilon, self.delta, seed, copies, wished=wish is not None
+        )
+        weights, regularised = weights_of(given.sample_weight, self.class_weight, labels, parts)
+        promise = replace(promise, weighted=weights is not None)
+        rows, texts = self._open_rows(columns, given.X, parts)
+        common: dict[str, Any] = {
+            name: getattr(self, name) for name in ("n_jobs", "device", "verbose")
+        }
+        common |= {"random_state": seed, **regularised}
+        self._texts = not isinstance(rows, Table)
+        choice = choose(
+            texts=_words(texts) if self._texts else None,
+            rows=number,
+            classes=labels.shape[1] if several else np.unique(labels[parts.known]).size,
+            several_labels=several,
+            rounds=self.n_estimators,
+            weighted=weights is not None,
+            common=common | ({"text_columns": texts} if texts else {}),
+        )
+
+        def take(chosen: Rows) -> Any:
+            return [rows[i] for i in chosen] if isinstance(rows, list) else rows.take(chosen)
+
+        outcome = EpsilonSearch(choice, take, labels, parts, promise, weights).run()
+        self.choice_ = f"{choice.words}, because {choice.why}"
+        self.parts_ = {name: int(part.size) for name, part in vars(parts).items()}
+        self._dropped, estimator = given.dropped, outcome.estimator
+        # all rows are remembered, certifying ones included: no later certificate may use them
+        seen = fingerprints(estimator.features_.lines(rows)) if self._texts else rows
+        estimator._sketches = (Sketch.of(seen),)
+        self._keep(estimator, outcome.certificate, outcome.evidence, why)
+        if wish is None:
+            return self
+        try:
+            certify = parts.certify
+            decision = wishes.decided(
+                estimator, take(certify), labels[certify], wish, self.positive, promise
+            )
+        except NotCertified as reason:
+            self.verdict_ = wishes.missed(wish, reason, self.delta)
+        else:
+            self.verdict_ = wishes.verdict_of(decision, self.delta)
+            self.estimator_ = ThresholdClassifier.of(estimator, decision)
+        return self
+
+    @property
+    def _wish(self) -> tuple[str, float] | None:
+        return wishes.read_wishes(self.recall, self.precision, self.epsilon)
+
+    def _columns(self, X: Any) -> Any:
+        """Read so far that rows can be counted and taken: texts, named columns, or X as it is."""
+        if reading.is_texts(X):
+            return read_texts(X)
+        columns = None if self.text_columns is None else reading.columns_of(X)
+        return X if columns is None else columns
+
+    def _open_rows(self, given: Any, X: Any, parts: Parts) -> tuple[Any, list[str]]:
+        """Find the columns of texts, in rows that may be learned from; without, read a table."""
+        if reading.is_texts(X):
+            return given, []
+        found = self.text_columns
+        if not isinstance(given, Columns):
+            found = None
+        elif found == "auto":
+            found = reading.text_columns(given.take(parts.known))
+        if found:
+            return given, list(found)
+        if parts.certify.size:  # kinds and levels of columns come from rows that may be learned
+            open_table(self, division.alone(X, parts.known), reset=True)
+        return open_table(self, X, reset=not parts.certify.size), []
+
+    def _keep(
+        self, estimator: Any, certificate: Certificate | None, evidence: FitMeasurements, why: str
+    ) -> None:
+        """Put the certificate into the model, and compare it with epsilon."""
+        model = estimator.model_
+        kept = certificate or model.certificate
+        if kept is not None:
+            estimator.model_ = replace(model, certificate=kept.of(model.ledger.digest()))
+        if certificate is None:
+            self.verdict_ = verdict.nothing_certified(why, self.delta, self.epsilon)
+        else:
+            names = [str(name) for name in estimator.classes_.tolist()]
+            self.verdict_ = verdict.judge(
+                certificate, self.delta, self.epsilon, evidence, model.held_out, names
+            )
+        self.estimator_, self.evidence_ = estimator, evidence
+        self.classes_ = estimator.classes_
+        self.proper_ = wishes.is_proper(estimator.model_.vote)
+        self.n_features_in_ = estimator.n_features_in_
 
     @property
     def _sketches(self) -> Any:
@@ -263,3 +475,11 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _words(columns: list[str]) -> str:
+    """Return which columns hold texts."""
+    if not columns:
+        return "rows are texts"
+    named = " and ".join(repr(name) for name in columns)
+    return f"{named} {'holds' if len(columns) == 1 else 'hold'} texts"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,21 @@ from numpy.typing import NDArray
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.boosting.fit import MORE_ROUNDS
 from pacboost.estimators.inputs import division
+from pacboost.estimators.inputs.examples import class_weights
+from pacboost.estimators.inputs.labels import read_weights
+from pacboost.estimators.strong import rows as roles
 from pacboost.estimators.strong.candidates import Choice, WatchedRounds
-from pacboost.estimators.strong.row_roles import LOOKS, Parts, Rows
+from pacboost.estimators.strong.rows import LOOKS, Parts, Reading, Rows
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models import calibration
 from pacboost.models.calibration import FEWEST_ROWS, TEMPERATURE
 from pacboost.models.model import Model
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.verdict import FitMeasurements
+from pacboost.samples.copies import numbered, places_of_rows
 from pacboost.samples.equal_rows import Examples
 
 LAST = 20
@@ -74,8 +79,7 @@ class Promise:
         return self.epsilon is not None and self.groups is None and self.again is None
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(NamedTuple):
     """A classifier with its certificate and what was measured."""
 
     estimator: Any
@@ -87,13 +91,79 @@ class Outcome:
         """What is certified."""
         return 1.0 if self.certificate is None else self.certificate.value
 
-    def reached(self, epsilon: float | None) -> bool:
-        """Whether the certificate reaches epsilon."""
-        return epsilon is not None and self.value <= epsilon
+
+def weights_of(
+    sample_weight: Any, class_weight: Any, labels: NDArray[Any], parts: Parts
+) -> tuple[NDArray[np.float64] | None, dict[str, float]]:
+    """Return the weights of the rows that may be learned from, and 0 to those that certify.
+
+    Balanced weights follow from how often classes occur, so certifying rows are left out. Also
+    give the regularisation: one row of weight 1, so that whole weights stand for repeated rows.
+    Where all weights are smaller, it is the heaviest row.
+    """
+    rows, known = len(labels), parts.known
+    read_weights(sample_weight, rows)  # raises where they are no weights
+    given = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    raw = np.broadcast_to(given, rows)[known]
+    if class_weight is not None:
+        raw = raw * class_weights(class_weight, labels[known])
+    found = read_weights(raw, known.size)
+    if found is None:
+        return None, {}
+    weights = np.zeros(rows)
+    weights[known] = found
+    return weights, {} if labels.ndim > 1 else {"l2": 1 / max(1.0, float(raw.max()))}
 
 
-@dataclass(frozen=True, eq=False)
-class WatchedFit:
+def set_apart(
+    given: Reading,
+    labels: NDArray[Any],
+    epsilon: float | None,
+    delta: float,
+    seed: int,
+    copies: str,
+    *,
+    wished: bool,
+) -> tuple[Parts, Promise, str]:
+    """Divide the rows; also say why none certify, if none do."""
+    asked, rows = (epsilon, delta), len(labels)
+    if wished and (given.groups is not None or given.time is not None):
+        raise ParameterError(
+            "recall and precision need independent rows; leave groups and time out, or fit "
+            "without a wish"
+        )
+    if given.groups is not None and given.time is not None:
+        raise ParameterError("groups and time were both given; rows are one or the other")
+    groups = None if given.groups is None else numbered(np.asarray(given.groups), rows)
+    few = f"{rows} rows are too few to set any apart"
+    some, X = np.arange(rows), given.X
+    if groups is not None:  # equal rows of one group are no concern
+        place = places_of_rows(X).astype(np.int64)
+        some = np.sort(np.unique(place * (groups.max() + 1) + groups, return_index=True)[1])
+        X = division.taken(X, some)
+    try:
+        examples = Examples.of(X, copies, labels[some])
+    except NotCertified as problem:
+        return roles.all_known(rows, seed), Promise(*asked), str(problem).removesuffix(".")
+    if groups is not None:
+        groups = roles.joined(groups, some, examples)
+        few = f"{int(groups.max()) + 1} groups are too few to set any apart"
+        return roles.by_groups(groups, *asked, seed), Promise(*asked, examples, groups), few
+    if given.time is not None:
+        times = roles.ordered(np.asarray(given.time), rows)
+        again = np.zeros(rows, dtype=np.bool_)
+        if examples.number is not None:  # which rows are copies of earlier ones
+            order = np.argsort(times, kind="stable")
+            again[:] = True
+            again[order[np.unique(examples.number[order], return_index=True)[1]]] = False
+        return roles.by_time(times, *asked), Promise(*asked, examples, again=again), few
+    parts = roles.by_chance(examples.count, *asked, seed, threshold=wished)
+    if examples.copied:
+        few = f"{examples.count} distinct rows are too few to set any apart"
+    return roles.rows_of(parts, examples), Promise(*asked, examples), few
+
+
+class WatchedFit(NamedTuple):
     """The estimator that was boosted with validation rows, and what these said."""
 
     estimator: Any
@@ -120,14 +190,16 @@ class EpsilonSearch:
     def run(self) -> Outcome:
         """Boost until epsilon is certified or more rounds can't help."""
         if not self._watch.size:
-            only = self._choice.candidate
-            estimator = self._fit(only.make(**self._rounds()), self._parts.known, None)
+            least = self._choice.least
+            rounds = {"n_estimators": least} if least else {}
+            estimator = self._choice.make(early_stopping=False, **rounds)
+            estimator = self._fit(estimator, self._parts.known, None)
             return self._outcome(estimator, self._look(estimator, 1), None)
         first: Outcome | None = None
         scout = self._scout()
         if scout.watched.enough:
             first = self._first_look(scout)
-            if first.reached(self._promise.epsilon):
+            if first.value <= (self._promise.epsilon or 0):
                 return first
             self._go_on(scout)
         estimator = self._finish(scout)
@@ -147,7 +219,7 @@ class EpsilonSearch:
             LOOKS,
             None if self._weights is None else self._weights[self._watch],
         )
-        estimator = self._choice.candidate.make(
+        estimator = self._choice.make(
             n_estimators=self._choice.rounds,
             early_stopping=self._choice.early_stopping,
             eval_metric=watched,
@@ -203,7 +275,7 @@ class EpsilonSearch:
             best = scout.watched.best_round(self._tolerance)
         least = min(choice.least, TIMES * best)
         rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * best)))
-        estimator = choice.candidate.make(early_stopping=False, n_estimators=rounds)
+        estimator = choice.make(early_stopping=False, n_estimators=rounds)
         self._fit(estimator, parts.known, None)
         why = scout.estimator.ledger_.stopped.partition(";")[0]
         said = f"{why}; {best} rounds were best on the validation rows, before boosting on all rows"
@@ -230,10 +302,6 @@ class EpsilonSearch:
                 improving=best + 1 == len(watched.losses) >= self._choice.rounds,
             )
         return Outcome(estimator, certificate, evidence)
-
-    def _rounds(self) -> dict[str, Any]:
-        least = self._choice.least
-        return {"early_stopping": False} | ({"n_estimators": least} if least else {})
 
     def _fit(self, estimator: Any, rows: Rows, watch: Rows | None) -> Any:
         more: dict[str, Any] = {}

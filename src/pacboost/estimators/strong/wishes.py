@@ -18,7 +18,6 @@ from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.choosing import choice_of, positive_class
-from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.inputs.division import counted
 from pacboost.estimators.strong.search import Promise
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
@@ -73,7 +72,7 @@ def decided(
     return replace(decision, certificate=counted(decision.certificate, promise.examples))
 
 
-def verdict_of(decision: ThresholdDecision, wish: tuple[str, float], delta: float) -> Verdict:
+def verdict_of(decision: ThresholdDecision, delta: float) -> Verdict:
     """Explain that a promise is kept."""
     head = wording.sentence(decision.certificate)
     note = decision.sentence.removeprefix(str(head)).strip()
@@ -85,11 +84,6 @@ def missed(wish: tuple[str, float], reason: NotCertified, delta: float) -> Verdi
     """Explain that no threshold keeps a promise, and what is missing."""
     head = Statement(f"No threshold is certified for {wish[0]} {wish[1]:g}: {reason}.", "", "")
     return Verdict(str(head), False, None, delta, 1.0, str(reason), headline=head)
-
-
-def with_threshold(estimator: Any, decision: ThresholdDecision) -> ThresholdClassifier:
-    """Return the classifier that uses the threshold; it remembers the rows of the estimator."""
-    return ThresholdClassifier.of(estimator, decision)
 
 
 # Proper or improper: does the vote lie in the class of rules that the weak learner answers with?

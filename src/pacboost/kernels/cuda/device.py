@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -269,29 +269,23 @@ def source_of(file: str) -> str:
 
 
 @cache
-def row_kernel(name: str) -> Any:
-    """Return a kernel that passes over rows."""
-    return _rows().get_function(name)
-
-
-@cache
-def _rows() -> Any:
+def _module(file: str) -> Any:
     import cupy
 
-    return cupy.RawModule(code=source_of("rows.cu"), options=OPTIONS)
+    return cupy.RawModule(code=source_of(file), options=OPTIONS)
 
 
 @cache
-def encode_kernel(name: str) -> Any:
-    """Return a kernel that turns numbers into codes, or reads codes back."""
-    return _encode().get_function(name)
+def _kernel(file: str, name: str) -> Any:
+    return _module(file).get_function(name)
 
 
-@cache
-def _encode() -> Any:
-    import cupy
-
-    return cupy.RawModule(code=source_of("encode.cu"), options=OPTIONS)
+row_kernel = partial(_kernel, "rows.cu")
+"""Return a kernel that passes over rows."""
+encode_kernel = partial(_kernel, "encode.cu")
+"""Return a kernel that turns numbers into codes, or reads codes back."""
+forest_kernel = partial(_kernel, "forest.cu")
+"""Return a kernel that grows forests."""
 
 
 @cache
@@ -300,19 +294,6 @@ def predict_kernel() -> Any:
     import cupy
 
     return cupy.RawKernel(source_of("predict.cu"), "score", options=OPTIONS)
-
-
-@cache
-def forest_kernel(name: str) -> Any:
-    """Return a kernel that grows forests."""
-    return _forest().get_function(name)
-
-
-@cache
-def _forest() -> Any:
-    import cupy
-
-    return cupy.RawModule(code=source_of("forest.cu"), options=OPTIONS)
 
 
 @cache

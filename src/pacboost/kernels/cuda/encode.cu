@@ -1,4 +1,4 @@
-// Codes of numbers, laid out row by row: the twin of ``encode`` of kernels/lookup.py and ``place`` of
+// Codes of numbers, laid out row by row: the twin of ``encode`` of kernels/bins.py and ``place`` of
 // kernels/routing.py in one pass. A block takes tile after tile of rows; their codes lie in its own
 // memory, feature by feature, until they are written to their lanes.
 #include "tree.cuh"

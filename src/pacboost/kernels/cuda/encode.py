@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import encode_kernel, on_gpu, pinned, to_gpu, to_host
-from pacboost.kernels.cuts import LANE
 from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.split import LANE
 
 BYTES_AT_ONCE = 64 * 2**20
 """What is copied to the GPU while it works on the piece before."""
@@ -25,7 +25,7 @@ Rows = NDArray[np.intp]
 
 
 class Layout(NamedTuple):
-    """The cuts of all features (kernels/lookup.py), and the lanes of their codes."""
+    """The cuts of all features (kernels/bins.py), and the lanes of their codes."""
 
     cuts: NDArray[np.float64]
     offsets: NDArray[np.int64]

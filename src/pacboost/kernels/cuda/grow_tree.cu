@@ -209,7 +209,7 @@ __device__ __forceinline__ whole words_a_warp(const Tree& t) {
 }
 
 // Look at a category's cuts with its levels in one of three orders, that of their codes, of the root
-// or of this node: kernels/best_split.py, ``scan_category``. ``order`` is left behind.
+// or of this node: kernels/split_general.py, ``scan_category``. ``order`` is left behind.
 __device__ Cut look_at_levels(const Tree& t, whole feature, bool root, int kind, double rare,
                               Question& ask, whole* own, const whole* totals, double* ratio,
                               short* order) {
@@ -363,7 +363,7 @@ __device__ __noinline__ void narrow(const Tree& t, int j) {
   }
 }
 
-// Write which levels of a category go left: kernels/cuts.py, ``choose_members``.
+// Write which levels of a category go left: kernels/split.py, ``choose_members``.
 __device__ bool choose_members(const Tree& t, const whole* own, int bins, const short* order,
                                int cut, bool heavier_left, byte* members) {
   bool missing_left = heavier_left && own[bins] == 0;

@@ -1,4 +1,4 @@
-// Scores of rows under a vote of trees: the twin of ``score`` of kernels/walk.py.
+// Scores of rows under a vote of trees: the twin of ``score`` of kernels/predict.py.
 //
 // A block brings the codes of some rows, and some trees after others, into its own memory; a thread
 // walks its row down these trees. Values are multiples of a unit, so their sums do not depend on the

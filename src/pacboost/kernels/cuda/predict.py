@@ -1,4 +1,4 @@
-"""Score rows on the GPU under a vote of trees: the twin of ``score`` of kernels/walk.py."""
+"""Score rows on the GPU under a vote of trees: the twin of ``score`` of kernels/predict.py."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pacboost.kernels.cuda.device import (
     zeros_on_gpu,
 )
 from pacboost.kernels.cuda.encode import Encoder, Layout, Rows, pieces
+from pacboost.kernels.predict import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.kernels.walk import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
 from pacboost.numerics.same_bits import total
 
 SPLITS_AT_ONCE = 3_072

@@ -1,4 +1,4 @@
-// Passes over all rows: the twins of kernels/team_steps.py and kernels/team_steps.py, each of
+// Passes over all rows: the twins of kernels/update.py and kernels/measure.py, each of
 // the same name.
 #include "exact.cuh"
 
@@ -21,7 +21,7 @@ __device__ void add_to(whole* sum, whole mine) {
   if ((threadIdx.x & 31) == 0 && mine != 0) atomicAdd((word*)sum, (word)mine);
 }
 
-// kernels/cuts.py; pulls are whole numbers, or signs where ``times_weight``. Without ``flips``
+// kernels/split.py; pulls are whole numbers, or signs where ``times_weight``. Without ``flips``
 // there is one output.
 extern "C" __global__ void pair_up(const whole* weights, const whole* pulls,
                                    const signed char* signs, const signed char* flips,
@@ -192,7 +192,7 @@ extern "C" __global__ void add_spans(const double* costs, const double* squares,
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of kernels/exp_of_rows.py.
+// exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of kernels/same_bits.py.
 __device__ double raise_row(const double* margin, const signed char* side, whole outputs,
                             double& top) {
   top = margin[0] * side[0];

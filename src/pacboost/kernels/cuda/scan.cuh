@@ -1,4 +1,4 @@
-// The best cut of one feature, found by a warp: the twin of kernels/best_split.py.
+// The best cut of one feature, found by a warp: the twin of kernels/split_general.py.
 //
 // A thread looks at eight cuts that follow each other. Of equal cuts the first one counts, so the
 // order in which they are looked at does not matter.
@@ -116,7 +116,7 @@ __device__ double chance_of(const whole* own, int bins, double penalty) {
   return penalty * (double)(levels > 2 ? levels - 2 : 0);
 }
 
-// Give how far levels differ beyond chance: kernels/cuts.py, ``evidence_of``. Each thread
+// Give how far levels differ beyond chance: kernels/split.py, ``evidence_of``. Each thread
 // adds up all of it, in the order in which the CPU does.
 __device__ double evidence_of(const Tree& t, const whole* own, int bins, const whole* totals,
                               double chance) {

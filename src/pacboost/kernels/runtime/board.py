@@ -23,6 +23,8 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
+from pacboost.kernels.runtime import Wholes
+from pacboost.kernels.runtime.entry import ENTRY, Member
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel, uncounted
 
 # Atomic numbers in arrays of 64-bit integers, and calls of compiled functions by their address.
@@ -31,8 +33,6 @@ from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel, u
 # consistent: what a thread wrote before such an instruction is seen by every thread that has seen
 # the instruction's own result.
 
-WORD = ir.IntType(64)
-ENTRY = ir.FunctionType(ir.VoidType(), [WORD, WORD, WORD])
 ON_X86 = platform.machine().lower() in ("x86_64", "amd64")
 
 give_way = types.ExternalFunction(
@@ -114,7 +114,7 @@ FOR_EVER = np.int64(-1)
 LOOKS = np.int64(4_000)  # yields before a member without work returns to Python: some milliseconds
 
 
-def board_for(members: int) -> NDArray[np.int64]:
+def board_for(members: int) -> Wholes:
     """Make the board of a team, all of whose members but the first are asleep."""
     board = np.zeros(MEMBERS + members * LINE, dtype=np.int64)
     board[MEMBERS + LINE + SLEEPS :: LINE] = 1
@@ -122,7 +122,7 @@ def board_for(members: int) -> NDArray[np.int64]:
 
 
 @part_of_kernels
-def wait_while(board: NDArray[np.int64], place: Place, value: int, looks: np.int64) -> bool:
+def wait_while(board: Wholes, place: Place, value: int, looks: np.int64) -> bool:
     """Wait until a number is no longer this one; False if it still is after so many yields."""
     for _ in range(SPINS):
         if load(board, place) != value:
@@ -137,37 +137,37 @@ def wait_while(board: NDArray[np.int64], place: Place, value: int, looks: np.int
 
 
 @part_of_kernels
-def last_to_arrive(board: NDArray[np.int64], team: int) -> bool:
+def last_to_arrive(member: Member) -> bool:
     """Come to a barrier: True for the last member, who has to ``release`` the others.
 
     What only one member may do is done between the two.
     """
-    if team == 1:
+    if member.team == 1:
         return True
-    phase = load(board, PHASE)
-    if add(board, ARRIVED, 1) == team - 1:
+    phase = load(member.board, PHASE)
+    if add(member.board, ARRIVED, 1) == member.team - 1:
         return True
-    wait_while(board, PHASE, phase, FOR_EVER)
+    wait_while(member.board, PHASE, phase, FOR_EVER)
     return False
 
 
 @part_of_kernels
-def release(board: NDArray[np.int64], team: int) -> None:
+def release(member: Member) -> None:
     """Let the members who wait at the barrier go on."""
-    if team > 1:
-        exchange(board, ARRIVED, 0)
-        add(board, PHASE, 1)
+    if member.team > 1:
+        exchange(member.board, ARRIVED, 0)
+        add(member.board, PHASE, 1)
 
 
 @part_of_kernels
-def meet(board: NDArray[np.int64], team: int) -> None:
+def meet(member: Member) -> None:
     """Wait until all members of a team are here."""
-    if last_to_arrive(board, team):
-        release(board, team)
+    if last_to_arrive(member):
+        release(member)
 
 
 @kernel
-def serve(board: NDArray[np.int64], member: int) -> None:
+def serve(board: Wholes, member: int) -> None:
     """Do this member's share of every job, until there has been none for a while."""
     own = MEMBERS + member * LINE
     seen = board[own + SEEN]
@@ -190,7 +190,7 @@ def serve(board: NDArray[np.int64], member: int) -> None:
 
 
 @kernel
-def rouse(board: NDArray[np.int64], team: int, asleep: NDArray[np.bool_]) -> int:
+def rouse(board: Wholes, team: int, asleep: NDArray[np.bool_]) -> int:
     """Keep members from falling asleep; say which were, and so have to be woken, and how many."""
     count = 0
     exchange(board, CALLED, 1)
@@ -201,7 +201,7 @@ def rouse(board: NDArray[np.int64], team: int, asleep: NDArray[np.bool_]) -> int
 
 
 @uncounted
-def lead(board: NDArray[np.int64], team: int, function: int, arguments: int) -> None:
+def lead(board: Wholes, team: int, function: int, arguments: int) -> None:
     """Have every member of the team enter a kernel, and wait until all have come back.
 
     ``function`` is the address of its entry: see kernels/runtime/entry.py.
@@ -219,13 +219,7 @@ def lead(board: NDArray[np.int64], team: int, function: int, arguments: int) -> 
 
 
 @team_kernel(allocates=False)
-def take_turns(
-    member: int,
-    team: int,
-    board: NDArray[np.int64],
-    steps: NDArray[np.int64],
-    goes_on: NDArray[np.int64],
-) -> None:
+def take_turns(member: Member, steps: Wholes, goes_on: Wholes) -> None:
     """Enter the kernels of ``steps`` one after the other, again while ``goes_on`` is not 0.
 
     A step is the address of an entry and that of its arguments. The last one may change
@@ -233,8 +227,8 @@ def take_turns(
     """
     while goes_on[0] != 0:
         for k in range(steps.shape[0]):
-            enter(steps[k, 0], member, team, steps[k, 1])
-            meet(board, team)
+            enter(steps[k, 0], member.number, member.team, steps[k, 1])
+            meet(member)
 
 
 @kernel
@@ -243,10 +237,14 @@ def share(size: int, piece: int, pieces: int) -> tuple[int, int]:
     return size * piece // pieces, size * (piece + 1) // pieces
 
 
-@kernel
-def share_of_spans(size: int, span: int, piece: int, pieces: int) -> tuple[int, int]:
-    """Do what ``share`` does, with cuts between spans of a fixed size only."""
-    spans = (size + span - 1) // span
-    return min(size, spans * piece // pieces * span), min(
-        size, spans * (piece + 1) // pieces * span
-    )
+@part_of_kernels
+def own_share(size: int, member: Member) -> tuple[int, int]:
+    """Return where the piece of a member begins and ends."""
+    return share(size, member.number, member.team)
+
+
+@part_of_kernels
+def share_of_spans(size: int, span: int, member: Member) -> tuple[int, int]:
+    """Do what ``own_share`` does, with cuts between spans of a fixed size only."""
+    first, last = own_share((size + span - 1) // span, member)
+    return min(size, first * span), min(size, last * span)

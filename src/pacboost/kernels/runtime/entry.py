@@ -22,6 +22,7 @@ from numba.core.lowering import Lower
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
+from pacboost.kernels.runtime import Wholes
 from pacboost.kernels.runtime.lean_compiler import KernelLowering, LeanCompiler
 
 WORD = ir.IntType(64)
@@ -33,8 +34,18 @@ DATA, DIMENSIONS, STRIDES = (ARRAY_FIELDS + offset for offset in (0, 16, 24))
 LAYOUT = 0x1 | 0x2 | 0x100 | 0x400
 """NumPy's flags of arrays that a type depends on: both kinds of order, alignment, writable."""
 
+
+class Member(NamedTuple):
+    """One of the threads that run a kernel together, as the kernel knows it."""
+
+    number: int
+    team: int
+    """How many there are."""
+    board: Wholes
+
+
 Body = Callable[..., None]
-"""A kernel that takes a member's number, the team's size, its board and arguments."""
+"""A kernel that takes a ``Member`` and arguments."""
 
 
 class ArgumentReader:
@@ -96,15 +107,20 @@ class TeamLower(Lower):  # type: ignore[misc]
         """Write the entry."""
         context, described = self.context, self.fndesc
         module = context.create_module("entry")
-        kind = context.call_conv.get_function_type(described.restype, described.argtypes)
-        kernel = ir.Function(module, kind, described.llvm_func_name)
+        convention = context.call_conv.get_function_type(described.restype, described.argtypes)
+        kernel = ir.Function(module, convention, described.llvm_func_name)
         entry = ir.Function(module, ENTRY, described.llvm_cfunc_wrapper_name)
         builder = ir.IRBuilder(entry.append_basic_block())
         member, team, address = entry.args
         reader = ArgumentReader(context, builder, address)
-        given = [member, team, *(reader.argument(part) for part in described.argtypes[2:])]
+        kinds = described.argtypes
+        parts = [member, team, reader.argument(kinds[0][2])]
+        given = [
+            context.make_tuple(builder, kinds[0], parts),
+            *(reader.argument(kind) for kind in kinds[1:]),
+        ]
         context.call_conv.call_function(
-            builder, kernel, described.restype, described.argtypes, given, attrs=("noinline",)
+            builder, kernel, described.restype, kinds, given, attrs=("noinline",)
         )
         builder.ret_void()
         self.library.add_ir_module(module)
@@ -155,7 +171,7 @@ def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[A
     known = _entries.get(tuple(key))
     if known is None:
         kinds = _kinds(arguments)
-        layout = struct.Struct("".join(_format(kind) for kind in kinds[2:]))
+        layout = struct.Struct("Q" + "".join(_format(kind) for kind in kinds[1:]))
         known = _entries[tuple(key)] = KernelEntry(_compiled(body, kinds), layout)
     return known, words
 
@@ -167,8 +183,8 @@ def is_compiled(body: Any, arguments: tuple[Any, ...]) -> bool:
 
 
 def _kinds(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    given = (value.values if type(value) is Bundle else value for value in arguments)
-    return types.int64, types.int64, *map(typeof, given)
+    values: list[Any] = [value.values if type(value) is Bundle else value for value in arguments]
+    return tuple(map(typeof, (Member(0, 1, values[0]), *values[1:])))
 
 
 def _read(values: tuple[Any, ...], key: list[Any], words: list[Any]) -> None:

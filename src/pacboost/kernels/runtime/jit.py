@@ -225,26 +225,13 @@ def team_kernel(*, allocates: bool = True) -> Callable[[Function], Function]:
 #
 # Two things made such calls dearer than their work (measured: half of the time that a tree took).
 # Handing over an array takes seven numbers, so a part is compiled into its caller. And every array
-# handed over is counted in and out, by instructions that lock memory; so kernels work on bare
-# arrays, which are not counted. Their memory belongs to the Python function that called the kernel.
+# handed over is counted in and out, by instructions that lock memory; so these kernels are
+# ``uncounted``. The memory of their arrays belongs to the Python function that called them.
 
 
 def inline(function: Function) -> Function:
     """Make a part of kernels; it has no entry for Python to call it by."""
     return part_of_kernels(function, forceinline=True)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def bare(typing: Any, array: Any) -> Any:
-    """Return an argument of a kernel as an array that is not counted."""
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        given = make_array(array)(context, builder, values[0])
-        given.meminfo = cgutils.get_null_value(given.meminfo.type)
-        given.parent = cgutils.get_null_value(given.parent.type)
-        return given._getvalue()
-
-    return array(array), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

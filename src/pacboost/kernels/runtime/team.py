@@ -14,10 +14,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.twins import run_twin, runs_on_gpu
-from pacboost.kernels.runtime import board
+from pacboost.kernels.runtime import Wholes, board
 from pacboost.kernels.runtime.entry import Body, entry_of
 from pacboost.kernels.runtime.threads import threads
 from pacboost.parallel.cores import usable_cores as cores
@@ -57,7 +56,7 @@ class Team:
         finally:
             self.board[board.CALLED] = 0  # also where the kernel was never reached
 
-    def run_in_turn(self, steps: Steps, size: int, goes_on: NDArray[np.int64]) -> None:
+    def run_in_turn(self, steps: Steps, size: int, goes_on: Wholes) -> None:
         """Have so many members run some kernels in turn, again and again: board.take_turns."""
         written = np.zeros((len(steps), ARGUMENTS), dtype=np.int64)
         places = np.zeros((len(steps), 2), dtype=np.int64)
@@ -155,7 +154,7 @@ def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool =
         (team.run_stoppably if stoppable else team.run)(body, size, *arguments)
 
 
-def in_turn(steps: Steps, at_most: int, goes_on: NDArray[np.int64]) -> None:
+def in_turn(steps: Steps, at_most: int, goes_on: Wholes) -> None:
     """Have a team run kernels one after the other, again and again, while ``goes_on`` is not 0.
 
     What they exchange is in arrays: Python has no say until they have ended.

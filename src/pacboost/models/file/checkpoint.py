@@ -109,7 +109,7 @@ def _checkpoint(content: Fields) -> Checkpoint:
     bins = parts.bins_read(content.part("bins"))
     outputs = content.whole("outputs", 1, 2**20)
     rules = from_plain(content.parts("rules"), len(bins.thresholds), bins, outputs)
-    votes, counts, rows = (content.entries(name) for name in ("votes", "counts", "rows"))
+    votes, counts, rows = (content.get(name, list) for name in ("votes", "counts", "rows"))
     if not all(type(number) is int and number >= 0 for number in counts + rows):
         content.refuse("rows", "are not whole numbers")
     if len(rows) != 2 or len(counts) != 2 or not len(rules) == len(votes) == counts[0]:
@@ -119,8 +119,8 @@ def _checkpoint(content: Fields) -> Checkpoint:
     if not all(0 < number <= MOST_ROWS for number in rows):
         content.refuse("rows", "are none, or more than any run draws")
     made = Checkpoint(
-        settings=content.mapping("settings"),
-        position=content.mapping("position"),
+        settings=content.get("settings", dict),
+        position=content.get("position", dict),
         rows=(rows[0], rows[1]),
         bins=bins,
         outputs=outputs,
@@ -128,9 +128,9 @@ def _checkpoint(content: Fields) -> Checkpoint:
         votes=votes,
         rounds=records.records([content.part("rounds")], Round, counts[0]),
         refills=records.records([content.part("refills")], Refill, counts[1]),
-        cells=content.flag("cells"),
+        cells=content.get("cells", bool),
         mass=content.number("mass"),
-        arrays=content.mapping("arrays"),
+        arrays=content.get("arrays", dict),
     )
     if _holds_array([made.settings, made.position]):
         content.refuse("settings", "or the position hold an array")

@@ -27,6 +27,7 @@ class Written(Protocol):
 
 
 Made = TypeVar("Made", bound=Written)
+Kind = TypeVar("Kind", bool, str, list[Any], dict[str, Any])
 
 
 class Fields:
@@ -75,11 +76,11 @@ class Fields:
             self.refuse(name, f"is {value!r:.40}; it must be a number")
         return float(value)
 
-    def flag(self, name: str) -> bool:
-        """Return true or false."""
+    def get(self, name: str, kind: type[Kind]) -> Kind:
+        """Return a field of a kind that JSON knows: bool, str, list or dict."""
         value = self.any(name)
-        if not isinstance(value, bool):
-            self.refuse(name, f"is {value!r:.40}; it must be true or false")
+        if not isinstance(value, kind):
+            self.refuse(name, f"is {_kind(value)} where a {kind.__name__} is needed")
         return value
 
     def word(self, name: str, allowed: Mapping[str, Any] | tuple[str, ...]) -> str:
@@ -89,32 +90,10 @@ class Fields:
             self.refuse(name, f"is {value!r:.40}; it may be {', '.join(allowed)}")
         return value
 
-    def text(self, name: str) -> str:
-        """Return any text."""
-        value = self.any(name)
-        if not isinstance(value, str):
-            self.refuse(name, f"is {_kind(value)} where a text is needed")
-        return value
-
     def words(self, name: str) -> list[str]:
         """Return a list of words."""
-        return [
-            w for w in self.entries(name) if isinstance(w, str) or self.refuse(name, "is not words")
-        ]
-
-    def mapping(self, name: str) -> dict[str, Any]:
-        """Return names and values."""
-        value = self.any(name)
-        if not isinstance(value, dict):
-            self.refuse(name, f"is {_kind(value)} where names and values are needed")
-        return value
-
-    def entries(self, name: str) -> list[Any]:
-        """Return a list."""
-        value = self.any(name)
-        if not isinstance(value, list):
-            self.refuse(name, f"is {_kind(value)} where a list is needed")
-        return value
+        words = self.get(name, list)
+        return [w for w in words if isinstance(w, str) or self.refuse(name, "is not words")]
 
     def array(
         self, name: str, kind: DTypeLike, *shape: int | None, within: Any = None
@@ -146,9 +125,8 @@ class Fields:
 
     def parts(self, name: str) -> list[Fields]:
         """Return the fields within each entry of a list."""
-        where = f"{self.where}.{name}"
-        entries = enumerate(self.entries(name))
-        return [Fields(entry, f"{where}[{k}]", self.room) for k, entry in entries]
+        entries = enumerate(self.get(name, list))
+        return [Fields(entry, f"{self.where}.{name}[{k}]", self.room) for k, entry in entries]
 
     def made(self, name: str, make: Callable[[Any], Made]) -> Made:
         """Hand a field to what reads it, and say where it was if that refuses.

@@ -89,7 +89,8 @@ def load(path: str | Path, memory: int = 0) -> Any:
 
 def opened(content: container.Content, path: str | Path) -> Any:
     """Make the model of what a file holds."""
-    make, known = (_forest, FOREST_HAS) if content.kind == "forest" else (_model, tuple(BESIDE))
+    make: Callable[..., Any] = _forest if content.kind == "forest" else _model
+    known = FOREST_HAS if content.kind == "forest" else tuple(BESIDE)
     try:
         whole = Fields(content.document, "content", content.room)
         core, about = whole.part("model"), whole.part("about")
@@ -182,7 +183,7 @@ def _model(core: Fields, about: Fields, **beside: Any) -> Model:
             about.refuse("names", f"are not those of {features} words")
         optional["text"] = core.made("text", lambda own: read_features(own, words))
     parts.versions_read(about)
-    fingerprint = about.text("fingerprint")
+    fingerprint = about.get("fingerprint", str)
     core.end()
     about.end()
     return Model(
@@ -238,7 +239,7 @@ def _forest(core: Fields, about: Fields, **beside: Any) -> ForestModel:
     most = max(2, classes.size) if classes.size else 0
     blocks = tuple(block_read(part, features, most) for part in core.parts("blocks"))
     levels, names = parts.levels_read(core, features, bins), parts.names_read(about, features)
-    middle, scale, hard = core.number("middle"), core.number("scale"), core.flag("hard")
+    middle, scale, hard = core.number("middle"), core.number("scale"), core.get("hard", bool)
     forest = Forest(bins, most, importances, blocks, middle, scale, hard)
     parts.versions_read(about)
     core.end()

@@ -108,10 +108,10 @@ def inspect(path: str | Path) -> Summary:
         summary = Summary(
             **found,
             names=names,
-            classes=tuple(core.entries("classes")),
+            classes=tuple(core.get("classes", list)),
             certificate=_certificate(whole, content.document),
-            versions=about.mapping("versions"),
-            fingerprint=about.text("fingerprint") if "fingerprint" in about else "",
+            versions=about.get("versions", dict),
+            fingerprint=about.get("fingerprint", str) if "fingerprint" in about else "",
             sha256=content.sha256,
             size=path.stat().st_size,
             held_out=whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None,
@@ -133,7 +133,7 @@ def _vote(core: Fields) -> dict[str, Any]:
         "features": core.whole("features", 1, 2**31),
         "rounds": part.part("rounds").whole("count", 0, 2**31),
         "stopped": ledger.get("stopped", ""),
-        "text": core.mapping("text") if "text" in core else None,
+        "text": core.get("text", dict) if "text" in core else None,
     }
 
 

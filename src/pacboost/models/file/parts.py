@@ -64,7 +64,7 @@ def bins_read(part: Fields, features: int | None = None) -> Bins:
 
 def classes_read(part: Fields) -> NDArray[Any]:
     """Read the labels that stand for the classes: distinct, and all of one kind."""
-    found = part.entries("classes")
+    found = part.get("classes", list)
     kinds = {type(label) for label in found}
     if len(kinds) > 1 or not kinds <= {str, bool, int, float}:
         part.refuse("classes", "are not words, numbers or truth values, all of one kind")
@@ -124,7 +124,7 @@ def sketches_read(part: Fields) -> tuple[Sketch, ...]:
     """Read the sketches of the training rows, if there are any."""
     if "rows_seen" not in part:
         return ()
-    found = part.entries("rows_seen")
+    found = part.get("rows_seen", list)
     own = Fields({str(k): sketch for k, sketch in enumerate(found)}, "rows_seen", part.room)
     return tuple(own.made(str(k), Sketch.from_dict) for k in range(len(found)))
 

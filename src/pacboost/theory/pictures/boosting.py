@@ -217,7 +217,6 @@ def ridden(ride: NDArray[np.int64], rules: Measure) -> tuple[Doubles, Doubles]:
 
 
 def _weights(axes: Any, top: float) -> None:
-    """Shade the floors by how much a row weighs on them."""
     low, high = axes.get_ylim()
     high = max(high, 1.1 * top)
     shades = np.clip(1 - np.linspace(low, high, 100) / top, 0, 1)[:, None]

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.forest import LOW, ForestTree
 from pacboost.kernels import forest
 from pacboost.kernels.forest import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
-from pacboost.kernels.forest_rows import count_drawn
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag, Bags
@@ -75,7 +74,7 @@ def _counted(order: NDArray[np.intp], places: NDArray[np.int64]) -> NDArray[np.i
     if places.size < DRAWS_WORTH_A_KERNEL:
         return np.bincount(order[places], minlength=order.size)
     counts = np.zeros(order.size, np.int64)
-    count_drawn(order, places, counts)
+    forest.count_drawn(order, places, counts)
     return counts
 
 

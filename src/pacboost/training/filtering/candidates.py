@@ -77,8 +77,8 @@ class Offer:
             chosen, last = places[first : first + size], first + size >= places.size
             batch = self.batch if chosen.size == self.ids.size else self.batch.take(chosen)
             bounds = None if self.bounds is None else self.bounds[chosen]
-            ids, kinds, tickets = (own[chosen] for own in (self.ids, self.kinds, self.tickets))
-            yield Offer(batch, ids, kinds, tickets, bounds, self.tells, last)
+            columns = self.ids[chosen], self.kinds[chosen], self.tickets[chosen]
+            yield Offer(batch, *columns, bounds, self.tells, last)
 
 
 CELLS_AT_ONCE = 2**21

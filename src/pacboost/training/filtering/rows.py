@@ -165,8 +165,9 @@ class RowEncoder:
 
     def codes_in_place(self, drawn: Drawn) -> TypeGuard[Unread]:
         """Check whether rows can be coded where they lie."""
-        in_bins = self.bins is not None and isinstance(drawn, Unread)
-        return in_bins and drawn.held.in_place is not None
+        if self.bins is None or not isinstance(drawn, Unread):
+            return False
+        return drawn.held.in_place is not None
 
     def read_in_place(self, drawn: Unread) -> EncodedRows:
         """Code rows without a copy of their values, where ``codes_in_place`` says so.

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Measured
 from pacboost.boosters.logit import MOST_STEP, Logit
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, team_steps
+from pacboost.kernels import grow_team, measure, update
 from pacboost.kernels import quick_rounds as quick
 from pacboost.kernels.cuda.device import gpu_in_use
-from pacboost.kernels.cuts import MISSING_LEFT
 from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, span_count
+from pacboost.kernels.split import MISSING_LEFT
 from pacboost.learners.growing import MOST_SUM
 from pacboost.learners.tree import DenseTreeSearch, ManyTrees
 from pacboost.ledgers.ledger import Round
@@ -161,13 +161,13 @@ class QuickRounds:
             (quick.begin, (course, settings, drawn_, weights, pulls, tree, sums_)),
             (grow_team.grow_tree, self.trees.given),
             (quick.settle, (course, drawn_, tree, cells)),
-            (team_steps.cell_sums_of_one,
+            (measure.cell_sums_of_one,
              (cells, weights, pulls, False, size, sums.parts, sums.squares)),
             (quick.give_values, (course, settings, tree, sums_, values, records_)),
-            (team_steps.logistic,
+            (update.logistic,
              (cells, values, signs, state.base, most, margins, weights, pulls, sums.totals)),
-            (team_steps.log_costs, (margins, size, sums.cost)),
-            (team_steps.mistakes, (margins, ones, sums.wrong)),
+            (measure.log_costs, (margins, size, sums.cost)),
+            (measure.mistakes, (margins, ones, sums.wrong)),
         ]  # fmt: skip
         held = 0
         if watched is not None:
@@ -176,7 +176,7 @@ class QuickRounds:
             shown = watched.codes, watched.signs, tree, values, scores, own
             steps += [
                 (quick.validate, shown),
-                (team_steps.log_costs, (own, size, sums.held_cost)),
+                (measure.log_costs, (own, size, sums.held_cost)),
             ]
         return [*steps, (quick.finish, (course, settings, sums_, held, records_))]
 

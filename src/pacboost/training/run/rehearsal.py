@@ -20,7 +20,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import grow_team, lookup, plain_split, routing, team_steps
+from pacboost.kernels import bins, grow_team, measure, routing, split
 from pacboost.kernels.measure import LOGISTIC
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.board import board_for, take_turns
@@ -52,7 +52,7 @@ def finish_compiling(sample: Sample, learner: Learner, booster: Booster[Any]) ->
     if plain and sample.signs.shape[1] == 1:
         kinds = type(learner), type(booster)
         if kinds == (Tree, Logit):
-            address_of(plain_split.scan, plain_split.KINDS)
+            address_of(split.scan, split.KINDS)
             weigh_and_measure()
             call_a_team()
             compile_helper.wait_for(compile_helper.TREES)
@@ -129,7 +129,7 @@ def interpret_what_others_compile() -> None:
     The process that fits compiles the kernels for it. What they call is not needed here: features
     of two values have one cut.
     """
-    for module, name in ((lookup, "encode"), (routing, "place")):
+    for module, name in ((bins, "encode"), (routing, "place")):
         setattr(module, name, getattr(module, name).py_func)
 
 
@@ -159,7 +159,7 @@ def call_a_team() -> None:
     """Have a team of two do nothing."""
     team = Team()
     totals = np.zeros((2, 1), dtype=np.int64)
-    team.run(team_steps.mistakes, 2, np.ones(2), np.ones(1, dtype=np.int64), totals)
+    team.run(measure.mistakes, 2, np.ones(2), np.ones(1, dtype=np.int64), totals)
     team.close()
 
 

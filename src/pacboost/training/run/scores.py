@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Booster, Measured, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import team_steps
+from pacboost.kernels import measure
 from pacboost.kernels.cuda.device import flat, on_gpu, to_gpu, to_host
 from pacboost.kernels.cuda.predict import total_anywhere
 from pacboost.kernels.runtime.team import team_for, together
@@ -55,7 +55,7 @@ def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
     sums = np.zeros((span_count(weights.size), 2), dtype=np.int64)
     squares = np.zeros(sums.shape[0])
     team = min(team_for(weights.size), max(1, squares.size))
-    together(team_steps.masses, weights, agree, ROWS_PER_SPAN, sums, squares, at_most=team)
+    together(measure.masses, weights, agree, ROWS_PER_SPAN, sums, squares, at_most=team)
     total, wrong = (int(number) for number in sums.sum(axis=0))
     return Measured(total, wrong), total**2 / sum_of(squares)
 
@@ -71,7 +71,7 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     if outputs == 1:
         own = flat(request.weights), flat(request.pulls)
         given = cells, *own, request.signed, size, parts[..., 0], squares
-    kernel = team_steps.cell_sums_of_one if outputs == 1 else team_steps.cell_sums
+    kernel = measure.cell_sums_of_one if outputs == 1 else measure.cell_sums
     together(kernel, *given, at_most=team)
     pulls, weights = parts.sum(axis=0)
     square = sum_of(squares)
@@ -133,10 +133,10 @@ def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: 
     totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
     if outputs == 1 or sample.labels is None:
         each = np.repeat(first_weights, outputs) if weighted and outputs > 1 else first_weights
-        together(team_steps.mistakes, flat(margins), each, totals, at_most=len(totals))
+        together(measure.mistakes, flat(margins), each, totals, at_most=len(totals))
         return int(totals.sum()) / int(total * outputs)
     weights = first_weights
-    together(team_steps.wrong_classes, margins, sample.signs, weights, totals, at_most=len(totals))
+    together(measure.wrong_classes, margins, sample.signs, weights, totals, at_most=len(totals))
     return int(totals.sum()) / total
 
 
@@ -258,7 +258,7 @@ class SoftmaxRows(Margins):
             self._wrong, self._signs = to_gpu(self._wrong), to_gpu(signs)
         known = np.empty((0, 2)) if sums is None else sums
         together(
-            team_steps.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
+            measure.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
             self._wrong, self._squares, at_most=team_for(chosen.size * signs.shape[1]),
         )  # fmt: skip
 
@@ -287,7 +287,7 @@ class SoftmaxRows(Margins):
         whole_pulls = request.pulls.astype(np.int64, copy=False)
         parts = np.zeros((team_for(chosen.size * shape[2]), *shape), dtype=np.int64)
         together(
-            team_steps.class_sums, chosen, cells, request.weights, whole_pulls, parts,
+            measure.class_sums, chosen, cells, request.weights, whole_pulls, parts,
             at_most=len(parts),
         )  # fmt: skip
         pulls, weights = parts.sum(axis=0)

@@ -1,0 +1,382 @@
+"""Find the best split of a node in its histograms of pairs, over all features."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.types import UniTuple, float64, int64, uint8
+
+from pacboost.kernels.runtime import Bytes, Floats, Wholes
+from pacboost.kernels.runtime.entry import caller
+from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
+from pacboost.kernels.split import (
+    BINS,
+    CATEGORY,
+    CHANCE,
+    CRITERION,
+    CUT,
+    DEFAULT,
+    FEATURE,
+    LANE,
+    LEAST_ROWS,
+    LEAST_WEIGHT,
+    LEVEL_PENALTY,
+    LEVEL_ROWS,
+    LOW,
+    MISSING_LEFT,
+    MONOTONE,
+    NEWTON,
+    NOISE,
+    PENALTY,
+    SMOOTH,
+    Leaf,
+    open_feature,
+    scan_quickly,
+    worth,
+    worth_of_one,
+)
+
+# How the levels of a category are divided at a node: pooled, ordered, and cut.
+#
+# Why there are several orders: docs/decisions/0018-orders-of-levels.md.
+
+
+@part_of_kernels
+def pool_rare(own: Wholes, bins: int, least: float) -> None:
+    """Count levels of a category that weigh less than ``least`` in a node as missing there.
+
+    ``choose_members`` then sends them where missing values go.
+    """
+    for b in range(bins):
+        if float(own[0, b] & LOW) < least:
+            for s in range(own.shape[0]):
+                own[s, bins] += own[s, b]
+                own[s, b] = 0
+
+
+@part_of_kernels
+def chance_of(own: Wholes, bins: int, penalty: float) -> float:
+    """Return what is subtracted from the gain of a category, since its levels are ordered by it.
+
+    Each level adds to the gain of the best cut by chance alone; two levels leave no choice.
+    """
+    levels = 0
+    for b in range(bins + 1):
+        if own[0, b] != 0:
+            levels += 1
+    return float(penalty * max(levels - 2, 0))
+
+
+@part_of_kernels
+def evidence_of(own: Wholes, bins: int, total: Wholes, chance: float) -> float:
+    """Return how many times as much the levels of a category differ as they would by chance.
+
+    That is Fisher's F: what levels are worth beyond all rows together, per level, over ``chance``,
+    what a group of rows is worth whose pulls are noise. 0 if that is within two of its standard
+    deviations, √(2/levels), or if there is no choice between orders.
+    """
+    between, levels = 0.0, 0
+    for b in range(bins + 1):
+        if own[0, b] != 0:
+            levels += 1
+    if levels < 3 or chance <= 0:
+        return 0.0
+    for s in range(own.shape[0]):
+        for b in range(bins + 1):
+            if own[0, b] != 0:
+                pull = float(own[s, b] >> 32)
+                between += pull * pull / max(float(own[0, b] & LOW), 1.0)
+        pull = float(total[s] >> 32)
+        between -= pull * pull / float(total[0] & LOW)
+    found = between / (chance * float(levels - 1))
+    return found if found > 1 + 2 * np.sqrt(2 / levels) else 0.0
+
+
+@part_of_kernels
+def order_of(own: Wholes, bins: int, smooth: float, order: Wholes) -> None:
+    """Order categories by their mean pull, the missing one among them; ties by code."""
+    ratio = on_stack((256,), np.float64)
+    for b in range(bins + 1):
+        # at least 1: a level without weight has no mean, and NaN would not be ordered
+        value = float(own[0, b] >> 32) / max(float(own[0, b] & LOW) + smooth, 1.0)
+        place = b
+        while place > 0 and ratio[place - 1] > value:
+            ratio[place] = ratio[place - 1]
+            order[place] = order[place - 1]
+            place -= 1
+        ratio[place] = value
+        order[place] = b
+
+
+@part_of_kernels
+def choose_members(
+    own: Wholes,
+    bins: int,
+    order: Wholes,
+    cut: int,
+    heavier_left: bool,
+    missing: int,
+    members: Bytes,
+) -> bool:
+    """Write which levels of a category go left: the first ones up to the cut, in their order.
+
+    Missing values go with their place; where none was seen, to the heavier side. A level that is
+    not in this node goes where missing values go, which is given back.
+    """
+    for k in range(members.size):
+        members[k] = np.uint8(0)
+    missing_left = heavier_left and own[0, bins] == 0
+    for k in range(cut + 1):
+        if order[k] < bins:
+            members[order[k]] = np.uint8(1)
+        elif own[0, bins] != 0:
+            missing_left = True
+    members[missing] = np.uint8(missing_left)
+    for k in range(bins):
+        if own[0, k] == 0:
+            members[k] = np.uint8(missing_left)
+    return missing_left
+
+
+# Find the best split of a node by one feature: numbers, and levels of a category.
+#
+# A pair is ``pull·2³² + weight``, see kernels/grow.py; a histogram is (outputs, lanes, codes).
+
+
+@part_of_kernels
+def scan_numbers(
+    own: Wholes,
+    absent: np.int64,
+    leaf: Leaf,
+    rules: Floats,
+    span: Floats,
+    slope: int,
+    wanted: float,
+) -> tuple[float, int, bool]:
+    """Do what ``scan_feature`` does, for numbers and one output: the common case, so a fast one.
+
+    ``own`` holds the pairs of the feature's bins, ``absent`` that of missing values.
+    """
+    criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
+    if criterion == NEWTON and slope == 0:
+        return scan_quickly(own, absent, leaf, wanted)
+    total, least = leaf.total, leaf.least
+    weight = float(total & LOW)
+    best, cut, missing_left = wanted, -1, False
+    for way in range(2 if absent != 0 else 1):  # missing values right, then left
+        below = absent if way == 1 else np.int64(0)
+        last = own.size - (0 if absent != 0 and way == 0 else 1)
+        for b in range(last):
+            pair = own[b]
+            if pair == 0:
+                continue  # the same parts as one cut below
+            below += pair
+            left = float(below & LOW)
+            right = weight - left
+            if left < least:
+                continue
+            if right < least:
+                break
+            low, high = float(below >> 32), float((total - below) >> 32)
+            found = worth_of_one(criterion, low, left, penalty) + worth_of_one(
+                criterion, high, right, penalty
+            )
+            if found <= best:
+                continue
+            if slope != 0 and b < own.size - 1:  # else it asks whether a value is missing
+                a = min(max(low / left, span[0]), span[1])
+                c = min(max(high / right, span[0]), span[1])
+                if (c - a) * slope < 0:
+                    continue
+            best, cut = found, b
+            missing_left = way == 1 if absent != 0 else left >= right
+    return best, cut, missing_left
+
+
+@part_of_kernels
+def scan_feature(
+    own: Wholes,
+    feature: Wholes,
+    total: Wholes,
+    order: Wholes,
+    rules: Floats,
+    least: float,
+    wanted: float,
+    chance: float,
+) -> tuple[float, int, bool]:
+    """Find a cut of one feature, a category or with several outputs, worth more than ``wanted``.
+
+    Gives what its sides are worth, less ``chance``, the cut (-1 if there is none) and whether
+    missing values go left.
+    """
+    outputs, bins, category = own.shape[0], feature[BINS], feature[CATEGORY]
+    below = on_stack((outputs,), np.int64)
+    low, high = on_stack((outputs,), np.float64), on_stack((outputs,), np.float64)
+    criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
+    weight = float(total[0] & LOW)
+    absent = category == 0 and own[0, bins] != 0
+    places = bins + category  # a category's missing code is one of its places
+    best, cut, missing_left = wanted, -1, False
+    for way in range(2 if absent else 1):  # missing values right, then left
+        for s in range(outputs):
+            below[s] = own[s, bins] if way == 1 else 0
+        for place in range(places if absent and way == 0 else places - 1):
+            b = order[place] if category else place
+            for s in range(outputs):
+                below[s] += own[s, b]
+            left = float(below[0] & LOW)
+            right = weight - left
+            if right < least:
+                break
+            if left < least:
+                continue
+            for s in range(outputs):
+                low[s] = float(below[s] >> 32)
+                high[s] = float((total[s] - below[s]) >> 32)
+            found = worth(criterion, low, left, penalty) + worth(criterion, high, right, penalty)
+            found -= chance
+            if found <= best:
+                continue
+            best, cut = found, place
+            missing_left = way == 1 if absent else left >= right
+    return best, cut, missing_left
+
+
+@part_of_kernels
+def know_levels(
+    histogram: Wholes, features: Wholes, missing: int,
+    total: Wholes, rules: Floats, own: Wholes,
+    order: Wholes, orders: Bytes, evidence: Floats,
+) -> None:  # fmt: skip
+    """Write down the order of every category's levels at the root, and how much they differ."""
+    for j in range(features.shape[0]):
+        feature = features[j]
+        if not feature[CATEGORY]:
+            continue
+        for s in range(own.shape[0]):
+            open_feature(histogram[s, feature[LANE]], feature, missing, total[s], own[s])
+        order_of(own, feature[BINS], rules[SMOOTH], order)
+        for b in range(feature[BINS] + 1):
+            orders[j, b] = order[b]
+        evidence[j] = evidence_of(own, feature[BINS], total, rules[CHANCE])
+
+
+@part_of_kernels
+def scan_category(
+    own: Wholes,
+    feature: Wholes,
+    total: Wholes,
+    rules: Floats,
+    least: float,
+    rare: float,
+    wanted: float,
+    known: Bytes,
+    evidence: float,
+    missing: int,
+    members: Bytes,
+) -> tuple[float, int, bool]:
+    """Do what ``scan_feature`` does, with the levels of a category in each of three orders.
+
+    The order of the codes does not depend on the rows. The order of mean pulls at the root, kept in
+    ``known``, is made from more rows than this node has; it is used if ``evidence`` says that
+    levels differ there. The order of mean pulls in this node fits its rows best, partly by chance.
+    """
+    bins, order = feature[BINS], on_stack((256,), np.int64)
+    best, cut, missing_left = wanted, -1, False
+    for kind in range(3):
+        chance = 0.0
+        for b in range(bins + 1):
+            order[b] = b if kind == 0 else np.int64(known[b])
+        if kind == 1:
+            if evidence == 0:
+                continue
+            chance = chance_of(own, bins, rules[LEVEL_PENALTY]) / evidence
+        elif kind == 2:
+            pool_rare(own, bins, rare)
+            order_of(own, bins, rules[SMOOTH], order)
+            chance = chance_of(own, bins, rules[LEVEL_PENALTY])
+        found, place, left = scan_feature(own, feature, total, order, rules, least, best, chance)
+        if place >= 0:
+            best, cut = found, place
+            missing_left = choose_members(own, bins, order, place, left, missing, members)
+    return best, cut, missing_left
+
+
+KINDS = (
+    int64[:, :, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], float64[::1],
+    int64[::1], uint8[::1], int64, uint8[:, ::1], float64[::1],
+)  # fmt: skip
+"""The types of what ``scan`` takes."""
+
+
+@uncounted
+def scan(
+    histogram: Wholes,
+    features: Wholes,
+    allowed: Bytes,
+    missing: int,
+    size: int,
+    rules: Floats,
+    span: Floats,
+    best: Wholes,
+    members: Bytes,
+    at_root: int,
+    orders: Bytes,
+    evidence: Floats,
+) -> tuple[float, float]:
+    """Find the best split over every feature; give what its sides and the leaf are worth.
+
+    Without a split that gains anything, the first is equal to the second. What the root knows of
+    the levels of categories is written to ``orders`` and ``evidence``, and read in other nodes.
+
+    ``span`` holds the least and the most mean pull that monotone splits above leave to this node.
+    Of equal splits the first one counts.
+    """
+    outputs = histogram.shape[0]
+    total, own = on_stack((outputs,), np.int64), on_stack((outputs, 256), np.int64)
+    order, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
+    found_at, pulls = on_stack((256,), np.float64), on_stack((outputs,), np.float64)
+    for s in range(outputs):
+        total[s] = 0
+        for b in range(histogram.shape[2]):
+            total[s] += histogram[s, 0, b]
+        pulls[s] = float(total[s] >> 32)
+    weight = float(total[0] & LOW)
+    least = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
+    if weight < 2 * least:
+        return 0.0, 0.0
+    before = worth(int(rules[CRITERION]), pulls, weight, rules[PENALTY])
+    after = before + NOISE * abs(before)
+    nothing = after
+    if at_root:
+        know_levels(histogram, features, missing, total, rules, own, order, orders, evidence)
+    leaf = Leaf(total[0], rules[PENALTY], least, sums, found_at)
+    for j in range(features.shape[0]):
+        if not allowed[j]:
+            continue
+        feature = features[j]
+        bins, slope, category = feature[BINS], feature[MONOTONE], feature[CATEGORY]
+        plain = outputs == 1 and category == 0
+        line = histogram[0, feature[LANE]]
+        absent = line[missing]
+        if not plain or feature[DEFAULT] >= 0:
+            for s in range(outputs):
+                open_feature(histogram[s, feature[LANE]], feature, missing, total[s], own[s])
+            line = own[0]
+            absent = line[bins]
+        if plain:
+            found, cut, left = scan_numbers(line[:bins], absent, leaf, rules, span, slope, after)
+        elif category:
+            found, cut, left = scan_category(
+                own, feature, total, rules, least, rules[LEVEL_ROWS] * weight / size, after,
+                orders[j], 0.0 if at_root else evidence[j], missing, members,
+            )  # fmt: skip
+        else:
+            found, cut, left = scan_feature(own, feature, total, order, rules, least, after, 0.0)
+        if cut >= 0:
+            after = found
+            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
+    return (after, before) if after > nothing else (before, before)
+
+
+scan_at = caller(UniTuple(float64, 2), KINDS)
+"""``scan`` at an address."""

@@ -1,0 +1,263 @@
+"""``pacboost compare`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import pacboost
+from pacboost.boosters.registry import BOOSTERS
+from pacboost.cli.commands import doctor
+from pacboost.cli.main import main
+from pacboost.estimators.compare import Contest, compare
+from pacboost.questions.diagnose import diagnose
+from pacboost.sources.csv import read_csv
+from tests.cli.running import answer, people, run, well, write_csv
+from tests.worlds import noisy
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    X, signs = noisy(200, 3, seed=1)
+    colour = np.where(X[:, 2] > 0, "red", "green")
+    rows = zip(X.tolist(), colour, signs, strict=True)
+    lines = [f"{x[0]!r},{x[1]!r},{c},{'yes' if s > 0 else 'no'}" for x, c, s in rows]
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(["a,b,colour,label", *lines]) + "\n")
+    return path
+
+
+def compared(data: Path, *arguments: str) -> Result:
+    common = ["compare", str(data), "--target", "label", "--rounds", "6"]
+    return CliRunner().invoke(main, [*common, *arguments])
+
+
+def test_prints_a_table_and_writes_nothing(data: Path) -> None:
+    before = sorted(data.parent.iterdir())
+    result = compared(data, "--boosters", "adaboost,mada", "--learner", "tree")
+    assert result.exit_code == 0, result.output
+    for part in ("150 rows to learn from, 50 to test on", "adaboost", "mada", "between", "all 6"):
+        assert part in result.output
+    assert "…" not in result.output
+    assert sorted(data.parent.iterdir()) == before
+
+
+def test_says_in_json_what_python_says(data: Path) -> None:
+    result = compared(
+        data, "--boosters", "adaboost,logit", "--json", "--learner", "tree", "--seed", "3"
+    )
+    assert result.exit_code == 0, result.output
+    read = read_csv(data, "label", categories=True)
+    expected = compare(
+        read.table, read.labels, "adaboost,logit", "tree", n_estimators=6, random_state=3
+    ).to_dict()
+    found = json.loads(result.output)
+    for entry in [*found["boosters"], *expected["boosters"]]:
+        del entry["seconds"]
+    assert found == expected
+
+
+def test_options_reach_every_booster(data: Path) -> None:
+    result = compared(
+        data, "--boosters", "adaboost,logit", "--learner", "tree", "--leaves", "2", "--json",
+        "--test", "0", "--learning-rate", "0.5", "--share", "0.2", "--delta", "0.1",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.output)
+    assert (found["share"], found["delta"], found["test_rows"]) == (0.2, 0.1, 0)
+    assert found["train_rows"] == 200
+
+
+def test_all_and_the_usual_ones(data: Path) -> None:
+    everyone = json.loads(compared(data, "--boosters", "all", "--json", "--learner", "tree").output)
+    assert [entry["name"] for entry in everyone["boosters"]] == list(BOOSTERS)
+    usual = compared(data, "--json", "--learner", "tree")
+    assert usual.exit_code == 0, usual.output
+    assert not any(entry["failed"] for entry in json.loads(usual.output)["boosters"])
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_draws(data: Path, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"picture.{suffix}"
+    result = compared(data, "--boosters", "adaboost,mada", "--learner", "tree", "--plot", str(path))
+    assert result.exit_code == 0, result.output
+    assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--boosters", "adaboost,oak"], "booster is 'oak'; it may be 'adaboost'"),
+        (["--leaves", "4"], "--leaves applies to trees only; add --learner tree"),
+        (["--learner", "tree", "--plot", "no/such/folder/p.png"], "folder does not exist"),
+        (["--learner", "tree", "--delta", "2"], "delta is 2"),
+        (
+            ["--learner", "tree", "--boosters", "adaboost", "--max-bins", "1"],
+            "every booster failed",
+        ),
+    ],
+)
+def test_errors_are_one_sentence(data: Path, arguments: list[str], message: str) -> None:
+    result = compared(data, *arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_ctrl_c_shows_what_is_done(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Contest._one
+
+    def one(self: Contest, name: str, choice: Any) -> Any:
+        if name == "mada":
+            raise KeyboardInterrupt
+        return whole(self, name, choice)
+
+    monkeypatch.setattr(Contest, "_one", one)
+    result = compared(data, "--boosters", "adaboost,mada,logit", "--learner", "tree")
+    assert result.exit_code == 130
+    assert "adaboost" in result.output
+    assert "logit" not in result.output
+
+
+def test_fit_shows_the_hardest_rows(data: Path) -> None:
+    common = ["fit", str(data), "--target", "label", "--learner", "tree"]
+    result = CliRunner().invoke(main, [*common, "--rounds", "5", "--hardest", "3"])
+    assert result.exit_code == 0, result.output
+    assert "hardest rows" in result.output
+    plain = CliRunner().invoke(main, [*common, "--rounds", "5"])
+    assert "hardest rows" not in plain.output
+    filtered = CliRunner().invoke(main, [*common[:4], "--filter", "--hardest", "3"])
+    assert filtered.exit_code == 2
+    assert "--hardest cannot be combined with boosting by filtering" in filtered.output
+
+
+# ``pacboost diagnose`` as a user runs it.
+
+
+@pytest.fixture(scope="module")
+def two_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_csv(tmp_path_factory.mktemp("diagnose") / "people.csv", people(600, 0))
+
+
+def test_it_says_what_python_says(two_classes: Path) -> None:
+    found = answer("diagnose", two_classes, "--target", "label", "--delta", "0.1", "--seed", "2")
+    read = read_csv(two_classes, "label", categories=True)
+    direct = diagnose(read.table, read.labels, delta=0.1, seed=2)
+    assert found["sentence"] == direct.sentence
+    assert [stage["edge"] for stage in found["stages"]] == [s.edge for s in direct.stages]
+    assert found["sentence"] in well("diagnose", two_classes, "--target", "label", "--delta", "0.1",
+                                     "--seed", "2")  # fmt: skip
+
+
+def test_one_class_against_the_others(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).normal(size=400)
+    path = write_csv(tmp_path / "three.csv", {"x": x.tolist(), "y": np.digitize(x, [-1, 1])})
+    many = run("diagnose", path, "--target", "y")
+    assert many.exit_code == 2
+    assert "3 classes" in many.stderr
+    assert answer("diagnose", path, "--target", "y", "--label", "0")["stages"][0]["lower"] > 0
+    unknown = run("diagnose", path, "--target", "y", "--label", "9")
+    assert unknown.exit_code == 2
+    assert "the labels are 0, 1, 2" in unknown.stderr
+
+
+def test_a_learner_that_is_worse_than_guessing_is_a_no(tmp_path: Path) -> None:
+    """Labels alternate along x in the rows learned from, and the other way in the rest."""
+    rows = 2000
+    half = np.random.default_rng(0).permutation(rows)[: rows // 2]
+    x = np.random.default_rng(1).integers(0, 2, size=rows)
+    learned = np.isin(np.arange(rows), half)
+    path = write_csv(tmp_path / "liar.csv", {"x": x, "y": np.where(learned, x, 1 - x)})
+    result = run("diagnose", path, "--target", "y")
+    assert result.exit_code == 1
+    assert "no better than guessing" in " ".join(result.stdout.split())
+
+
+# ``pacboost demo`` as a user runs it.
+
+
+def test_demo_shows_both_parts() -> None:
+    shown = well("demo", "--rounds", "5")
+    for part in ("0.4236", "0.6496", "0.9229", "0.5162", "malignant", "certificate", "test rows"):
+        assert part in shown
+
+
+def test_json_has_both_certificates() -> None:
+    found = answer("demo", "--rounds", "5")
+    assert round(found["certificates"]["ten points"]["value"], 4) == 0.5162
+    assert found["certificates"]["breast cancer"]["delta"] == 0
+    assert 0 < found["test_error"] < 0.2
+
+
+# ``pacboost doctor`` as a user runs it.
+
+
+@pytest.fixture
+def writable_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let compiled code have a folder also where no usual one is writable."""
+    from pacboost.kernels import bins
+
+    here = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
+    look = doctor._cache
+
+    def looking() -> doctor.Finding:
+        with monkeypatch.context() as patched:
+            patched.setattr(bins, "encode", here)
+            return look()
+
+    monkeypatch.setattr(doctor, "_cache", looking)
+
+
+@pytest.mark.usefixtures("writable_cache")
+def test_all_is_well_here() -> None:
+    shown = well("doctor")
+    assert "Everything works." in shown
+    found = answer("doctor")
+    assert found["well"] is True
+    named = {one["name"]: one for one in found["findings"]}
+    assert pacboost.__version__ in named["pacboost"]["words"]
+    assert "a first fit took" in named["compiled code"]["words"]
+    assert {"cache", "numpy", "pandas", "onnx"} <= set(named)
+
+
+@pytest.mark.usefixtures("writable_cache")
+def test_what_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "EXTRAS", {"no_such_library": ("frames", "reads")})
+    monkeypatch.setattr(doctor, "REQUIRED", ())
+    assert "not installed (reads): pip install 'pacboost[frames]'" in well("doctor")
+
+
+def test_what_is_missing_and_needed_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "REQUIRED", ("no-such-library",))
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "FAILS" in result.stdout
+    assert answer("doctor", code=1)["well"] is False
+
+
+def test_compiled_code_that_does_not_work_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: ([], []))
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "FAILS compiled code" in " ".join(result.stdout.split())
+    X, y = np.arange(4.0)[:, None], np.array([-1, 1, -1, 1])
+    monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: (X, y))
+    assert "a known fit gave" in run("doctor").stdout
+
+
+def test_without_a_folder_for_compiled_code_it_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from pacboost.kernels import bins
+
+    nowhere = SimpleNamespace(stats=SimpleNamespace(cache_path=None))
+    monkeypatch.setattr(bins, "encode", nowhere)
+    found = doctor._cache()
+    assert not found.well
+    assert "Set NUMBA_CACHE_DIR" in found.words

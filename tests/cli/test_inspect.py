@@ -1,0 +1,258 @@
+"""``pacboost inspect``, ``report`` and ``export`` as a user runs them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pacboost
+from pacboost import AdaBoostClassifier
+from pacboost.models.file import format as model_file
+from pacboost.models.model import Model
+from pacboost.sources.csv import read_csv
+from tests.cli.running import answer, people, requests, run, well, write_csv
+from tests.worlds import noisy
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of a table, a model of texts, and the rows of both."""
+    folder: Path = tmp_path_factory.mktemp("inspect")
+    write_csv(folder / "people.csv", people(300, 0))
+    write_csv(folder / "requests.csv", requests(20))
+    model = ["--rounds", "8", "--output"]
+    well("fit", folder / "people.csv", "--target", "label", *model, folder / "people.pacb")
+    text = ["--text", "utterance", "--target", "intent", *model, folder / "requests.pacb"]
+    well("fit", folder / "requests.csv", *text)
+    return folder
+
+
+def test_inspect_says_what_is_certified_and_what_is_inside(folder: Path) -> None:
+    found = answer("inspect", folder / "people.pacb")
+    loaded = pacboost.load(folder / "people.pacb")
+    assert found["classes"] == ["no", "yes"]
+    assert found["names"] == ["size", "colour", "weight"]
+    assert found["rounds"] == len(loaded.ledger_)
+    assert found["certificate"] == loaded.certificate_.to_dict()
+    shown = well("inspect", folder / "people.pacb")
+    assert shown.startswith(answer("verify", folder / "people.pacb")["sentence"])
+    assert "Always saying '" in found["sentence"]
+    assert "held_out" not in found
+    assert "size, colour, weight" in shown
+
+
+def test_inspect_loads_no_compiler(folder: Path) -> None:
+    program = (
+        "import sys\nfrom pacboost.cli.main import main\n"
+        "main(['inspect', sys.argv[1]], standalone_mode=False)\n"
+        "sys.exit('numba' in sys.modules or 'sklearn' in sys.modules)"
+    )
+    asked = [sys.executable, "-c", program, str(folder / "people.pacb")]
+    subprocess.run(asked, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("name", ["people", "requests"])
+def test_report_writes_a_page(folder: Path, tmp_path: Path, name: str) -> None:
+    model = tmp_path / f"{name}.pacb"
+    model.write_bytes((folder / f"{name}.pacb").read_bytes())
+    assert f"The report is in {tmp_path / name}.html" in well("report", model)
+    page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")
+    assert "wrong on future examples like these" in " ".join(page.split())
+
+
+def test_report_with_rows(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    asked = ["--data", folder / "people.csv", "--target", "label", "--output", out]
+    found = answer("report", folder / "people.pacb", *asked)
+    assert found == {"model": str(folder / "people.pacb"), "output": str(out),
+                     "bytes": out.stat().st_size}  # fmt: skip
+    plain = tmp_path / "plain.html"
+    well("report", folder / "people.pacb", "--output", plain)
+    assert out.stat().st_size > plain.stat().st_size
+
+
+def test_rows_of_a_report_need_labels(folder: Path) -> None:
+    result = run("report", folder / "people.pacb", "--data", folder / "people.csv")
+    assert result.exit_code == 2
+    assert "--data and --target have to be given together" in result.stderr
+
+
+def test_export_writes_a_program_that_predicts_the_same(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "alone.py"
+    assert str(out) in well("export", folder / "people.pacb", "--output", out)
+    compile(out.read_text(encoding="utf-8"), str(out), "exec")
+    named = tmp_path / "alone.txt"
+    found = answer("export", folder / "people.pacb", "--to", "python", "--output", named)
+    assert found["bytes"] == named.stat().st_size
+    assert named.read_bytes() == out.read_bytes()
+
+
+def test_export_to_what_the_ending_does_not_say(folder: Path, tmp_path: Path) -> None:
+    result = run("export", folder / "people.pacb", "--output", tmp_path / "alone.rs")
+    assert result.exit_code == 2
+    assert "'alone.rs'" in result.stderr
+
+
+def test_texts_are_fitted_asked_predicted_and_certified(folder: Path) -> None:
+    model, data = folder / "requests.pacb", folder / "requests.csv"
+    first = run("ask", model, "They took my card!").stdout.splitlines()[0]
+    assert first == "lost card"
+    found = answer("predict", model, data, "--target", "intent")
+    assert found["wrong"] == 0
+    texts = requests(20)
+    texts["utterance"] = [f"hello {text} 7{text[-3:]}" for text in texts["utterance"]]
+    new = write_csv(folder / "new_requests.csv", texts)
+    assert answer("certify", model, new, "--target", "intent")["certificate"]["inputs"]["k"] == 0
+    rows = read_csv(folder / "people.csv", "label", categories=True).table
+    assert rows.n_rows == 300
+    result = run("predict", model, folder / "people.csv")
+    assert result.exit_code == 2
+    assert "has no column 'utterance'" in result.stderr
+
+
+# ``pacboost verify`` as a user runs it.
+
+
+@pytest.fixture(params=[None, "holdout", "train"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    X, y = noisy(300, 3, seed=5)
+    path = tmp_path / "run.pacb"
+    AdaBoostClassifier(n_estimators=5, random_state=0, certify=request.param).fit(X, y).save(path)
+    return path
+
+
+def certified(**changes: object) -> Callable[[Model], Model]:
+    def change(model: Model) -> Model:
+        assert model.certificate is not None
+        return replace(model, certificate=replace(model.certificate, **changes))  # type: ignore[arg-type]
+
+    return change
+
+
+def measured(**changes: object) -> Callable[[Model], Model]:
+    def change(model: Model) -> Model:
+        first, second, *others = model.ledger.rounds
+        rounds = [first, replace(second, **changes), *others]  # type: ignore[arg-type]
+        return replace(model, ledger=replace(model.ledger, rounds=rounds))
+
+    return change
+
+
+def test_an_intact_file(path: Path) -> None:
+    shown = well("verify", path)
+    lines = [line.split() for line in shown.splitlines()]
+    assert all(line[0] == "holds" for line in lines[:4])
+    assert "the certificate holds" in shown
+    found = answer("verify", path)
+    assert found["stands"] is True
+    names = [check["name"] for check in found["checks"]]
+    assert names[:4] == ["model", "ledger", "rounds", "bound"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        measured(error=0.01),
+        measured(normaliser=0.1),
+        certified(value=0.0001),
+        certified(bound="holdout.nothing"),
+        certified(ledger_digest="abc"),
+    ],
+)
+def test_an_edited_file(path: Path, change: Callable[[Model], Model]) -> None:
+    model_file.save(change(model_file.load(path)), path)
+    result = run("verify", path)
+    assert result.exit_code == 1
+    assert "FAILS" in result.stdout
+    assert "does not hold" in result.stdout
+    found = answer("verify", path, code=1)
+    assert found["stands"] is False
+
+
+def test_a_damaged_file(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    result = run("verify", path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: {path}: ")
+
+
+def test_no_model_file(tmp_path: Path) -> None:
+    (tmp_path / "other.pacb").write_text("{}")
+    assert run("verify", tmp_path / "other.pacb").exit_code == 2
+
+
+# ``pacboost watch`` as a nightly job runs it.
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("watch")
+    old = write_csv(made / "old.csv", people(1200, 0))
+    options = ("--booster", "logit", "--learner", "stump", "--rounds", "30")
+    well("fit", old, "--target", "label", "--output", made / "m.pacb", *options)
+    write_csv(made / "reference.csv", people(1500, 1))
+    for night in (1, 2):
+        write_csv(made / f"night{night}.csv", people(300, 10 + night))
+    changed: dict[str, Any] = people(700, 20)
+    changed["size"] = [own + 1.5 for own in changed["size"]]
+    write_csv(made / "changed.csv", changed)
+    return made
+
+
+def test_nights_that_are_quiet_and_one_that_is_not(watched: Path, tmp_path: Path) -> None:
+    state, model = tmp_path / "m.watch", watched / "m.pacb"
+    options = ("--target", "label", "--state", state, "--reference", watched / "reference.csv")
+    for night in (1, 2):
+        found = answer("watch", model, watched / f"night{night}.csv", *options)
+        assert found["alarm"] is False
+        assert found["rows"] == found["drift"]["rows"] == 300 * night
+    known = state.read_bytes()
+    found = answer("watch", watched / "changed.csv", model, *options, code=3)
+    assert found["drift"]["drifted_at"] > 600
+    assert next(iter(found["drift"]["columns"])) == "size"
+    said = run("watch", model, watched / "night1.csv", *options)
+    assert said.exit_code == 3
+    assert "ALARM: the rows have drifted" in " ".join(said.stdout.split())
+    state.write_bytes(known)
+    result = run("watch", model, watched / "night1.csv", *options, "--delta", "0.01")
+    assert result.exit_code == 2
+    assert "was begun with delta=0.05" in result.stderr
+    assert state.read_bytes() == known
+
+
+def test_labels_alone_and_rows_alone(watched: Path, tmp_path: Path) -> None:
+    model, night = watched / "m.pacb", watched / "night1.csv"
+    said = well("watch", model, night, "--target", "label")
+    assert "mistakes on 300 labelled rows" in said
+    strict = run("watch", model, watched / "changed.csv", "--target", "label", "--error", "0.001")
+    assert strict.exit_code == 3
+    assert "ALARM: the certificate (error at most 0.1 %) was refuted" in strict.stdout.replace(
+        "\n", " "
+    )
+    found = answer("watch", model, night, "--reference", watched / "reference.csv")
+    assert (found["rows"], found["drift"]["compared"]) == (0, 300)
+    pytest.importorskip("matplotlib")
+    well("watch", model, night, "--target", "label", "--plot", tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").stat().st_size > 1000
+
+
+def test_bad_input(watched: Path, tmp_path: Path) -> None:
+    model, night = watched / "m.pacb", watched / "night1.csv"
+    result = run("watch", model, night)
+    assert result.exit_code == 2
+    assert "without --target" in result.stderr
+    (tmp_path / "m.watch").write_text("{}")
+    result = run("watch", model, night, "--target", "label", "--state", tmp_path / "m.watch")
+    assert result.exit_code == 2
+    assert "not the file of a monitor" in result.stderr
+    result = run("watch", model, night, "--target", "label", "--state", night)
+    assert "would be overwritten" in result.stderr

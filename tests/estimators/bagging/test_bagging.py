@@ -1,0 +1,617 @@
+"""Bagged votes: what scikit-learn asks, the same vote on any threads, and certificates."""
+
+from __future__ import annotations
+
+import pickle
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import r2_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from pacboost.bounds import out_of_bag
+from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
+from pacboost.estimators.bagging.bags import refuse_changes
+from pacboost.estimators.bagging.base import WAYS
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.theory.finite_worlds import BooleanConcept
+from pacboost.theory.learners import Rectangle
+from pacboost.theory.nvote import out_of_bag_sizes
+from pacboost.training.bags.bagging import Made
+from tests.bounds.coverage import check_coverage
+from tests.data import real_data
+from tests.estimators.checks import every_check
+from tests.runs import several_runs
+from tests.worlds import noisy
+
+Table = NDArray[np.float64]
+
+
+@every_check(
+    BaggingClassifier(n_estimators=10),
+    BaggingClassifier("tree", 10, certify="oob"),
+    BaggingClassifier(KNeighborsClassifier(1), 4, max_samples=0.7, bootstrap=False),
+    BaggingClassifier(settle=3, n_estimators=20),
+)
+@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
+@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def three_classes(rows: int, seed: int) -> tuple[Table, NDArray[np.str_]]:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 4))
+    place = (X[:, 0] > 0).astype(int) + (X[:, 0] + X[:, 1] > 1)
+    return X, np.array(["a", "b", "c"])[place]
+
+
+LEARNERS = [
+    None,
+    DecisionTreeClassifier(max_depth=3),
+    "stump",
+    Tree(max_leaves=8, min_leaf_rows=2),
+    KNeighborsClassifier(1),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("many", [False, True])
+def test_the_vote_is_the_plurality_of_its_members(learner: Any, many: bool) -> None:
+    X, y = three_classes(300, 1) if many else noisy(300, 4, 1)
+    model = BaggingClassifier(learner, 15, random_state=0).fit(X, y)
+    votes = model.votes(X)
+    assert (votes.sum(axis=1) == 15).all()
+    assert np.array_equal(model.predict(X), model.classes_[votes.argmax(axis=1)])
+    assert np.allclose(model.predict_proba(X), votes / 15)
+    assert len(model.estimators_) == 15
+    assert model.stopped_ == "all 15 members are made"
+
+
+def test_members_are_those_of_scikit_learn_on_repeated_rows() -> None:
+    """An independent program: draw the bag, copy its rows, fit to them."""
+    X, y = noisy(200, 5, 2)
+    model = BaggingClassifier(SVC(C=2.0, gamma=0.3), 4, random_state=3).fit(X, y)
+    for b, member in enumerate(model.estimators_):
+        rows = np.repeat(np.arange(200), model._bags.bag(b).counts)
+        alone = SVC(C=2.0, gamma=0.3).fit(X[rows], y[rows])
+        assert np.array_equal(model.classes_[member.predict(X)], alone.predict(X))
+
+
+def test_out_of_bag_votes_are_those_of_members_that_did_not_see_a_row() -> None:
+    X, y = three_classes(120, 3)
+    model = BaggingClassifier(DecisionTreeClassifier(), 6, random_state=1).fit(X, y)
+    cast = np.zeros((120, 3))
+    for b, member in enumerate(model.estimators_):
+        outside = model._bags.bag(b).outside
+        cast[outside, member.predict(X[outside])] += 1
+    seen = cast.any(axis=1)
+    assert model.out_of_bag_.unseen == (~seen).sum() > 0
+    shares = model.oob_decision_function_
+    assert np.isnan(shares[~seen]).all()
+    assert np.allclose(shares[seen], cast[seen] / cast[seen].sum(axis=1, keepdims=True))
+    right = model.classes_[cast.argmax(axis=1)] == y
+    assert model.oob_score_ == pytest.approx(right[seen].mean())
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_same_vote_on_any_number_of_threads(learner: Any) -> None:
+    X, y = noisy(400, 4, 4)
+    one, many = (
+        BaggingClassifier(learner, 12, random_state=2, n_jobs=n, settle=5).fit(X, y) for n in (1, 4)
+    )
+    assert np.array_equal(one.votes(X), many.votes(X))
+    assert np.array_equal(one.oob_decision_function_, many.oob_decision_function_, equal_nan=True)
+    assert one.stopped_ == many.stopped_
+
+
+@pytest.mark.parametrize("learner", [None, "tree"])
+def test_going_on_ends_where_one_fit_does(learner: Any) -> None:
+    X, y = noisy(300, 4, 5)
+    whole = BaggingClassifier(learner, 20, random_state=2, certify="tandem").fit(X, y)
+    part = BaggingClassifier(learner, 8, random_state=2, certify="tandem", warm_start=True).fit(
+        X, y
+    )
+    part = pickle.loads(pickle.dumps(part))
+    part.set_params(n_estimators=20).fit(X, y)
+    assert np.array_equal(whole.votes(X), part.votes(X))
+    assert whole.out_of_bag_.tandem == part.out_of_bag_.tandem
+    with pytest.raises(NotCertified, match="8 members were planned"):
+        _ = part.certificate_
+    assert part.fit(X, y).stopped_ == "all 20 members are made"
+
+
+def test_going_on_is_refused_on_other_data() -> None:
+    X, y = noisy(300, 4, 6)
+    model = BaggingClassifier("stump", 5, random_state=2, warm_start=True).fit(X, y)
+    with pytest.raises(ParameterError, match="has 5 members already"):
+        model.set_params(n_estimators=4).fit(X, y)
+    with pytest.raises(ParameterError, match="certify changed"):
+        model.set_params(n_estimators=6, certify="oob").fit(X, y)
+    assert len(model.estimators_) == 5
+    model.set_params(certify=None).fit(X, y)
+    assert len(model.estimators_) == 6
+
+
+def test_going_on_is_refused_with_another_learner() -> None:
+    X, y = noisy(200, 4, 7)
+    model = BaggingClassifier(None, 5, random_state=2, warm_start=True).fit(X, y)
+    with pytest.raises(ParameterError, match="estimator changed"):
+        model.set_params(n_estimators=6, estimator="stump").fit(X, y)
+    box = DecisionTreeClassifier(max_depth=2)
+    model = BaggingClassifier(box, 5, random_state=2, warm_start=True).fit(X, y)
+    with pytest.raises(ParameterError, match="estimator changed"):
+        model.set_params(n_estimators=6, estimator__max_depth=3).fit(X, y)  # changes it in place
+    again = DecisionTreeClassifier(max_depth=2, random_state=5)  # bags give the seeds
+    model.set_params(estimator=again).fit(X, y)
+    assert len(model.estimators_) == 6
+
+
+def test_trees_and_other_members_are_all_heard() -> None:
+    """Such a mixture cannot be made by fit; no member may be lost if it comes about."""
+    X, y = noisy(200, 4, 7)
+    model = BaggingClassifier(None, 3, random_state=2).fit(X, y)
+    model._members += BaggingClassifier("stump", 2, random_state=2).fit(X, y)._members
+    assert (model.votes(X).sum(axis=1) == 5).all()
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_depth=2), "stump"])
+@pytest.mark.parametrize("oob_score", [False, True])
+@pytest.mark.parametrize("certify", [None, "holdout"])
+def test_going_on_is_refused_with_other_rows(
+    learner: Any, oob_score: bool, certify: str | None
+) -> None:
+    X, y = noisy(200, 4, 7)
+    model = BaggingClassifier(
+        learner, 5, oob_score=oob_score, certify=certify, random_state=2, warm_start=True
+    )
+    before = model.fit(X, y).votes(X)
+    others = X.copy()
+    others[:60, 0] += 1e-9  # bins do not tell, and some of these rows are not held out
+    shuffled = np.random.default_rng(0).permutation(200)
+    model.set_params(n_estimators=6)
+    with pytest.raises(ParameterError, match="but X changed"):
+        model.fit(others, y)
+    with pytest.raises(ParameterError, match="X, y changed"):
+        model.fit(X[shuffled], y[shuffled])
+    with pytest.raises(ParameterError, match="but y changed"):
+        model.fit(X, -y)
+    assert np.array_equal(model.votes(X), before)
+    assert len(model.set_params(random_state=9).fit(X, y).estimators_) == 6  # the seed stays
+
+
+def test_going_on_is_refused_if_members_have_seen_what_certifies() -> None:
+    """Members of 160 rows may not be certified by 40 others that came from all 200."""
+    X, y = noisy(200, 4, 7)
+    model = BaggingClassifier("stump", 5, random_state=2, warm_start=True).fit(X[:160], y[:160])
+    model.set_params(n_estimators=6, certify="holdout")
+    with pytest.raises(ParameterError, match="certify, X, y changed"):
+        model.fit(X, y)
+    model = clone(model).fit(X, y)
+    with pytest.raises(ParameterError, match="holdout, X, y changed"):
+        model.set_params(holdout=0.3).fit(X, y)
+    with pytest.raises(ParameterError, match="X, y changed"):
+        model.set_params(holdout=0.2).fit(X[::-1], y[::-1])
+    assert model.fit(X, y).certificate_.size == 40
+
+
+def test_going_on_settles_where_one_fit_does() -> None:
+    X, y = noisy(1_000, 4, 9)
+    whole = BaggingClassifier("stump", 300, settle=15, random_state=1).fit(X, y)
+
+    def stop(made: Made) -> bool:
+        return made.members == 9
+
+    part = BaggingClassifier(
+        "stump", 300, settle=15, random_state=1, warm_start=True, callbacks=[stop]
+    ).fit(X, y)
+    assert len(part.estimators_) == 9
+    part.set_params(callbacks=None).fit(X, y)
+    assert part.stopped_ == whole.stopped_
+    assert len(part.estimators_) == len(whole.estimators_)
+
+
+def test_estimators_of_ours_can_be_bagged() -> None:
+    X, y = noisy(400, 4, 22)
+    model = BaggingClassifier(AdaBoostClassifier(n_estimators=20), 5, random_state=0).fit(X, y)
+    assert model.oob_score_ > 0.6
+    assert isinstance(model.estimators_[0], AdaBoostClassifier)
+
+
+def test_interrupt_keeps_the_members() -> None:
+    X, y = noisy(200, 4, 7)
+
+    def stop(made: Any) -> None:
+        if made.members == 7:
+            raise KeyboardInterrupt
+
+    model = BaggingClassifier("stump", 20, callbacks=[stop], certify="oob", random_state=1)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+    assert "7 members" in caught.value.__notes__[0]
+    assert len(model.estimators_) == 7
+    assert model.certificate_.inputs["divergence"] >= np.log(20 / 7)
+    model.set_params(callbacks=None, warm_start=True).fit(X, y)
+    whole = BaggingClassifier("stump", 20, certify="oob", random_state=1).fit(X, y)
+    assert np.array_equal(model.votes(X), whole.votes(X))
+    assert model.certificate_ == whole.certificate_
+
+
+def test_callbacks_are_told_and_may_stop() -> None:
+    X, y = noisy(200, 4, 8)
+    told: list[Made] = []
+
+    def watch(made: Made) -> bool:
+        told.append(made)
+        return made.members == 3
+
+    model = BaggingClassifier(n_estimators=20, callbacks=[watch], random_state=1).fit(X, y)
+    assert [made.members for made in told] == [1, 2, 3]
+    assert told[-1].error == pytest.approx(1 - model.oob_score_)
+    assert model.stopped_ == "a callback stopped it"
+
+
+def test_settles_and_pays_for_it() -> None:
+    X, y = noisy(1_000, 4, 9)
+    model = BaggingClassifier(
+        n_estimators=300, settle=15, certify="first_order", random_state=1
+    ).fit(X, y)
+    made = len(model.estimators_)
+    assert 15 < made < 150
+    assert "over the last 15 members" in model.stopped_
+    price = model.certificate_.inputs["divergence"]
+    assert isinstance(price, float)
+    assert price >= np.log(300 / made)
+    longer = BaggingClassifier(n_estimators=300, random_state=1).fit(X, y)
+    error = 1 - longer.oob_score_
+    assert abs(model.oob_score_ - longer.oob_score_) < 3 * np.sqrt(error * (1 - error) / 1_000)
+
+
+def test_bagging_helps_an_unstable_learner_and_its_error_out_of_bag_tells() -> None:
+    X, y = noisy(6_000, 6, 10)
+    alone = DecisionTreeClassifier(random_state=0).fit(X[:3_000], y[:3_000])
+    bagged = BaggingClassifier(n_estimators=60, random_state=0).fit(X[:3_000], y[:3_000])
+    score = bagged.score(X[3_000:], y[3_000:])
+    assert score > alone.score(X[3_000:], y[3_000:]) + 0.05
+    assert bagged.oob_score_ == pytest.approx(score, abs=4 * np.sqrt(score * (1 - score) / 3_000))
+
+
+def test_pasting_and_features() -> None:
+    X, y = noisy(300, 6, 11)
+    model = BaggingClassifier(
+        n_estimators=5, bootstrap=False, max_samples=100, max_features=0.5, random_state=0
+    ).fit(X, y)
+    assert [own.size for own in model.estimators_features_] == [3] * 5
+    assert model.out_of_bag_.sizes.tolist() == [200] * 5
+    own = BaggingClassifier("tree", 5, max_features=2, random_state=0).fit(X, y)
+    assert [own.size for own in own.estimators_features_] == [2] * 5
+    assert own.score(X, y) > 0.6
+    twice = BaggingClassifier("stump", 3, bootstrap_features=True, random_state=0).fit(X, y)
+    assert twice.votes(X).shape == (300, 2)
+
+
+def test_a_bag_of_one_class_is_not_drawn_again() -> None:
+    """LogisticRegression cannot fit it; a constant member stands in."""
+    X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
+    model = BaggingClassifier(LogisticRegression(), 20, random_state=0).fit(X, y)
+    alone = [b for b in range(20) if not model._bags.bag(b).counts[11]]
+    assert alone
+    assert all(model.estimators_[b] == 0 for b in alone)
+
+
+def test_one_class_is_told() -> None:
+    X, _ = noisy(60, 3, 12)
+    with pytest.warns(OneClassWarning, match=r"one class only \('a'\)") as told:
+        model = BaggingClassifier("stump", 3, random_state=0).fit(X, np.full(60, "a"))
+    assert told[0].filename == __file__
+    assert set(model.predict(X)) == {"a"}
+
+
+def test_without_rows_outside_there_is_no_estimate() -> None:
+    X, y = noisy(100, 3, 12)
+    for asked in ({"oob_score": True}, {"oob_score": False, "certify": "oob"}):
+        with pytest.raises(ParameterError, match=r"every bag holds all rows .* set bootstrap"):
+            BaggingClassifier(n_estimators=3, bootstrap=False).set_params(**asked).fit(X, y)
+    whole = BaggingClassifier(n_estimators=3, bootstrap=False, max_features=2).fit(X, y)
+    assert not hasattr(whole, "oob_score_")
+    plain = BaggingClassifier(n_estimators=3, oob_score=False).fit(X, y)
+    assert not hasattr(plain, "out_of_bag_")
+    with pytest.raises(NotCertified, match="nothing was certified"):
+        _ = plain.certificate_
+
+
+@pytest.mark.parametrize("way", ["first_order", "tandem", "cantelli"])
+def test_certificates_of_a_fit(way: str) -> None:
+    X, y = noisy(4_000, 4, 13, noise=0.02)
+    model = BaggingClassifier(DecisionTreeClassifier(), 25, certify=way, random_state=0).fit(X, y)
+    certificate, counts = model.certificate_, model.out_of_bag_
+    again = getattr(out_of_bag, certificate.bound.removeprefix("pac_bayes."))
+    assert again(**certificate.inputs) == certificate.value < 0.7
+    assert counts.rows == 4_000
+    bags = np.array([model._bags.bag(b).counts > 0 for b in range(25)])
+    fewest, pair = out_of_bag_sizes(bags)
+    assert counts.least_size == fewest
+    assert counts.pair_least_size in (None, pair)
+
+
+@pytest.mark.parametrize("learner", [None, "stump", "tree"])
+def test_rows_that_gave_the_bins_are_not_counted(learner: Any) -> None:
+    X, y = noisy(2_000, 4, 14)
+    model = BaggingClassifier(learner, 10, certify="oob", random_state=0).fit(X, y)
+    assert model.out_of_bag_.rows == 2_000 - 256
+    rows = BaggingClassifier("stump", 10, certify="oob", max_features=2, random_state=0).fit(X, y)
+    assert rows.out_of_bag_.rows == 2_000  # each bag has bins of its own
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("learner", [None, "stump", "tree"])
+def test_certified_members_do_not_know_features_outside(learner: Any, many: bool) -> None:
+    """Other features of counted rows outside the bag change the bins of all rows, but no member."""
+    X, y = three_classes(900, 23) if many else noisy(900, 4, 23)
+    for certify, same in (("oob", True), (None, False)):
+        model = BaggingClassifier(learner, 1, certify=certify, random_state=0).fit(X, y)
+        other = X.copy()
+        outside = model._bags.bag(0).outside
+        counted = model._outside._counted  # type: ignore[union-attr]
+        moved = outside if counted is None else outside[counted[outside]]
+        other[moved] = np.random.default_rng(0).normal(size=(moved.size, 4)) / 50
+        again = clone(model).fit(other, y)
+        grid = np.random.default_rng(1).normal(size=(20_000, 4))
+        assert np.array_equal(model.votes(grid), again.votes(grid)) == same
+
+
+def test_holdout() -> None:
+    X, y = noisy(2_000, 4, 15)
+    model = BaggingClassifier(n_estimators=20, certify="holdout", random_state=0).fit(X, y)
+    inputs = model.certificate_.inputs
+    assert inputs["n"] == 400
+    assert model._bags.rows == 1_600
+    votes = model.votes(X)
+    assert 0 < float(inputs["k"]) < 200
+    assert votes.shape == (2_000, 2)
+    assert model.certificate_.value < 0.5
+
+
+def test_binomial_is_refused_with_the_reason() -> None:
+    X, y = noisy(300, 4, 16)
+    model = BaggingClassifier("stump", 10, certify="binomial").fit(X, y)
+    with pytest.raises(NotCertified, match="not independent"):
+        _ = model.certificate_
+
+
+@several_runs(15, 40)
+def test_coverage_of_fits_that_settle(runs: int) -> None:
+    """All 64 rows of a Boolean world are known, so the risk of the vote is a count."""
+    world = BooleanConcept(6, lambda X: X[:, :3].sum(axis=1) >= 2)
+    ways = ("first_order", "tandem", "cantelli")
+    failed = dict.fromkeys(ways, 0)
+    for run in range(runs):
+        X, y = world.draw(800, run)
+        for way in ways:
+            learner = Tree(max_leaves=4, min_leaf_rows=1)
+            model = BaggingClassifier(learner, 60, settle=10, certify=way, random_state=run)
+            failed[way] += model.fit(X, y).certificate_.value < world.risk(model.predict)
+    for way, count in failed.items():
+        check_coverage(f"bagged trees that settle, {way}", count, runs, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"n_estimators": 0}, "n_estimators is 0"),
+        ({"max_samples": 0.0}, "max_samples is 0.0"),
+        ({"max_samples": 101, "bootstrap": False}, "100 to draw from"),
+        ({"max_features": 4}, "3 to draw from"),
+        ({"certify": "cp"}, f"it may be {', '.join(map(repr, WAYS))}"),
+        ({"delta": 2}, "delta is 2"),
+        ({"settle": 0}, "settle is 0"),
+        ({"settle": 5, "bootstrap": False}, "every bag holds all rows"),
+        ({"estimator": LinearRegression()}, "predicts numbers"),
+        ({"estimator": "forest"}, "estimator is 'forest'"),
+        ({"certify": "holdout", "holdout": 1.5}, "holdout is 1.5"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
+        ({"max_bins": 300}, "for trees it may be 2 to 255"),
+    ],
+)
+def test_bad_parameters(parameters: dict[str, Any], words: str) -> None:
+    X, y = noisy(100, 3, 17)
+    model = BaggingClassifier(n_estimators=3)
+    with pytest.raises(ParameterError, match=words):
+        clone(model).set_params(**parameters).fit(X, y)
+
+
+def test_bad_data() -> None:
+    X, y = noisy(100, 3, 18)
+    with pytest.raises(DataError, match="several labels"):
+        BaggingClassifier("stump", 3).fit(X, np.column_stack([y > 0, y < 0]).astype(int))
+    model = BaggingClassifier("stump", 3).fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        clone(model).set_params(estimator=LogisticRegression()).fit(np.where(X > 2, np.nan, X), y)
+
+
+def test_a_fit_that_fails_leaves_everything_as_it_was() -> None:
+    X, y = noisy(100, 3, 19)
+    model = BaggingClassifier("stump", 3, random_state=0).fit(X, y)
+    votes = model.votes(X)
+    with pytest.raises(ParameterError):
+        model.set_params(max_samples=-1).fit(X[:, :2], y)
+    assert np.array_equal(model.votes(X), votes)
+
+
+def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = noisy(100, 3, 20)
+    BaggingClassifier("stump", 3, verbose=True).fit(X, y)
+    assert "bagging" in capsys.readouterr().err
+
+
+def test_real_data_certified_out_of_bag() -> None:
+    data = real_data("magic_telescope", "class")
+    X, y = data.table.rows(), np.asarray(data.labels)
+    order = np.random.default_rng(0).permutation(len(y))
+    train, test = order[:12_000], order[12_000:]
+    model = BaggingClassifier(
+        DecisionTreeClassifier(max_leaf_nodes=300), 20, certify="oob", random_state=0
+    ).fit(X[train], y[train])
+    error = 1 - model.score(X[test], y[test])
+    assert error < model.certificate_.value < 0.6
+    assert model.oob_score_ == pytest.approx(1 - error, abs=0.02)
+
+
+# Bagged regressors: averages, trees of ours beside scikit-learn's, and going on.
+
+
+@every_check(BaggingRegressor(n_estimators=10), BaggingRegressor("tree", 10))
+@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
+def test_scikit_learn_checks_of_regressors(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def waves(rows: int, seed: int) -> tuple[Table, Table]:
+    generator = np.random.default_rng(seed)
+    X = generator.uniform(size=(rows, 3))
+    return X, 10 * np.sin(6 * X[:, 0]) + 5 * X[:, 1] + generator.normal(size=rows)
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeRegressor(), "stump", None, LinearRegression()])
+def test_the_prediction_is_the_average(learner: Any) -> None:
+    X, y = waves(300, 1)
+    model = BaggingRegressor(learner, 8, random_state=0).fit(X, y)
+    alone = [copy(model) for _ in range(8)]
+    for own, member in zip(alone, model._members, strict=True):
+        own._members = [member]
+    said = [own.predict(X) for own in alone]
+    if hasattr(model.estimators_[0], "predict"):
+        assert np.array_equal(said, [member.predict(X) for member in model.estimators_])
+    assert np.std(said, axis=0).max() > 0
+    assert model.predict(X) == pytest.approx(np.mean(said, axis=0))
+    again = BaggingRegressor(learner, 8, random_state=0, n_jobs=1).fit(X, y)
+    assert np.array_equal(model.predict(X), again.predict(X))
+
+
+def test_out_of_bag_prediction() -> None:
+    X, y = waves(200, 2)
+    model = BaggingRegressor(DecisionTreeRegressor(), 7, random_state=0).fit(X, y)
+    sums, counts = np.zeros(200), np.zeros(200)
+    for b, member in enumerate(model.estimators_):
+        outside = model._bags.bag(b).outside
+        sums[outside] += member.predict(X[outside])
+        counts[outside] += 1
+    seen = counts > 0
+    assert model.oob_prediction_[seen] == pytest.approx(sums[seen] / counts[seen])
+    assert np.isnan(model.oob_prediction_[~seen]).all()
+    assert model.oob_score_ == pytest.approx(r2_score(y[seen], sums[seen] / counts[seen]))
+
+
+def test_own_trees_beside_those_of_scikit_learn() -> None:
+    X, y = waves(4_000, 3)
+    own = BaggingRegressor(Tree(max_leaves=60, min_leaf_rows=5), 20, random_state=0)
+    other = BaggingRegressor(
+        DecisionTreeRegressor(max_leaf_nodes=60, min_samples_leaf=5), 20, random_state=0
+    )
+    errors = [
+        np.mean((model.fit(X[:2_000], y[:2_000]).predict(X[2_000:]) - y[2_000:]) ** 2)
+        for model in (own, other)
+    ]
+    assert errors[0] < 1.05 * errors[1]
+
+
+def test_leaves_of_own_trees_say_the_mean_of_their_bag() -> None:
+    """Also where targets are far from 0 and lie close together."""
+    X, y = waves(500, 4)
+    y = 1e6 + 1e-3 * y
+    model = BaggingRegressor(Tree(max_leaves=6), 1, random_state=0).fit(X, y)
+    counts, said = model._bags.bag(0).counts, model.predict(X)
+    for value in np.unique(said):
+        own = said == value
+        assert value == pytest.approx(np.average(y[own], weights=counts[own]), abs=1e-8)
+    assert np.unique(said).size == 6
+
+
+def test_regressors_that_go_on_end_where_one_fit_does() -> None:
+    X, y = waves(300, 5)
+    whole = BaggingRegressor(n_estimators=9, random_state=0).fit(X, y)
+    part = BaggingRegressor(n_estimators=4, random_state=0, warm_start=True).fit(X, y)
+    part.set_params(n_estimators=9).fit(X, y)
+    assert np.array_equal(whole.predict(X), part.predict(X))
+    assert np.array_equal(whole.oob_prediction_, part.oob_prediction_, equal_nan=True)
+
+
+def test_settles() -> None:
+    X, y = waves(500, 6)
+    model = BaggingRegressor(n_estimators=400, settle=20, random_state=0).fit(X, y)
+    assert 20 < len(model.estimators_) < 400
+
+
+def test_equal_targets() -> None:
+    X, _ = waves(60, 7)
+    assert (BaggingRegressor("tree", 3).fit(X, np.full(60, 3.0)).predict(X) == 3).all()
+
+
+def test_bad_learners() -> None:
+    X, y = waves(60, 8)
+    with pytest.raises(ParameterError, match="names classes"):
+        BaggingRegressor(DecisionTreeClassifier(), 3).fit(X, y)
+    with pytest.raises(ParameterError, match="to predict numbers take"):
+        BaggingRegressor(Rectangle(), 3).fit(X, y)
+
+
+# What a fit that goes on compares: learners by their parameters, rows by a digest.
+
+
+class Kernel:
+    """A function with a parameter, which does not say when it is equal."""
+
+    def __init__(self, power: int) -> None:
+        self.power = power
+
+
+def chain(strength: float) -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(C=strength))
+
+
+PAIRS = [
+    (DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=2)),
+    (DecisionTreeClassifier(), None),
+    (chain(1.0), chain(2.0)),
+    (SVC(kernel=Kernel(1)), SVC(kernel=Kernel(2))),
+    (SVC(class_weight={0: 1, 1: 2}), SVC(class_weight={0: 1, 1: 3})),
+    (SVC(gamma=np.array([1.0, 2.0])), SVC(gamma=np.array([1.0, 3.0]))),
+    (Tree(4), Tree(5)),
+    (Stump(), Tree()),
+    (np.add, np.subtract),
+    (SVC(kernel=lambda a, b: a @ b.T), SVC(kernel=lambda a, b: -(a @ b.T))),
+    (SVC(kernel=partial(pow, 1)), SVC(kernel=partial(pow, 2))),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_learners_are_told_apart_and_a_copy_is_not(one: Any, other: Any) -> None:
+    refuse_changes({"estimator": clone(one, safe=False)}, {"estimator": one})
+    for now, before in ((one, other), (other, one)):
+        with pytest.raises(ParameterError, match="estimator changed"):
+            refuse_changes({"estimator": now}, {"estimator": before})
+
+
+def test_rows_are_told_apart() -> None:
+    X, y = np.arange(6.0).reshape(2, 3), np.array([0, 1])
+    model = BaggingClassifier("stump", 1, warm_start=True).fit(X, y)
+    model.fit(X.astype(np.float32), y)
+    for other in (X[::-1], X[:, ::-1], X + 1e-12, X[:, :2]):
+        with pytest.raises(ParameterError, match="X changed"):
+            model.fit(other, y)
+    for labels in (1 - y, np.array(["a", "b"])):
+        with pytest.raises(ParameterError, match="y changed"):
+            model.fit(X, labels)

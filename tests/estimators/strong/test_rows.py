@@ -1,0 +1,359 @@
+"""Whatever rows come in: frames, files, sparse matrices and mixed tables give the same answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import pacboost
+from pacboost import FilterBoostClassifier, TextBoostClassifier
+from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.search import expected_mistakes
+from pacboost.cli.main import main
+from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.estimators.strong.classifier import StrongClassifier
+from pacboost.estimators.strong.rows import (
+    FEWEST,
+    LARGEST_SHARE,
+    by_chance,
+    by_groups,
+    by_time,
+    certifying_rows,
+)
+from pacboost.sources import data_file
+from tests.worlds import noisy
+
+X, Y = noisy(300, 3, seed=1, noise=0.1)
+CITIES = np.array(["Rome", "Bern", "Oslo"])[np.arange(300) % 3]
+FRAME = pd.DataFrame(
+    {
+        "a": X[:, 0],
+        "b": X[:, 1],
+        "c": X[:, 2],
+        "city": CITIES,
+        "label": np.where(Y > 0, "yes", "no"),
+    }
+)
+SAID = [
+    f"please {'block my card' if sign > 0 else 'top me up'} number {i}" for i, sign in enumerate(Y)
+]
+
+
+def strong(**more: Any) -> StrongClassifier:
+    return StrongClassifier(n_estimators=8, random_state=0, **more)
+
+
+@pytest.mark.parametrize("make", [lambda f: f, pl.from_pandas, pa.Table.from_pandas])
+def test_frames_name_the_column_of_labels(make: Callable[[Any], Any]) -> None:
+    apart = strong().fit(FRAME.drop(columns="label"), FRAME["label"])
+    named = strong().fit(make(FRAME), "label")
+    assert named.feature_names_in_.tolist() == ["a", "b", "c", "city"]
+    assert named.certificate_ == apart.certificate_
+    assert np.array_equal(named.predict(make(FRAME)), apart.predict(FRAME.drop(columns="label")))
+
+
+def test_a_file_is_read_as_its_frame(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    FRAME.to_csv(path, index=False)
+    model = strong().fit(path, "label")
+    assert model.certificate_ == strong().fit(FRAME, "label").certificate_
+    assert model.predict(FRAME).shape == (300,)
+    assert strong().fit(str(path), "label").sentence_ == model.sentence_
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_a_file_of_columns_is_read_as_its_frame(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"rows.{kind}"
+    getattr(FRAME, f"to_{kind}")(path)
+    model = strong().fit(path, "label")
+    assert model.certificate_ == strong().fit(FRAME, "label").certificate_
+
+
+def test_a_large_file_is_drawn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.csv"
+    FRAME.drop(columns="city").to_csv(path, index=False)
+    monkeypatch.setattr(data_file, "LARGE_FILE", 1000)
+    model = StrongClassifier(n_estimators=3, random_state=0).fit(path, "label")
+    assert isinstance(model.estimator_, FilterBoostClassifier)
+    assert 0 < model.certificate_.size < 100
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.predict(FRAME[["a", "b", "c"]]).shape == (300,)
+
+
+def test_sparse_rows_are_those_of_the_dense_matrix() -> None:
+    rows = np.where(np.abs(X) < 0.5, 0.0, X)
+    dense = strong().fit(rows, Y)
+    for kind in (sparse.csr_matrix, sparse.csc_array):
+        model = strong().fit(kind(rows), Y)
+        assert model.certificate_ == dense.certificate_
+        assert np.array_equal(model.decision_function(kind(rows)), dense.decision_function(rows))
+
+
+def test_missing_values_are_welcome() -> None:
+    rows = X.copy()
+    rows[::7, 0] = np.nan
+    assert strong().fit(rows, Y).predict(rows).shape == (300,)
+
+
+@pytest.mark.parametrize("make", [lambda f: f, pl.from_pandas])
+def test_columns_that_read_like_sentences_are_texts(make: Callable[[Any], Any]) -> None:
+    frame = make(FRAME.assign(said=SAID))
+    model = strong().fit(frame, "label")
+    assert isinstance(model.estimator_, TextBoostClassifier)
+    assert model.choice_ == "lists of words by LogitBoost, because 'said' holds texts"
+    assert (model.predict(frame) == FRAME["label"].to_numpy()).mean() > 0.9
+
+
+def test_text_columns_can_be_named_or_denied(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"said": ["lost card", "top up"] * 30, "label": ["card", "top"] * 30})
+    named = strong(text_columns=["said"]).fit(frame, "label")
+    assert isinstance(named.estimator_, TextBoostClassifier)
+    assert not isinstance(strong().fit(frame, "label").estimator_, TextBoostClassifier)
+    path = tmp_path / "said.csv"
+    frame.to_csv(path, index=False)
+    from_file = strong(text_columns=["said"]).fit(path, "label")
+    assert from_file.predict(frame).tolist() == frame["label"].tolist()
+
+
+def test_a_series_of_texts_is_a_list_of_texts() -> None:
+    for texts in (pd.Series(SAID), pl.Series(SAID), np.array(SAID), tuple(SAID)):
+        assert isinstance(strong().fit(texts, Y).estimator_, TextBoostClassifier)
+
+
+def test_which_columns_are_texts_is_not_seen_from_certifying_rows() -> None:
+    seed = int(np.random.RandomState(0).randint(2**31))
+    apart = np.random.default_rng(seed).permutation(300)[:60]
+    cells = np.array(["short"] * 300, dtype=object)
+    cells[apart] = [SAID[i] for i in apart]
+    model = strong().fit(FRAME.assign(said=cells), "label")
+    assert not isinstance(model.estimator_, TextBoostClassifier)
+    assert model.estimator_.levels_.columns[4] == ("short",)
+
+
+def test_groups_are_set_apart_as_a_whole() -> None:
+    groups = np.arange(300) // 5
+    model = strong().fit(X, Y, groups=groups)
+    assert model.parts_ == {"learn": 215, "watch": 25, "certify": 60}
+    assert model.certificate_.bound == "dependent.group_bets"
+    assert model.certificate_.size == 12
+    assert "on average over groups" in model.sentence_
+    by_name = strong().fit(FRAME.assign(patient=groups), "label", groups="patient")
+    assert by_name.certificate_.size == 12
+    assert "patient" not in by_name.feature_names_in_
+
+
+def test_too_few_groups_certify_nothing() -> None:
+    model = strong().fit(X, Y, groups=np.arange(300) % 7)
+    assert "7 groups are too few to set any apart" in model.sentence_
+
+
+def test_the_latest_rows_certify() -> None:
+    times = np.random.default_rng(0).permutation(300)
+    latest = times >= 240
+    model = strong(delta=0.1).fit(X, Y, time=times)
+    assert model.certificate_.bound == "dependent.ordered_mixture"
+    assert model.certificate_.inputs["k"] == int(model.mistakes(X[latest], Y[latest]).sum())
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(times, unit="D")
+    for column in (days, days.strftime("%Y-%m-%d")):
+        dated = strong(delta=0.1).fit(FRAME.assign(day=column), "label", time="day")
+        assert dated.certificate_.size == 60
+        assert "day" not in dated.feature_names_in_
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "complaint"),
+    [
+        (lambda: strong().fit(X, "label"), ParameterError, "columns of X have no names"),
+        (lambda: strong().fit(FRAME, "nope"), DataError, "'nope', which is no column"),
+        (lambda: strong().fit("nowhere.csv", "y"), FileError, "no such file"),
+        (lambda: strong().fit("nowhere.csv"), ParameterError, "name the column"),
+        (lambda: strong().fit(X, Y, groups=Y, time=Y), ParameterError, "both given"),
+        (lambda: strong().fit(X, Y, groups=[1]), DataError, "groups has shape"),
+        (lambda: strong().fit(X, Y, time=[1]), DataError, "time has shape"),
+        (lambda: strong().fit(FRAME, "label", time="city"), DataError, "is no date"),
+        (lambda: strong().fit(X, Y, groups=[None] * 300), DataError, "missing values"),
+        (lambda: strong().fit(lambda: [], groups=Y), ParameterError, "rows in memory"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(
+    call: Callable[[], Any], kind: type[Exception], complaint: str
+) -> None:
+    with pytest.raises(kind, match=complaint):
+        call()
+
+
+# Rows are divided without a look at labels, and by as many as epsilon and delta ask for.
+
+
+EPSILONS = st.sampled_from([None, 0.01, 0.05, 0.2])
+
+
+@given(rows=st.integers(1, 5000), epsilon=EPSILONS, seed=st.integers(0, 99))
+def test_every_row_has_one_part(rows: int, epsilon: float | None, seed: int) -> None:
+    parts = by_chance(rows, epsilon, 0.05, seed)
+    together = np.concatenate([parts.learn, parts.watch, parts.certify])
+    assert np.array_equal(np.sort(together), np.arange(rows))
+    assert parts.certify.size == certifying_rows(rows, epsilon, 0.05) <= LARGEST_SHARE * rows + 1
+    assert parts.learn.size > 0
+    assert np.array_equal(parts.known, np.setdiff1d(np.arange(rows), parts.certify))
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.05, 0.2])
+def test_enough_certify_for_half_of_epsilon(epsilon: float) -> None:
+    rows = certifying_rows(10**6, epsilon, 0.05)
+    assert clopper_pearson(expected_mistakes(epsilon / 2, rows), rows, 0.05, 2) <= epsilon
+
+
+@given(groups=st.lists(st.integers(0, 80), min_size=50, max_size=300), seed=st.integers(0, 99))
+def test_no_group_has_two_parts(groups: list[int], seed: int) -> None:
+    numbers = np.unique(groups, return_inverse=True)[1]
+    parts = by_groups(numbers, None, 0.05, seed)
+    own = [set(numbers[part].tolist()) for part in (parts.learn, parts.watch, parts.certify)]
+    assert sum(map(len, own)) == len(set.union(*own)) == numbers.max() + 1
+    assert len(own[2]) == certifying_rows(int(numbers.max()) + 1, None, 0.05)
+
+
+def test_how_many_groups_certify_does_not_depend_on_their_sizes() -> None:
+    even = np.repeat(np.arange(60), 10)
+    uneven = np.repeat(np.arange(60), [1] * 59 + [5000])
+    first, second = (
+        np.unique(groups[by_groups(groups, None, 0.05, 3).certify]) for groups in (even, uneven)
+    )
+    assert np.array_equal(first, second)
+
+
+@given(times=st.lists(st.integers(0, 50), min_size=FEWEST, max_size=200))
+def test_learning_precedes_watching_and_watching_certifying(times: list[int]) -> None:
+    when = np.array(times)
+    if 2 * np.count_nonzero(when == when.max()) > when.size:
+        with pytest.raises(DataError, match="the latest time"):
+            by_time(when, None, 0.05)
+        return
+    parts = by_time(when, None, 0.05)
+    assert when[parts.learn].max() < when[parts.certify].min()
+    assert parts.certify.size > 0
+    if parts.watch.size:
+        assert when[parts.learn].max() <= when[parts.watch].min()
+        assert when[parts.watch].max() < when[parts.certify].min()
+
+
+def test_labels_of_certifying_rows_shape_nothing() -> None:
+    """A class that only they have would be a fourth, and of four classes fewer rounds are made."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(400, 2))
+    y = (np.sin(4 * X[:, 0]) + X[:, 1] > 0).astype(int) + (X[:, 0] * X[:, 1] > 0.3)
+    seed = int(np.random.RandomState(0).randint(2**31))
+    strange = y.copy()
+    strange[by_chance(400, None, 0.05, seed).certify[0]] = 9
+    one, other = (StrongClassifier(random_state=0).fit(X, labels) for labels in (y, strange))
+    assert len(one.ledger_) == len(other.ledger_)
+    assert (one.decision_function(X) == other.decision_function(X)).all()
+
+
+def test_a_missing_text_is_named_by_its_row() -> None:
+    with pytest.raises(DataError, match="row 0"):
+        StrongClassifier().fit([None, "lost card", "top up"] * 20, ["a", "b", "c"] * 20)
+
+
+# The hardest rows are named by their numbers in what was given to fit, by every estimator.
+
+
+PLANTED = (7, 77, 177, 277, 377, 477, 555)
+"""Rows far within one class that bear the label of the other."""
+ROWS = 600
+
+
+def separated() -> tuple[Any, Any]:
+    """Two classes far from each other, and wrong labels at known rows."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, ROWS)
+    X = rng.normal(size=(ROWS, 4))
+    X[:, 0] = np.where(y == 1, 1, -1) * rng.uniform(2.0, 3.0, ROWS)
+    y[list(PLANTED)] = 1 - y[list(PLANTED)]
+    return X, y
+
+
+def texts() -> tuple[list[str], Any]:
+    X, y = separated()
+    words = ["lovely" if row[0] > 0 else "dreadful" for row in X]
+    return words, y
+
+
+def boost(**parameters: Any) -> Callable[[], Any]:
+    return lambda: pacboost.BoostClassifier(
+        "adaboost", "stump", n_estimators=1, random_state=0, **parameters
+    )
+
+
+TABLES: dict[str, Callable[[], Any]] = {
+    "strong": lambda: pacboost.StrongClassifier(random_state=0),
+    "strong, looking early": lambda: pacboost.StrongClassifier(0.2, random_state=0),
+    "strong, epsilon missed": lambda: pacboost.StrongClassifier(0.001, random_state=0),
+    "adaboost": lambda: pacboost.AdaBoostClassifier(
+        n_estimators=1, certify="holdout", random_state=0
+    ),
+    "adaboost, certified by training rows": lambda: pacboost.AdaBoostClassifier(
+        n_estimators=1, certify="train", random_state=0
+    ),
+    "boost": boost(),
+    "boost, held out": boost(certify="holdout", early_stopping=True, calibrate="sigmoid"),
+    "by majority": lambda: pacboost.theory.BoostByMajority(certify="holdout", random_state=0),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.filterwarnings("ignore")
+def test_the_hardest_rows_are_those_with_wrong_labels(kind: str) -> None:
+    X, y = separated()
+    model = TABLES[kind]().fit(X, y)
+    hardest = model.ledger_.hardest(3)
+    assert {entry.row for entry in hardest} <= set(PLANTED)
+    assert [entry.label for entry in hardest] == [str(y[entry.row]) for entry in hardest]
+
+
+@pytest.mark.parametrize("kind", [pacboost.StrongClassifier, pacboost.TextBoostClassifier])
+@pytest.mark.filterwarnings("ignore")
+def test_the_hardest_texts_are_those_with_wrong_labels(kind: Any) -> None:
+    X, y = texts()
+    model = kind(random_state=0, n_estimators=20).fit(X, y)
+    assert {entry.row for entry in model.ledger_.hardest(3)} <= set(PLANTED)
+
+
+def test_groups_and_times_leave_the_numbers_as_they_were() -> None:
+    X, y = separated()
+    for known in ({"groups": np.arange(ROWS) // 4}, {"time": np.arange(ROWS)[::-1].copy()}):
+        model = pacboost.StrongClassifier(random_state=0).fit(X, y, **known)
+        assert {entry.row for entry in model.ledger_.hardest(3)} <= set(PLANTED)
+
+
+def test_a_file_and_its_report_name_rows_of_the_data(tmp_path: Path) -> None:
+    X, y = separated()
+    data, file, page = (tmp_path / name for name in ("rows.csv", "m.pacb", "m.html"))
+    lines = [
+        ",".join([*map(repr, map(float, row)), str(label)]) for row, label in zip(X, y, strict=True)
+    ]
+    data.write_text("\n".join(["a,b,c,d,label", *lines]))
+    fitted = CliRunner().invoke(
+        main, ["fit", str(data), "--target", "label", "--output", str(file)]
+    )
+    assert fitted.exit_code == 0, fitted.output
+    assert {e.row for e in pacboost.load(file).ledger_.hardest(3)} <= set(PLANTED)
+    assert all(check.holds for check in pacboost.verify(file))
+    written = CliRunner().invoke(main, ["report", str(file), "--output", str(page)])
+    assert written.exit_code == 0, written.output
+    section = page.read_text(encoding="utf-8").partition("Among the training rows")[2]
+    named = re.findall(r"<tr><td class=.?number.?>([\d,]+)</td>", section)[:3]
+    assert named
+    assert {int(number.replace(",", "")) for number in named} <= set(PLANTED)

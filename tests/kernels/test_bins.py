@@ -1,0 +1,160 @@
+"""Look-ups: codes and scores equal those of the plain twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import DTypeLike, NDArray
+
+from pacboost.kernels import bins
+from tests.kernels import naive
+
+SIZES = (0, 1, 2, 3, 127, 254, 255, 256, 300, 1000)
+Floats = NDArray[np.floating]
+CutList = list[NDArray[np.float64]]
+
+
+def some_cuts(generator: np.random.Generator, sizes: tuple[int, ...]) -> CutList:
+    """Distinct halves of whole numbers, so that many values fall on a cut exactly."""
+    return [np.sort(generator.choice(2000, size, replace=False) / 2.0 - 500) for size in sizes]
+
+
+def some_values(
+    generator: np.random.Generator, rows: int, columns: int, dtype: DTypeLike, order: str
+) -> Floats:
+    values = generator.integers(-1200, 1200, (rows, columns)) / 2.0
+    values[generator.random((rows, columns)) < 0.1] = np.nan
+    values[generator.random((rows, columns)) < 0.05] = -0.0
+    made: Floats = np.asarray(values, dtype=dtype, order="F" if order == "F" else "C")
+    return made
+
+
+def encoded(values: Floats, cuts: CutList, missing: int, dtype: DTypeLike) -> NDArray[np.integer]:
+    codes = np.empty(values.shape[::-1], dtype=dtype)
+    bins.encode(values, 0, np.arange(values.shape[1]), *bins.pack(cuts), missing, codes, 0)
+    return codes
+
+
+def scored(
+    values: Floats, columns: list[int], cuts: CutList, steps: CutList, missing: list[float]
+) -> NDArray[np.float64]:
+    packed, offsets = bins.pack(cuts)
+    heights = np.zeros(packed.size)
+    for start, own in zip(offsets[:-1], steps, strict=True):
+        heights[start : start + own.size] = own
+    scores = np.zeros(values.shape[0])
+    chosen = np.array(columns, dtype=np.int64)
+    bins.score(values, chosen, packed, offsets, heights, np.array(missing), scores)
+    return scores
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32),
+    sizes=st.lists(st.sampled_from(SIZES), min_size=1, max_size=6),
+    rows=st.integers(0, 600),
+    dtype=st.sampled_from(["f4", "f8"]),
+    order=st.sampled_from("CF"),
+)
+def test_codes_equal_the_twins(
+    seed: int, sizes: list[int], rows: int, dtype: str, order: str
+) -> None:
+    generator = np.random.default_rng(seed)
+    cuts = some_cuts(generator, tuple(sizes))
+    values = some_values(generator, rows, len(sizes), dtype, order)
+    missing = max(sizes) + 1
+    expected = naive.encode(values, cuts, missing)
+    code = np.uint8 if missing <= 255 else np.uint16
+    np.testing.assert_array_equal(encoded(values, cuts, missing, code), expected)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32),
+    sizes=st.lists(st.sampled_from(SIZES), min_size=1, max_size=6),
+    rows=st.integers(0, 600),
+    dtype=st.sampled_from(["f4", "f8"]),
+    order=st.sampled_from("CF"),
+)
+def test_scores_equal_the_twins(
+    seed: int, sizes: list[int], rows: int, dtype: str, order: str
+) -> None:
+    generator = np.random.default_rng(seed)
+    cuts = some_cuts(generator, tuple(sizes))
+    values = some_values(generator, rows, len(sizes) + 2, dtype, order)
+    columns = sorted(generator.choice(len(sizes) + 2, len(sizes), replace=False).tolist())
+    steps = [generator.integers(-(2**40), 2**40, size + 1) / 2.0**40 for size in sizes]
+    missing = (generator.integers(-(2**40), 2**40, len(sizes)) / 2.0**40).tolist()
+    expected = naive.score(values, columns, cuts, steps, missing)
+    np.testing.assert_array_equal(scored(values, columns, cuts, steps, missing), expected)
+
+
+def test_codes_are_written_from_the_start_row_on_and_nowhere_else() -> None:
+    values = np.array([[0.0], [5.0]])
+    codes = np.full((1, 5), 99, dtype=np.uint8)
+    bins.encode(values, 0, np.zeros(1, np.int64), *bins.pack([np.array([1.0])]), 2, codes, 2)
+    assert codes.tolist() == [[99, 99, 0, 1, 99]]
+
+
+def test_a_strided_view_is_read_like_its_copy() -> None:
+    generator = np.random.default_rng(2)
+    values = some_values(generator, 600, 6, "f8", "C")[::2, ::3]
+    cuts = some_cuts(generator, (5, 400))
+    expected = naive.encode(values, cuts, 401)
+    np.testing.assert_array_equal(encoded(values, cuts, 401, np.uint16), expected)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_largest_and_the_smallest_numbers_get_the_outer_codes(size: int) -> None:
+    cuts = [np.arange(float(size))]
+    values = np.array([[np.inf], [np.finfo(np.float64).max], [-np.inf]])
+    assert encoded(values, cuts, size + 1, np.uint16).tolist() == [[size, size, 0]]
+
+
+@pytest.mark.parametrize("size", [255, 256, 1000])
+def test_a_value_on_a_cut_is_not_above_it(size: int) -> None:
+    cuts = np.arange(float(size))
+    on, above = cuts[:, None], np.nextafter(cuts, np.inf)[:, None]
+    np.testing.assert_array_equal(encoded(on, [cuts], size + 1, np.uint16)[0], np.arange(size))
+    np.testing.assert_array_equal(
+        encoded(above, [cuts], size + 1, np.uint16)[0], np.arange(size) + 1
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_packed_cuts_end_with_an_infinity_and_fill_a_power_of_two(size: int) -> None:
+    packed, offsets = bins.pack([np.arange(float(size)), np.arange(3.0)])
+    width = int(offsets[1])
+    assert width == 2 if size <= 1 else width >= 256
+    assert width & (width - 1) == 0
+    assert packed[:size].tolist() == list(range(size))
+    assert np.isinf(packed[size:width]).all()
+    assert width > size
+
+
+def test_scores_are_added_to_what_was_there() -> None:
+    packed, offsets = bins.pack([np.array([1.0])])
+    heights = np.zeros(packed.size)
+    heights[:2] = [-1.0, 2.0]
+    scores = np.array([10.0, 20.0, 30.0])
+    values = np.array([[0.0], [3.0], [np.nan]])
+    bins.score(values, np.array([0]), packed, offsets, heights, np.array([0.5]), scores)
+    assert scores.tolist() == [9.0, 22.0, 30.5]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("cuts", [0, 1, 200, 300])
+def test_rows_are_coded_where_they_lie_as_their_copy_is(dtype: str, cuts: int) -> None:
+    draw = np.random.default_rng(cuts)
+    X = draw.normal(size=(900, 3)).astype(dtype)
+    X[draw.random(X.shape) < 0.05] = np.nan
+    packed = bins.pack([np.sort(draw.normal(size=size)) for size in (cuts, 5, 1)])
+    rows = draw.integers(900, size=700)
+    found, twin = np.empty((2, 3, rows.size), dtype=np.uint16)
+    assert bins.encode_rows(X, rows, *packed, 301, found)
+    bins.encode(X[rows], 0, np.arange(3), *packed, 301, twin, 0)
+    assert np.array_equal(found, twin)
+    X[rows[650], 1] = -np.inf
+    assert not bins.encode_rows(X, rows, *packed, 301, found)

@@ -1,0 +1,270 @@
+"""A first fit says that it compiles, if somebody waits for it."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import float64, int64
+from numba.types import UniTuple
+
+from pacboost.kernels.runtime import compile_helper, jit
+from pacboost.kernels.runtime.entry import address_of, caller
+from pacboost.kernels.runtime.jit import CompileNote
+from pacboost.kernels.runtime.lean_compiler import LEAN, LeanCompiler, PartLibrary, QuickFlags
+from pacboost.kernels.runtime.threads import using
+from pacboost.numerics import interactive
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "_said", False)
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_person_at_a_terminal_reads_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    jit.say_to_a_person()
+    jit.say_to_a_person()
+    assert screen.getvalue() == jit.NOTE + "\n"
+
+
+@pytest.mark.usefixtures("fresh")
+def test_nobody_reads_it_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    jit.say_to_a_person()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_notebook_shows_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell = types.SimpleNamespace(kernel=object())
+    module = types.SimpleNamespace(get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    assert interactive.in_notebook()
+    jit.say_to_a_person()
+    assert capsys.readouterr().err == jit.NOTE + "\n"
+
+
+@pytest.mark.usefixtures("fresh")
+def test_kernels_of_others_are_not_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    for function in (test_nobody_reads_it_in_a_file, None):
+        heard = types.SimpleNamespace(data={"dispatcher": types.SimpleNamespace(py_func=function)})
+        CompileNote().on_start(heard)
+    assert screen.getvalue() == ""
+
+
+PROGRAM = """
+import sys
+import numpy as np
+sys.stderr.isatty = lambda: True
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+AdaBoostClassifier(n_estimators=1, n_jobs=1).fit(np.arange(8.0)[:, None], np.arange(8) > 3)
+"""
+
+
+@pytest.mark.slow
+def test_a_fit_announces_what_it_compiles_and_not_what_it_loads(tmp_path: Path) -> None:
+    def stderr() -> str:
+        return subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+            check=True, capture_output=True, text=True,
+        ).stderr  # fmt: skip
+
+    assert stderr().count(jit.NOTE) == 1
+    assert jit.NOTE not in stderr()
+
+
+# The first fit of an installation: a second process compiles half, and the fit finds it.
+
+FIT = """
+import numpy as np
+from numba.core import event
+
+class Compiled(event.Listener):
+    def on_start(self, found):
+        print(found.data["dispatcher"].py_func.__name__)
+    def on_end(self, found):
+        pass
+
+event.register("numba:compile", Compiled())
+from pacboost import BoostClassifier
+from pacboost.kernels.runtime import compile_helper
+compile_helper.start(compile_helper.TREES)
+X = np.random.default_rng(0).normal(size=(700, 2))
+model = BoostClassifier(n_estimators=2, early_stopping=False).fit(X, X[:, 0] > 0)
+print("fitted")
+compile_helper._helper.wait()
+model.predict(X), model.predict(X[:3])
+"""
+FIT_STUMPS = FIT.replace("TREES", "STUMPS").replace("BoostClassifier", "AdaBoostClassifier")
+FIT_STUMPS = FIT_STUMPS.replace(", early_stopping=False", "")
+
+
+@pytest.fixture
+def nothing_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(jit, "_said", False)
+    monkeypatch.setattr(compile_helper, "_helper", None)
+    return tmp_path
+
+
+def test_a_note_is_written_and_the_second_process_can_be_ended(
+    nothing_compiled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compile_helper.start(compile_helper.TREES)
+    assert compile_helper.at_work()
+    compile_helper.stop()
+    assert not compile_helper.at_work()
+    assert capsys.readouterr().err.startswith("Note: compiling once for this machine")
+
+
+def test_nothing_is_started_where_nobody_waits(nothing_compiled: Path) -> None:
+    compile_helper.start_for_a_person(compile_helper.TREES)
+    assert not compile_helper.at_work()
+
+
+def test_later_runs_have_no_second_process(
+    nothing_compiled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (nothing_compiled / "kernels_ab12").mkdir()
+    (nothing_compiled / "kernels_ab12" / "grow_team.grow_tree-263.py311.0a1b.nbc").touch()
+    compile_helper.start(compile_helper.TREES)
+    assert not compile_helper.at_work()
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "here", "there"),
+    [(FIT, "log_costs", "grow_tree"), (FIT_STUMPS, "masses", "largest_edges")],
+)
+def test_the_fit_compiles_nothing_that_the_second_process_has_compiled(
+    tmp_path: Path, program: str, here: str, there: str
+) -> None:
+    ready = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=ready, check=True, capture_output=True, text=True
+    )
+    compiled, later = done.stdout.split("fitted")
+    assert here in compiled
+    assert there not in compiled
+    assert "give_values" not in compiled  # the first fit does without: training/run/quick.py
+    assert program is not FIT or later.split() == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_one_thread_has_no_second_process(
+    nothing_compiled: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    started: list[int] = []
+    monkeypatch.setattr(compile_helper, "person_waits", lambda: True)
+    monkeypatch.setattr(compile_helper, "start", lambda rules: started.append(count))
+    with using(count):
+        compile_helper.start_for_a_person(compile_helper.TREES)
+    assert started == ([] if count == 1 else [2])
+
+
+# Kernels, the parts that they are made of, and kernels called by their address.
+
+only_lean = pytest.mark.skipif(not LEAN, reason="other versions of numba compile in their own way")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "keep_on_disk", lambda compiled: None)
+
+
+@only_lean
+def test_a_part_is_linked_into_the_kernels_that_call_it_and_python_may_call_a_kernel() -> None:
+    @jit.part_of_kernels
+    def twice(x: float) -> float:
+        return 2 * x
+
+    @jit.kernel
+    def above(x: float) -> float:
+        return twice(x) + 1.0
+
+    @jit.kernel
+    def sums(values: Any) -> float:
+        total = 0.0
+        for k in range(values.size):
+            total += above(values[k]) + twice(values[k])
+        return total
+
+    compiled: Any = sums
+    assert sums(np.array([1.0, 2.0])) == 2 * 2 * 3.0 + 2
+    assert above(3.0) == 7.0
+    (form,) = compiled.overloads.values()
+    assert not isinstance(form.library, PartLibrary)
+    part: Any = twice
+    (form,) = part.overloads.values()
+    assert isinstance(form.library, PartLibrary)
+    assert form.library.get_pointer_to_function(form.fndesc.llvm_func_name) == 0
+
+
+def test_a_kernel_can_be_called_by_its_address() -> None:
+    kinds = (float64[::1], int64)
+
+    @jit.kernel
+    def ends(values: Any, place: int) -> tuple[float, float]:
+        return values[0], values[place]
+
+    ends_at = caller(UniTuple(float64, 2), kinds)
+
+    @jit.kernel
+    def difference(address: int, values: Any) -> float:
+        first, last = ends_at(address, values[1:], values.size - 2)
+        return float(last - first)
+
+    address = address_of(ends, kinds)
+    assert address == address_of(ends, kinds) > 0
+    assert difference(address, np.array([1.0, 2.0, 5.0])) == 3.0
+    compiled: Any = difference
+    (form,) = compiled.overloads.values()
+    assert "ends" not in " ".join(
+        function.name for function in form.library.get_defined_functions()
+    )
+
+
+def test_options_are_equal_if_they_were_set_alike() -> None:
+    first, second = QuickFlags(), QuickFlags()
+    first.nrt = second.nrt = True
+    assert first == second.copy()
+    assert hash(first) == hash(second.copy())
+    second.nrt = False
+    assert first != second
+    assert first != "flags"
+
+
+@only_lean
+def test_passes_that_kernels_do_not_need_are_left_out() -> None:
+    @jit.kernel
+    def one() -> int:
+        return 1
+
+    assert one() == 1
+    compiled: Any = one
+    (form,) = compiled.overloads.values()
+    (times,) = form.metadata["pipeline_times"].values()
+    names = " ".join(times)
+    assert "plain_lowering" in names
+    assert "inline_closure_likes" not in names
+    assert issubclass(compiled._compiler.pipeline_class, LeanCompiler)

@@ -1,0 +1,184 @@
+"""The best cut: the twin agrees, ties go to the first, and slack is kept to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as nph
+from numpy.typing import DTypeLike, NDArray
+
+from pacboost.kernels import stumps
+from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime.threads import using
+from tests.kernels import naive
+
+
+def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, int]:
+    edges = np.array([stumps.scan(own, missing, stumps.NEVER)[0] for own in histogram])
+    feature, wanted = stumps.first_feature(edges, slack)
+    _, cut, difference = stumps.scan(histogram[feature], missing, wanted)
+    return feature, cut, int(difference)
+
+
+HISTOGRAMS = nph.arrays(
+    np.int64,
+    nph.array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=9),
+    elements=st.one_of(st.integers(-3, 3), st.integers(-(2**50), 2**50)),
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(histogram=HISTOGRAMS, slack=st.sampled_from([0, 1, 5, 2**49]), padding=st.integers(0, 2))
+def test_the_cut_equals_the_twins(histogram: NDArray[np.int64], slack: int, padding: int) -> None:
+    missing = max(1, histogram.shape[1] - 1 - padding)
+    assert best_cut(histogram, missing, slack) == naive.best_cut(histogram, missing, slack)
+
+
+@settings(deadline=None, max_examples=100)
+@given(histogram=HISTOGRAMS)
+def test_no_stump_has_a_larger_edge_than_the_cut(histogram: NDArray[np.int64]) -> None:
+    missing = histogram.shape[1] - 1
+    feature, _, difference = best_cut(histogram, missing, 0)
+    found = abs(difference) + abs(int(histogram[feature, missing]))
+    for own in histogram.tolist():
+        for cut in range(missing):
+            edge = sum(own[cut + 1 : missing]) - sum(own[: cut + 1])
+            assert abs(edge) + abs(own[missing]) <= found
+
+
+def test_of_equal_edges_the_first_feature_and_the_lowest_cut_win() -> None:
+    histogram = np.array([[1, 0, 0, 0], [-4, 0, 4, 0], [4, 0, -4, 0]])
+    assert best_cut(histogram, 3, 0) == (1, 0, 8)
+
+
+def test_within_slack_an_earlier_cut_wins_over_a_larger_edge() -> None:
+    histogram = np.array([[-9, 0, 0], [-10, 0, 0]])
+    assert best_cut(histogram, 2, 0) == (1, 0, 10)
+    assert best_cut(histogram, 2, 1) == (0, 0, 9)
+
+
+def test_missing_rows_add_to_the_edge_whatever_their_sign() -> None:
+    histogram = np.array([[-5, 5, 0], [-1, 1, -20]])
+    assert best_cut(histogram, 2, 0) == (1, 0, 2)
+
+
+def test_features_without_cuts_give_the_constant_rule() -> None:
+    histogram = np.array([[7, 0], [9, 0]])
+    assert best_cut(histogram, 1, 0) == (1, 0, -9)
+
+
+# Histograms kept up to date equal histograms counted afresh.
+
+
+def some_codes(
+    generator: np.random.Generator, columns: int, rows: int, bins: int, dtype: DTypeLike
+) -> NDArray[np.unsignedinteger]:
+    codes: NDArray[np.unsignedinteger] = generator.integers(0, bins, (columns, rows)).astype(dtype)
+    return codes
+
+
+def some_signs(generator: np.random.Generator, rows: int) -> NDArray[np.int8]:
+    return generator.choice(np.array([-1, 1], dtype=np.int8), rows)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 2**32),
+    columns=st.integers(1, 9),
+    rows=st.integers(1, 300),
+    wide=st.booleans(),
+    rounds=st.integers(1, 4),
+)
+def test_an_updated_histogram_equals_one_counted_afresh(
+    seed: int, columns: int, rows: int, wide: bool, rounds: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    bins = 1000 if wide else 256
+    codes = some_codes(generator, columns, rows, bins, np.uint16 if wide else np.uint8)
+    seen = np.zeros(rows, dtype=np.int64)
+    sums = np.zeros((columns, bins), dtype=np.int64)
+    weights = generator.integers(1, 2**40, rows)
+    for _ in range(rounds):
+        signs = some_signs(generator, rows)
+        total = stumps.update(codes, weights, signs, seen, 0, sums)
+        assert total == weights.sum()
+        np.testing.assert_array_equal(seen, weights * signs)
+        np.testing.assert_array_equal(sums, naive.histogram(codes, weights * signs, bins))
+        changed = generator.random(rows) < 0.5
+        weights = np.where(changed, generator.integers(1, 2**40, rows), weights)
+
+
+@pytest.mark.parametrize("rows", [16_383, 16_384, 16_385, 50_000])
+@pytest.mark.parametrize(("columns", "dtype"), [(5, np.uint8), (4, np.uint16)])
+def test_blocks_of_rows_add_up(rows: int, columns: int, dtype: DTypeLike) -> None:
+    generator = np.random.default_rng(rows)
+    codes = some_codes(generator, columns, rows, 200, dtype)
+    signs = some_signs(generator, rows)
+    seen = np.zeros(rows, dtype=np.int64)
+    sums = np.zeros((columns, 200), dtype=np.int64)
+    for _ in range(3):
+        weights = generator.integers(1, 2**30, rows)
+        assert stumps.update(codes, weights, signs, seen, 0, sums) == weights.sum()
+    np.testing.assert_array_equal(sums, naive.histogram(codes, weights * signs, 200))
+
+
+def test_shares_of_the_rows_add_up_to_the_whole() -> None:
+    generator = np.random.default_rng(3)
+    rows = 40_000
+    codes = some_codes(generator, 3, rows, 50, np.uint8)
+    signs = some_signs(generator, rows)
+    weights = generator.integers(1, 2**30, rows)
+    seen = np.zeros(rows, dtype=np.int64)
+    sums = np.zeros((3, 50), dtype=np.int64)
+    total = 0
+    for a, b in [(0, 17_000), (17_000, 17_001), (17_001, rows)]:
+        total += int(stumps.update(codes, weights[a:b], signs[a:b], seen[a:b], a, sums))
+    assert total == weights.sum()
+    np.testing.assert_array_equal(sums, naive.histogram(codes, weights * signs, 50))
+
+
+def test_sums_stay_exact_up_to_the_largest_total() -> None:
+    codes = np.zeros((1, 2), dtype=np.uint8)
+    seen = np.zeros(2, dtype=np.int64)
+    sums = np.zeros((1, 1), dtype=np.int64)
+    weights = np.array([2**53 - 1, 1])
+    stumps.update(codes, weights, np.array([1, -1], dtype=np.int8), seen, 0, sums)
+    assert sums[0, 0] == 2**53 - 2
+
+
+def test_nothing_is_added_when_nothing_changed() -> None:
+    codes = np.array([[0, 1]], dtype=np.uint8)
+    weights = np.array([3, 4])
+    signs = np.array([1, -1], dtype=np.int8)
+    sums = np.zeros((1, 2), dtype=np.int64)
+    seen = np.array([3, -4])
+    assert stumps.update(codes, weights, signs, seen, 0, sums) == 7
+    assert sums.tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize("members", [1, 2, 3, 7])
+@pytest.mark.parametrize("columns", [1, 5])
+def test_a_team_counts_what_one_thread_counts(
+    members: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(team, "cores", lambda: members)
+    generator = np.random.default_rng(members)
+    rows, missing = 5_000, 40
+    codes = some_codes(generator, columns, rows, missing + 1, np.uint8)
+    sums = np.zeros((columns, missing + 3), dtype=np.int64)
+    partial = generator.integers(-9, 9, (members - 1, *sums.shape))  # what an earlier round left
+    seen, edges = np.zeros(rows, dtype=np.int64), np.zeros(columns, dtype=np.int64)
+    for _ in range(3):
+        weights, signs = generator.integers(1, 2**40, rows), some_signs(generator, rows)
+        totals = np.zeros(members, dtype=np.int64)
+        with using(members):
+            team.together(
+                stumps.largest_edges, codes, weights, signs, seen, missing, sums, partial,
+                edges, totals,
+            )  # fmt: skip
+        assert totals.sum() == weights.sum()
+        expected = naive.histogram(codes, weights * signs, missing + 3)
+        np.testing.assert_array_equal(sums, expected)
+        assert edges.tolist() == [stumps.scan(own, missing, stumps.NEVER)[0] for own in expected]
