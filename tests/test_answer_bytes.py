@@ -188,8 +188,8 @@ def said(kind: str, name: str, *given: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if name in OF_VOTES or name == "monitored":
-                function: Any = OF_VOTES.get(name, monitored)
-                return function(model, *given)
+                ask: Callable[..., Any] = OF_VOTES.get(name, monitored)
+                return ask(model, *given)
             found = getattr(model, name)
             return found(*given, **options) if callable(found) else found
     except (PacboostError, AttributeError):

@@ -97,7 +97,8 @@ def test_importances_are_shares_or_what_was_measured() -> None:
     model, own = fitted("stumps"), Figure().subplots()
     axes: Any = plots.importances(model, ax=own, top=1)
     assert axes is own
-    assert axes.patches[0].get_width() == pytest.approx(max(model.feature_importances_))
+    bar: Any = own.patches[0]
+    assert bar.get_width() == pytest.approx(max(model.feature_importances_))
     measured = model.permutation_importances(X, y, repeats=1, random_state=0)
     assert plots.importances(model, measured).get_xlabel().startswith("error: worse by")
     assert len(plots.importances(fitted("forest"), top=4).patches) == 4

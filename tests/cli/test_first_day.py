@@ -366,4 +366,4 @@ def test_training_rows_are_refused_without_a_number_that_means_nothing() -> None
 
 def test_an_argument_that_came_twice_is_named() -> None:
     with pytest.raises(DataTypeError, match=r"compare got 'boosters' twice.*in this order"):
-        pacboost.compare(X, Y, "logit", boosters=["adaboost"])
+        pacboost.compare(X, Y, "logit", boosters=["adaboost"])  # type: ignore[misc]
