@@ -56,9 +56,7 @@ def test_it_names_its_extras_and_its_command(wheel: Path) -> None:
         (metadata,) = [name for name in held.namelist() if name.endswith("METADATA")]
         (points,) = [name for name in held.namelist() if name.endswith("entry_points.txt")]
         said = Parser().parsestr(held.read(metadata).decode())
-        assert {"frames", "parquet", "sql", "onnx", "plots"} <= set(
-            said.get_all("Provides-Extra") or []
-        )
+        assert {"frames", "sql", "onnx", "plots"} <= set(said.get_all("Provides-Extra") or [])
         assert "pacboost = pacboost.cli.main:main" in held.read(points).decode()
 
 

@@ -18,7 +18,7 @@ from sklearn.datasets import load_breast_cancer
 
 import pacboost
 from pacboost import AdaBoostClassifier
-from pacboost.reports import text as pictures
+from pacboost.reports import plots as pictures
 
 Margins = dict[int, NDArray[np.float64]]
 

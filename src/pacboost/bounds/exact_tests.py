@@ -14,7 +14,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, gammaln
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import SLACK, confidence
@@ -35,6 +34,8 @@ def sign_test_p(b: int, c: int) -> float:
     >>> round(sign_test_p(1, 9), 6)
     0.021484
     """
+    from scipy.special import bdtr
+
     fewer, more = sorted((b, c))
     return min(1.0, 2 * float(bdtr(fewer, fewer + more, 0.5)))
 
@@ -198,6 +199,8 @@ def _law(few: int, many: int) -> NDArray[np.float64]:
 
 
 def _log_choose(n: float, k: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.special import gammaln
+
     inside = (k >= 0) & (k <= n)
     known = np.where(inside, k, 0.0)
     found = gammaln(n + 1) - gammaln(known + 1) - gammaln(n - known + 1)

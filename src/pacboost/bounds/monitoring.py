@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
@@ -97,6 +96,8 @@ def rows_to_see(
     >>> rows_to_see(0.05, 0.08, 3.0)
     1313
     """
+    from scipy.stats import binom
+
     if not probability("before", before) < probability("after", after):
         raise ParameterError(
             f"before is {before:g} and after is {after:g}; only an error that grows can be seen"

@@ -15,8 +15,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc
-from scipy.stats import binom, nbinom
 
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.search import check_rate, crossing, from_here_on, smallest
@@ -39,6 +37,8 @@ def rows_to_pass(epsilon: float, delta: float, error: float = 0.0, power: float 
     >>> rows_to_pass(0.01, 0.05), rows_to_pass(0.1, 0.05, error=0.05)
     (299, 263)
     """
+    from scipy.special import betainc
+
     enough = rows_to_pass_by_chernoff(epsilon, delta, error, power)
     if error == 0:
         return _first_row(0, epsilon, delta)
@@ -77,6 +77,8 @@ def rows_of_all_to_pass(
     >>> rows_of_all_to_pass(0.01, 0.05, 0.05), rows_of_all_to_pass(0.2, 0.1, 0.05, error=0.05)
     (6898, 1267)
     """
+    from scipy.stats import binom
+
     more = (1 + probability("power", power)) / 2
     many = rows_to_pass(epsilon, delta, error, more)
     sure = rows_of_all(many, share, power / more)
@@ -101,6 +103,8 @@ def rows_of_all(rows: int, share: float, power: float) -> int:
     >>> rows_of_all(59, 0.01, 0.9)
     6898
     """
+    from scipy.stats import binom
+
     probability("share", share)
     return smallest(lambda n: binom.sf(rows - 1, n, share) >= power, rows, f"a share of {share:g}")
 
@@ -114,12 +118,16 @@ def chance_of_all_to_pass(
     >>> round(chance_of_all_to_pass(5900, 0.01, 0.05, 0.05), 3)
     0.518
     """
+    from scipy.stats import binom
+
     rows = _likely(n, share)
     return total(binom.pmf(rows, n, share) * _chances_to_pass(rows, epsilon, delta, error))
 
 
 def _chances_to_pass(rows: Doubles, epsilon: float, delta: float, error: float) -> Doubles:
     """The chance to pass by each of these numbers of rows, which rise by 1."""
+    from scipy.special import betainc
+
     least, most = (allowed_mistakes(int(n), epsilon, delta) for n in rows[[0, -1]])
     first = _first_rows(np.arange(least + 1.0, most + 1), epsilon, delta)
     allowed = least + np.searchsorted(first, rows, side="right")
@@ -177,6 +185,8 @@ def chance_to_pass(n: int, epsilon: float, delta: float, error: float = 0.0) -> 
     >>> round(chance_to_pass(129, 0.1, 0.05, error=0.05), 3)
     0.682
     """
+    from scipy.special import betainc
+
     allowed = allowed_mistakes(n, epsilon, delta)
     return 0.0 if allowed < 0 else float(betainc(n - allowed, allowed + 1, 1 - error))
 
@@ -197,6 +207,8 @@ def allowed_mistakes(n: int, epsilon: float, delta: float) -> int:
 
 def _first_row(mistakes: int, epsilon: float, delta: float) -> int:
     """The smallest n at which so many mistakes pass: a quantile, corrected by the bound itself."""
+    from scipy.stats import nbinom
+
     n = int(nbinom.isf(delta, mistakes + 1, epsilon)) + mistakes + 1
     while not _passes(mistakes, n, epsilon, delta):
         n += 1
@@ -207,6 +219,8 @@ def _first_row(mistakes: int, epsilon: float, delta: float) -> int:
 
 def _first_rows(mistakes: Doubles, epsilon: float, delta: float) -> Doubles:
     """The same for many numbers of mistakes; where rounding decides, one row too many."""
+    from scipy.stats import nbinom
+
     return np.asarray(nbinom.isf(delta * (1 - 1e-12), mistakes + 1, epsilon) + mistakes + 1)
 
 

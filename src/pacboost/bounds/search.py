@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
-
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 
@@ -93,4 +91,6 @@ def crossing(difference: Callable[[float], float], low: float, high: float) -> f
     >>> round(crossing(lambda t: t * t - 2, 0.0, 2.0), 9)
     1.414213562
     """
+    from scipy.optimize import brentq
+
     return float(brentq(difference, low, high, xtol=1e-15, rtol=1e-14))

@@ -32,7 +32,7 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.learners import Scripted
-from pacboost.training.bags.members import Member
+from pacboost.training.bags.members import BagMember
 from pacboost.training.run.margins import largest, norm, normalised
 
 # What a round left behind, as the page needs it, whichever way the rule was made.
@@ -309,7 +309,7 @@ def forced_rules(parent: LabRun, after: int) -> dict[int, Hypothesis]:
 class MemberRule(Rule):
     """A member of a bagged vote as a rule that answers -1 or +1."""
 
-    member: Member
+    member: BagMember
 
     @property
     def inner(self) -> Any:

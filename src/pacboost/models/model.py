@@ -30,7 +30,7 @@ from pacboost.sources.text import TextFeatures
 from pacboost.training.metrics import steepness
 
 
-class Named:
+class NamedColumns:
     """A model with names for its columns, their levels and its answers."""
 
     @property
@@ -48,7 +48,7 @@ class Named:
 
 
 @dataclass(frozen=True, eq=False)
-class Model(Named):
+class Model(NamedColumns):
     """The result of a fit; ``bins`` is None when the learner did not use any."""
 
     classes: NDArray[Any]
@@ -152,7 +152,7 @@ class Model(Named):
 
 
 @dataclass(frozen=True, eq=False)
-class ForestModel(Named):
+class ForestModel(NamedColumns):
     """What the fit of a forest leaves behind."""
 
     kind: str

@@ -18,7 +18,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainccinv, gammaln
 
 from pacboost.numerics.same_bits import exp
 
@@ -81,6 +80,8 @@ def claims_at_once(n: int, delta: float) -> int:
 
 def _all_hold(n: int, nats: float) -> float:
     """P[U₍ₖ₎ ≤ u_k for all ranks of the list], where each fails with probability exp(-nats)."""
+    from scipy.special import betainccinv
+
     law, least, before, places = np.ones(1), 0, 0.0, np.array(ranks(n))
     # They are rounded down, and so is the probability.
     ends = betainccinv(places, n - places + 1, math.exp(-nats)) * (1 - SLACK)
@@ -108,5 +109,7 @@ def _poisson(mean: float) -> tuple[int, Floats]:
 
 
 def _log_poisson(numbers: NDArray[np.int64], mean: float) -> Floats:
+    from scipy.special import gammaln
+
     powers = numbers * math.log(mean) if mean > 0 else np.where(numbers == 0, 0.0, -np.inf)
     return np.asarray(powers - mean - gammaln(numbers + 1.0))

@@ -19,7 +19,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, gammaln
 
 from pacboost.numerics.same_bits import exp, log, row_totals
 
@@ -126,6 +125,8 @@ def _likely(n: int, p: Floats, delta: float, most: int) -> tuple[NDArray[np.int6
 
     That is by Bernstein's inequality, with the largest variance.
     """
+    from scipy.special import gammaln
+
     if not p.size:
         return np.zeros(1, dtype=np.int64), np.zeros((0, 1))
     nats = math.log(1e15 / delta)
@@ -141,6 +142,8 @@ def _likely(n: int, p: Floats, delta: float, most: int) -> tuple[NDArray[np.int6
 
 def _below(most: NDArray[np.int64], n: int | NDArray[np.int64], p: Floats) -> Floats:
     """Return P[Bin(n, p) ≤ most]; 0 below 0, and 1 from n on."""
+    from scipy.special import betainc
+
     inside = (most >= 0) & (most < n)
     found = betainc(np.where(inside, n - most, 1), np.where(inside, most + 1, 1), 1 - p)
     return np.asarray(np.where(inside, found, (most >= 0) * 1.0))

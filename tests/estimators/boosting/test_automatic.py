@@ -12,6 +12,7 @@ from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.automatic import GIVEN, Settings, Trial, is_automatic, tried
+from pacboost.estimators.boosting.certifying import divide
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.strong.candidates import choose
@@ -173,7 +174,7 @@ def test_certifying_rows_have_no_say() -> None:
     """Other labels of the rows that certify change the certificate, and nothing else."""
     X, y = world(400)
     model = BoostClassifier(certify="holdout", random_state=0).fit(X, y)
-    learned = model._divide(X, y, None, draw_seed(0)).rows
+    learned = divide(model, X, y, None, draw_seed(0)).rows
     assert learned is not None
     apart = np.setdiff1d(np.arange(400), learned)
     assert apart.size == 80

@@ -139,8 +139,6 @@ def test_m1_is_certified(learner: Any) -> None:
         ({"learner": "stump", "max_leaves": 4}, "Stump has no parameter 'max_leaves'"),
         ({"learner": BLACK_BOX, "max_depth": 4}, "has no parameter 'max_depth'"),
         ({"booster": "gentle", "l2": 1.0}, "Gentle has no parameter 'l2'.*learning_rate"),
-        ({"booster": AdaBoost(multiclass="m1")}, "Logit has no parameter 'multiclass'"),
-        ({"booster": "adaboost", "multiclass": "x"}, "multiclass is 'x'; it may be 'mh', 'm1'"),
         ({"n_estimators": 0}, "n_estimators is 0; it must be a whole number, 1 or more"),
         ({"n_estimators": 2.5}, "n_estimators is 2.5"),
         ({"max_leaves": 1}, "max_leaves is 1; it may be 2 to"),
@@ -331,6 +329,11 @@ def test_several_labels_go_with_other_parameters(options: dict[str, Any]) -> Non
     model = BoostClassifier("adaboost", n_estimators=10, random_state=0, **options).fit(X, y)
     assert np.mean(model.predict(X) != y) < 0.2
     assert 0 < model.certificate_.value < 1
+
+
+def test_an_unknown_way_to_reduce_many_classes_is_refused() -> None:
+    with pytest.raises(ParameterError, match="multiclass is 'x'; it may be 'mh', 'm1'"):
+        AdaBoost(multiclass="x")
 
 
 @pytest.mark.parametrize(

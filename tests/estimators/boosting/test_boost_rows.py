@@ -79,7 +79,7 @@ def test_rows_of_your_own_stop_it(early_stopping: Any) -> None:
 
 def test_few_rows_are_not_held_back_unless_asked() -> None:
     X, y = world()
-    ledger = BoostClassifier(**QUICK).fit(X, y).ledger_
+    ledger = BoostClassifier(**QUICK | {"early_stopping": "auto"}).fit(X, y).ledger_
     assert (ledger.rows, len(ledger), ledger.metric) == (240, 60, "")
     assert ledger.stopped == "all 60 rounds are done"
 

@@ -419,7 +419,7 @@ WAYS: dict[str, dict[str, Any]] = {
 EACH = pytest.mark.parametrize("told", WAYS.values(), ids=WAYS)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", 2000)
     monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
@@ -430,6 +430,7 @@ def bytes_of(source: Any, target: str | None = None, **told: Any) -> bytes:
     return model_bytes(model.model_) + model.certificate_.to_json().encode()
 
 
+@pytest.mark.usefixtures("small_helpings")
 @EACH
 def test_threads_and_repetition_change_nothing(told: dict[str, Any]) -> None:
     X, y = noisy(70_000)  # more than one span of rows
@@ -440,12 +441,14 @@ def test_threads_and_repetition_change_nothing(told: dict[str, Any]) -> None:
     assert bytes_of((X, y), n_jobs=1, **{**told, "random_state": 1}) != first
 
 
+@pytest.mark.usefixtures("small_helpings")
 def test_threads_change_nothing_with_three_classes() -> None:
     X, y = noisy(70_000, classes=3)
     told: dict[str, Any] = {"n_estimators": 5, "sample_rows": 40_000}
     assert bytes_of((X, y), n_jobs=2, **told) == bytes_of((X, y), n_jobs=1, **told)
 
 
+@pytest.mark.usefixtures("small_helpings")
 @EACH
 def test_sizes_of_batches_change_nothing(told: dict[str, Any], tmp_path: Path) -> None:
     X, y = noisy(6000)
@@ -459,6 +462,7 @@ def test_sizes_of_batches_change_nothing(told: dict[str, Any], tmp_path: Path) -
         assert bytes_of(Choppy(oracle(), sizes), **told) == first
 
 
+@pytest.mark.usefixtures("small_helpings")
 def test_sizes_of_batches_of_a_world_change_nothing() -> None:
     world = LabelNoise(hastie(4), 0.1)
     first = bytes_of(WorldOracle(world, 3), n_certify=200)
@@ -466,6 +470,7 @@ def test_sizes_of_batches_of_a_world_change_nothing() -> None:
         assert bytes_of(Choppy(WorldOracle(world, 3), sizes), n_certify=200) == first
 
 
+@pytest.mark.usefixtures("small_helpings")
 @EACH
 def test_the_order_in_which_files_are_listed_changes_nothing(
     told: dict[str, Any], tmp_path: Path
@@ -479,6 +484,7 @@ def test_the_order_in_which_files_are_listed_changes_nothing(
     assert bytes_of(f"{folder}/*.parquet", "y", **told) == first
 
 
+@pytest.mark.usefixtures("small_helpings")
 def test_other_seeds_draw_other_rows(tmp_path: Path) -> None:
     X, y = noisy(5000)
     folder = write_parquet(tmp_path / "data", X, y)
@@ -488,6 +494,7 @@ def test_other_seeds_draw_other_rows(tmp_path: Path) -> None:
     assert len(worlds) == 4
 
 
+@pytest.mark.usefixtures("small_helpings")
 def test_kinds_of_arrays_change_nothing() -> None:
     X, y = noisy(4000)
     names = [f"x{j}" for j in range(4)]
@@ -502,6 +509,7 @@ def test_kinds_of_arrays_change_nothing() -> None:
     assert bytes_of((X, y), n_estimators=20).startswith(model_bytes(first.model_))
 
 
+@pytest.mark.usefixtures("small_helpings")
 def test_an_iterator_is_a_list_that_ends() -> None:
     X, y = noisy(9000)
     batches = [(X[k : k + 700], y[k : k + 700]) for k in range(0, 9000, 700)]
@@ -509,6 +517,7 @@ def test_an_iterator_is_a_list_that_ends() -> None:
     assert bytes_of(iter(batches), **told) == bytes_of(StreamOracle(batches), **told)
 
 
+@pytest.mark.usefixtures("small_helpings")
 def test_clocks_have_no_part_in_it() -> None:
     X, y = noisy(3000)
     slow = small(callbacks=[lambda event: bool(sum(range(20_000)) < 0)]).fit(X, y)

@@ -187,7 +187,7 @@ def test_pictures(model: Any) -> None:
     drawn = {own.get_label(): np.column_stack(own.get_data()) for own in by_alarms.lines}
     assert drawn["guaranteed"][:, 1].max() < drawn["seen"][:, 1].max() + 1e-12
     assert (np.diff(drawn["guaranteed"][:, 1]) >= 0).all()
-    with pytest.raises(DataError, match="give two axes"):
+    with pytest.raises(DataError, match="give more axes"):
         made.plot(by_alarms)
 
 

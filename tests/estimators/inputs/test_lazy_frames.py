@@ -116,4 +116,4 @@ def test_what_is_not_lazy_is_left_alone() -> None:
 
 def test_methods_keep_their_signatures_and_docstrings() -> None:
     assert list(inspect.signature(AdaBoostClassifier.predict).parameters) == ["self", "X"]
-    assert (BoostRegressor.predict.__doc__ or "").startswith("Give a number")
+    assert (BoostRegressor.predict.__doc__ or "").startswith("Return a number")

@@ -78,7 +78,7 @@ def fit(kind: str = "two", *, holes: bool = False, **options: Any) -> BoostClass
         ("two", {"class_weight": "balanced", "early_stopping": True}),
         ("words", {}),
         ("words", {"booster": "mada", "learner": "stump"}),
-        ("words", {"booster": "adaboost", "multiclass": "m1"}),
+        ("words", {"booster": AdaBoost(multiclass="m1")}),
         ("words", {"calibrate": "isotonic", "validation_fraction": 0.3}),
         ("four", {}),
         ("four", {"booster": "adaboost"}),

@@ -10,7 +10,7 @@ from pacboost.samples.sample import Sample, signs_of
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bag, Bags, OutOfBagVotes, Rows, Settling
-from pacboost.training.bags.members import Answers, ConstantMember, Maker, Member
+from pacboost.training.bags.members import Answers, BagMember, ConstantMember, Maker
 
 ROWS = 60
 
@@ -18,14 +18,14 @@ ROWS = 60
 class Coins(Maker):
     """Members that name one class for all rows, by the seed of their bag."""
 
-    def make(self, bag: Bag) -> Member:
+    def make(self, bag: Bag) -> BagMember:
         return ConstantMember(bag.seed % 2)
 
 
 class Right(Coins):
     """Members that know all labels."""
 
-    def out_of_bag(self, member: Member, rows: NDArray[np.intp]) -> Answers:
+    def out_of_bag(self, member: BagMember, rows: NDArray[np.intp]) -> Answers:
         return np.asarray(self.targets[rows])
 
 

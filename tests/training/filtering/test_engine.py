@@ -32,7 +32,7 @@ from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.plan import FilteringPlan, MeanTest, draws_for
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.rows import RowEncoder, ScoredRows
+from pacboost.training.filtering.rows import MarginRows, RowEncoder
 from pacboost.training.filtering.stream import Stream
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.training.filtering.setups import coded, cube, cube_bins
@@ -168,7 +168,7 @@ def intervals_missed(run: Filtering, world: BooleanConcept) -> int:
 class TrustsItsSample(Filtering):
     """A broken twin: tests μ on the sample it has just been trained on."""
 
-    def boost(self, kept: ScoredRows) -> Iterator[Any]:
+    def boost(self, kept: MarginRows) -> Iterator[Any]:
         yield from super().boost(kept)
         stands = self.vote_so_far.score(kept)
         test = MeanTest(self.plan.delta / 2)

@@ -18,7 +18,7 @@ from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.training.filtering.rows import EncodedRows, Floats, RowEncoder, ScoredRows, VoteSoFar
+from pacboost.training.filtering.rows import EncodedRows, Floats, MarginRows, RowEncoder, VoteSoFar
 from tests.training.filtering.setups import BOOSTERS, coded, cube, cube_bins, vote_so_far
 
 X = np.arange(12.0).reshape(6, 2)
@@ -197,7 +197,7 @@ def test_ties_are_wrong() -> None:
 
 def _wrong(margins: Floats, signs: Signs) -> list[bool]:
     rows, ones = coded(ArrayTable(np.zeros((len(signs), 1))), signs), np.ones(len(signs))
-    scored = ScoredRows(rows.table, rows.signs, None, rows.rows, margins, ones, ones, None)
+    scored = MarginRows(rows.table, rows.signs, None, rows.rows, margins, ones, ones, None)
     return [bool(row) for row in scored.wrong]
 
 

@@ -36,7 +36,7 @@ from pacboost.samples.sample import Sample, unlabelled
 from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags, in_order
 from pacboost.training.bags.forest import TreeMember
-from pacboost.training.bags.members import Answers, Maker, Member, for_bags
+from pacboost.training.bags.members import Answers, BagMember, Maker, for_bags
 
 
 @dataclass(eq=False, repr=False)
@@ -99,7 +99,7 @@ class BaggingBase(Bagged):
         blocks = (block.T.astype(np.float64) for _, block in table.blocks())
         return digest(repr((table.n_rows, table.n_columns, table.levels)), *blocks)
 
-    def _members_so_far(self, maker: Maker) -> list[Member]:
+    def _members_so_far(self, maker: Maker) -> list[BagMember]:
         return list(self._members)
 
     def _keep_members(self, run: Bagging, examples: LabelledRows) -> None:
@@ -121,7 +121,7 @@ class BaggingBase(Bagged):
             return
         yield from in_order(lambda member: member.answers(sample), members, threads(self.n_jobs))
 
-    def _made(self) -> list[Member]:
+    def _made(self) -> list[BagMember]:
         check_is_fitted(self)
         return self._members
 

@@ -23,7 +23,7 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM
 from pacboost.sources.oracles.stream import PushedOracle
 from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
-from pacboost.training.filtering.rows import ScoredRows, VoteSoFar
+from pacboost.training.filtering.rows import MarginRows, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows, Stream
 from pacboost.training.metrics import steepness
 
@@ -233,7 +233,7 @@ class Session:
             return None
 
 
-def _counted(rows: ScoredRows, potential: str) -> HeldOut | None:
+def _counted(rows: MarginRows, potential: str) -> HeldOut | None:
     """Count the classes of certifying rows and what is predicted for them."""
     signs, scores = rows.signs, rows.margins * rows.signs
     if signs.shape[1] == 1:

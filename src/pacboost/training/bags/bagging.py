@@ -23,7 +23,7 @@ from pacboost.parallel.cluster import Cluster, in_batches, send
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Averages, Bag, Bags, OutOfBagVotes, Settling, in_order
 from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember, whole_weights
-from pacboost.training.bags.members import Answers, Maker, Member
+from pacboost.training.bags.members import Answers, BagMember, Maker
 
 # Trees of a forest, many at once on a GPU: the same trees as those of the CPU.
 
@@ -128,7 +128,7 @@ TORN = (
 )
 
 
-Evaluated = tuple[Member, NDArray[np.intp], Answers]
+Evaluated = tuple[BagMember, NDArray[np.intp], Answers]
 """A member, the rows outside its bag, and its answers for them, if they are wanted."""
 
 
@@ -146,7 +146,7 @@ class MemberTask:
         bag = self.bags.bag(number)
         return self.evaluated(self.maker.make(bag), bag)
 
-    def evaluated(self, member: Member, bag: Bag) -> Evaluated:
+    def evaluated(self, member: BagMember, bag: Bag) -> Evaluated:
         """Ask a member about the rows outside its bag."""
         rows = bag.outside
         if not self.asks or not rows.size:  # black boxes do not answer about nothing
@@ -175,7 +175,7 @@ class Bagging:
     bags: Bags
     outside: Outside | None = None
     settling: Settling | None = None
-    members: list[Member] = field(default_factory=list)
+    members: list[BagMember] = field(default_factory=list)
     stopped: str = ""
     torn: bool = False
     """Whether an interrupt came while a member was counted, so that the counts are not usable."""

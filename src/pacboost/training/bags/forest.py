@@ -20,7 +20,7 @@ from pacboost.kernels.forest import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SM
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag, Bags
-from pacboost.training.bags.members import Answers, Maker, Member
+from pacboost.training.bags.members import Answers, BagMember, Maker
 
 # Bags of a forest: the same whatever order rows come in, and a weight stands for copies of a row.
 #
@@ -143,7 +143,7 @@ class TreeLimits:
 
 
 @dataclass(frozen=True, eq=False)
-class TreeMember(Member):
+class TreeMember(BagMember):
     """A tree and what is needed to ask it; ``hard``: it names one class."""
 
     inner: ForestTree
@@ -251,12 +251,12 @@ class TreeMaker(Maker):
         """Make a member of a tree."""
         return TreeMember(tree, self._bins, self.classes, self.middle, self.scale, self._hard)
 
-    def out_of_bag(self, member: Member, rows: NDArray[np.intp]) -> Answers:
+    def out_of_bag(self, member: BagMember, rows: NDArray[np.intp]) -> Answers:
         """Ask on codes, which are there already."""
         assert isinstance(member, TreeMember)
         return member.said(self._lines[rows])
 
-    def packed(self, member: Member) -> ForestTree:
+    def packed(self, member: BagMember) -> ForestTree:
         """Send the tree alone: bins are the same for all."""
         assert isinstance(member, TreeMember)
         return member.inner

@@ -35,7 +35,7 @@ PULL_SCALE = 2**24
 """Targets in regression trees are rounded to 24 bits of their range before they are summed."""
 
 
-class Member(ABC):
+class BagMember(ABC):
     """A rule or estimator that was learned from one bag."""
 
     inner: Any
@@ -54,7 +54,7 @@ class Member(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class BoxMember(Member):
+class BoxMember(BagMember):
     """A fitted scikit-learn estimator; ``names`` are the classes in its bag, if some are not."""
 
     inner: Any
@@ -68,7 +68,7 @@ class BoxMember(Member):
 
 
 @dataclass(frozen=True, eq=False)
-class ConstantMember(Member):
+class ConstantMember(BagMember):
     """The one class, or number, that the bag holds; few black boxes can fit that."""
 
     inner: int | float
@@ -80,7 +80,7 @@ class ConstantMember(Member):
 
 
 @dataclass(frozen=True, eq=False)
-class RuleMember(Member):
+class RuleMember(BagMember):
     """A rule of ours; ``classes`` is 0 in regression, where it says numbers."""
 
     inner: Hypothesis
@@ -109,20 +109,20 @@ class Maker(ABC):
         self.sample, self.targets, self.classes = sample, targets, classes
 
     @abstractmethod
-    def make(self, bag: Bag) -> Member:
+    def make(self, bag: Bag) -> BagMember:
         """Make the member of a bag."""
 
-    def out_of_bag(self, member: Member, rows: NDArray[np.intp]) -> Answers:
+    def out_of_bag(self, member: BagMember, rows: NDArray[np.intp]) -> Answers:
         """Return the answers of a member for rows outside its bag."""
         return member.answers(unlabelled(ArrayTable(self.sample.rows[rows])))
 
-    def packed(self, member: Member) -> Any:
+    def packed(self, member: BagMember) -> Any:
         """Return what is sent of a member that was made on another machine."""
         return member
 
-    def unpacked(self, packed: Any) -> Member:
+    def unpacked(self, packed: Any) -> BagMember:
         """Return the member that ``packed`` was called with there."""
-        member: Member = packed
+        member: BagMember = packed
         return member
 
 
@@ -134,7 +134,7 @@ class BoxMaker(Maker):
         self._estimator = estimator
         _ = sample.rows  # read before several threads ask for them
 
-    def make(self, bag: Bag) -> Member:
+    def make(self, bag: Bag) -> BagMember:
         """Fit a clone to the rows of the bag.
 
         Where a bag lacks classes, those it has are numbered anew: a number with gaps would tell
@@ -161,7 +161,7 @@ class RowsMaker(Maker):
         self._learner, self._max_bins = learner, max_bins
         _ = sample.rows
 
-    def make(self, bag: Bag) -> Member:
+    def make(self, bag: Bag) -> BagMember:
         """Make a sample of the bag, with bins of its own."""
         inside, whole = bag.inside, self.sample
         table = ArrayTable(_taken(whole.rows, bag))
@@ -195,7 +195,7 @@ class CodesMaker(Maker):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _of_thread=local())
 
-    def make(self, bag: Bag) -> Member:
+    def make(self, bag: Bag) -> BagMember:
         """Weigh rows by how often they are in the bag."""
         own = self._of_thread
         if not hasattr(own, "search"):  # it holds arrays to work in, which threads cannot share
@@ -203,7 +203,7 @@ class CodesMaker(Maker):
         rule = _found(own.search, bag.counts, self.targets, self.classes, bag.seed)
         return RuleMember(rule, self.classes)
 
-    def out_of_bag(self, member: Member, rows: NDArray[np.intp]) -> Answers:
+    def out_of_bag(self, member: BagMember, rows: NDArray[np.intp]) -> Answers:
         """Ask on codes, which are there already."""
         return member.answers(self.sample)[rows]
 

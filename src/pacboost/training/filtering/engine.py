@@ -28,7 +28,7 @@ from pacboost.training.filtering.candidates import Candidates, key_of, numbers
 from pacboost.training.filtering.plan import FilteringPlan, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote import RemoteRefilling
-from pacboost.training.filtering.rows import RowEncoder, ScoredRows, VoteSoFar
+from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows
 from pacboost.training.run import resume
 from pacboost.training.run.loop import NO_EDGE, Run
@@ -72,7 +72,7 @@ class Filtering:
         self.stopped = ""
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
-        self._carried: ScoredRows | None = None
+        self._carried: MarginRows | None = None
         self.tasks = tasks_on(min(threads(), usable_cores(), MOST_LOOKING))
         """How candidates are looked at; the model does not depend on it."""
         self.before_refill: Callable[[], object] = bool
@@ -92,7 +92,7 @@ class Filtering:
 
     # -- drawing
 
-    def fill(self, *, all_of_it: bool = False) -> ScoredRows | None:
+    def fill(self, *, all_of_it: bool = False) -> MarginRows | None:
         """Draw a sample, and test by the way whether the vote is good enough.
 
         ``all_of_it``: look at every row there is, and do not wait for more.
@@ -189,7 +189,7 @@ class Filtering:
                 f"{last.error_upper:.3g})"
             )
 
-    def _thinned(self, kept: ScoredRows, wanted: int) -> ScoredRows:
+    def _thinned(self, kept: MarginRows, wanted: int) -> MarginRows:
         """Hold a sample to its size: keep each row with the same part of its chance."""
         self.mass = kept.mass / self._candidates_seen()
         excess = kept.n_rows / wanted
@@ -206,7 +206,7 @@ class Filtering:
 
     # -- boosting
 
-    def _run(self, kept: ScoredRows) -> Run:
+    def _run(self, kept: MarginRows) -> Run:
         """Set up the boosting loop on a sample, from where its rows stand with the vote."""
         base = 1 / kept.odds
         base /= mean(base)
@@ -224,11 +224,11 @@ class Filtering:
         resume.continue_on_other_rows(run, kept.margins, self.vote_so_far.votes, kept.path)
         return run
 
-    def rounds_on(self, kept: ScoredRows) -> Iterator[Event]:
+    def rounds_on(self, kept: MarginRows) -> Iterator[Event]:
         """Learn from a sample."""
         return self.boost(kept)
 
-    def _rounds(self, kept: ScoredRows | None) -> Iterator[Event]:
+    def _rounds(self, kept: MarginRows | None) -> Iterator[Event]:
         """Go on, unless there was a reason to stop."""
         if not self.stopped:
             yield from self.rounds_without() if kept is None else self.rounds_on(kept)
@@ -237,7 +237,7 @@ class Filtering:
         """Go on although next to nothing was kept; only coins can."""
         return iter(())
 
-    def boost(self, kept: ScoredRows) -> Iterator[Round]:
+    def boost(self, kept: MarginRows) -> Iterator[Round]:
         """Boost on a sample as long as enough of it would still be kept."""
         run = self._run(kept)
         first = 0.0
@@ -257,7 +257,7 @@ class Filtering:
         if run.stopped == NO_EDGE and not run.done:
             self.stopped = NO_EDGE
 
-    def carry_over(self, kept: ScoredRows) -> ScoredRows:
+    def carry_over(self, kept: MarginRows) -> MarginRows:
         """Add what of the last such sample would still be kept, up to the size of a sample."""
         if self._carried is not None:
             key = key_of(self.plan.seed, 7, len(self.refills))
@@ -269,11 +269,11 @@ class Filtering:
             odds = (self._carried.odds * share)[stay]
             if stay.size:
                 part = dataclasses.replace(rows.take(stay), odds=odds)
-                kept = ScoredRows.join([part, kept])
+                kept = MarginRows.join([part, kept])
         self._carried = kept
         return kept
 
-    def _still_kept(self, run: Run, kept: ScoredRows) -> tuple[Floats, Floats]:
+    def _still_kept(self, run: Run, kept: MarginRows) -> tuple[Floats, Floats]:
         """Return each row's part of all rows' weight, and the chance that it would stay."""
         path, margins = getattr(run.state, "log_weights", None), run.margins
         weights, stay = np.empty(kept.n_rows), np.empty(kept.n_rows)
@@ -316,6 +316,6 @@ class Filtering:
         )
 
 
-def _counted(rows: ScoredRows) -> NDArray[np.uint64]:
+def _counted(rows: MarginRows) -> NDArray[np.uint64]:
     """Number rows, for a choice among them that does not ask which they are."""
     return np.arange(rows.n_rows, dtype=np.uint64)

@@ -25,7 +25,7 @@ from pacboost.training.filtering.candidates import key_of
 from pacboost.training.filtering.engine import ENDED, TIME_IS_UP, Event, Filtering
 from pacboost.training.filtering.plan import EdgeTest, draws_for, share_of
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.rows import ScoredRows
+from pacboost.training.filtering.rows import MarginRows
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import FinishedRound
 
@@ -66,11 +66,11 @@ class Faithful(Filtering):
         test = refilling.test if factor else refilling.error_test
         return test.lower >= self.plan.share * epsilon / (factor or 1) or len(self.vote_so_far) == 0
 
-    def _thinned(self, kept: ScoredRows, wanted: int) -> ScoredRows:
+    def _thinned(self, kept: MarginRows, wanted: int) -> MarginRows:
         """Take the first of them: all came with the same right."""
         return kept.take(np.arange(min(wanted, kept.n_rows)))
 
-    def rounds_on(self, kept: ScoredRows) -> Iterator[Event]:
+    def rounds_on(self, kept: MarginRows) -> Iterator[Event]:
         """Learn one rule, and give it the vote that its tested edge deserves."""
         edges = []
         for attempt in range(TRIES):

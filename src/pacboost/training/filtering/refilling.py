@@ -28,7 +28,7 @@ from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import AGAIN, FRESH, NEW, Candidates, Offer
 from pacboost.training.filtering.plan import MeanTest
-from pacboost.training.filtering.rows import RowEncoder, ScoredRows, VoteSoFar
+from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class Noted(NamedTuple):
     losses: Floats
 
     @classmethod
-    def of(cls, rows: ScoredRows, kinds: NDArray[np.int8]) -> Noted:
+    def of(cls, rows: MarginRows, kinds: NDArray[np.int8]) -> Noted:
         """Measure what the vote makes of rows."""
         return cls(kinds, rows.chances, rows.wrong.astype(np.float64), rows.losses)
 
@@ -59,7 +59,7 @@ class Looked:
     rows: NDArray[np.uint64]
     chances: Floats
     noted: Noted | None
-    kept: ScoredRows
+    kept: MarginRows
     table: Table | None
     """The rows that are kept, as they were read, if they are still to be hashed."""
     learned: Hashes | None
@@ -185,7 +185,7 @@ class Refilling:
         self._factor = vote_so_far.booster.error_factor
         self.draws = self.accepted = 0
         self._notes: list[Noted] = []
-        self._parts: list[ScoredRows] = []
+        self._parts: list[MarginRows] = []
         self._started = time.perf_counter()
 
     @property
@@ -248,7 +248,7 @@ class Refilling:
         self._candidates.seen(rows, chances)
         self._note(
             rows.size,
-            ScoredRows.join([looked.kept for looked in found]),
+            MarginRows.join([looked.kept for looked in found]),
             [looked.noted for looked in found if looked.noted is not None],
             [looked.table for looked in found if looked.table is not None],
             [looked.learned for looked in found if looked.learned is not None],
@@ -257,7 +257,7 @@ class Refilling:
     def _note(
         self,
         draws: int,
-        kept: ScoredRows,
+        kept: MarginRows,
         noted: Sequence[Noted],
         tables: Sequence[Table],
         learned: Sequence[Hashes],
@@ -294,11 +294,11 @@ class Refilling:
             if own.any():
                 tally.add(*(values[own] for values in noted))
 
-    def kept(self) -> ScoredRows | None:
+    def kept(self) -> MarginRows | None:
         """Return what was kept since the last time; None if nothing was."""
         parts = [part for part in self._parts if part.n_rows]
         self._parts = []
-        return ScoredRows.join(parts) if parts else None
+        return MarginRows.join(parts) if parts else None
 
     def _guessed(self) -> tuple[float, float, float]:
         """Estimate mean weight, error and loss from what was kept, where nothing else tells."""

@@ -29,7 +29,7 @@ from pacboost.sources.oracles.remote import BlockPlace, RemoteOracle
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import Offer, kinds_of, numbers
 from pacboost.training.filtering.refilling import Look, Looked, Noted, Refilling, worth_compiling
-from pacboost.training.filtering.rows import RowEncoder, ScoredRows
+from pacboost.training.filtering.rows import MarginRows, RowEncoder
 from pacboost.training.filtering.stream import BlockRows
 
 Floats = NDArray[np.float64]
@@ -94,7 +94,7 @@ class FoundRows:
     @classmethod
     def of(cls, found: list[Looked], span: Span, seconds: float) -> FoundRows:
         """Pack what was found of the pieces of a span."""
-        kept = ScoredRows.join([looked.kept for looked in found])
+        kept = MarginRows.join([looked.kept for looked in found])
         if not isinstance(kept.table, CodedTable):
             raise TypeError("rows of a cluster are looked at by their codes")
         classes = kept.signs[:, 0] > 0 if kept.labels is None else kept.labels
@@ -123,7 +123,7 @@ class FoundRows:
         tables = (table.rows().nbytes for table in self.tables)
         return sum(array.nbytes for array in arrays) + sum(tables)
 
-    def accepted(self, encoder: RowEncoder, block: int, scale: float) -> ScoredRows:
+    def accepted(self, encoder: RowEncoder, block: int, scale: float) -> MarginRows:
         """Unpack the rows that are kept."""
         if encoder.bins is None:
             raise TypeError("codes mean nothing without bins")
@@ -133,7 +133,7 @@ class FoundRows:
         table = CodedTable(self.codes, encoder.bins, names)
         odds = np.minimum(1.0, self.chances / scale)
         scores = self.margins, self.chances, odds, self.path
-        return ScoredRows(table, signs, labels, rows, *scores)
+        return MarginRows(table, signs, labels, rows, *scores)
 
 
 def look_at(

@@ -91,7 +91,7 @@ def _stacked(columns: list[Any]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredRows(EncodedRows):
+class MarginRows(EncodedRows):
     """Rows, and what the vote makes of them."""
 
     margins: Floats
@@ -245,7 +245,7 @@ class VoteSoFar:
         """Return the vote."""
         return Vote(list(self.rules), np.array(self.votes), self.outputs)
 
-    def score(self, rows: EncodedRows) -> ScoredRows:
+    def score(self, rows: EncodedRows) -> MarginRows:
         """Score rows, and say with what chance each is kept."""
         table, signs, path = rows.table, rows.signs, None
         if self._ballot is not None and isinstance(table, CodedTable):
@@ -259,4 +259,4 @@ class VoteSoFar:
             chances = exp(path).max(axis=1)
         else:
             chances = self.booster.chances(margins, len(self), signs).reshape(-1)
-        return ScoredRows(table, signs, rows.labels, rows.rows, margins, chances, chances, path)
+        return MarginRows(table, signs, rows.labels, rows.rows, margins, chances, chances, path)
