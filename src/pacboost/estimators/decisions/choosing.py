@@ -115,6 +115,11 @@ def choose_threshold(
         "cost": cost, "target_error": target_error, "abstain_below": abstain_below,
     }  # fmt: skip
     if X is None:
+        if (delta, models, copies, positive) != (0.05, 1, "auto", None):
+            raise ParameterError(
+                "delta, models, copies and positive are for rows that are given here; without them "
+                "the delta of the fit holds"
+            )
         return _known_answers(model, {k: wish for k, wish in wishes.items() if wish is not None})
     name, wish = read_wish(wishes)
     probability("delta", delta)
