@@ -175,7 +175,7 @@ def test_a_new_fit_forgets_the_old_answers() -> None:
         ({"target_error": 0.1, "abstain_below": 0.5}, "one of them"),
         ({"abstain_below": 1.5}, "abstain_below is 1.5"),
         ({"target_error": 3}, "target_error is 3"),
-        ({"target_error": 0.1, "delta": 0.01}, "the delta of the fit holds"),
+        ({"target_error": 0.1, "delta": 0.01}, "the claim has the delta of the fit"),
     ],
 )
 def test_bad_wishes_are_refused(wish: dict[str, Any], words: str) -> None:

@@ -117,8 +117,8 @@ def choose_threshold(
     if X is None:
         if (delta, models, copies, positive) != (0.05, 1, "auto", None):
             raise ParameterError(
-                "delta, models, copies and positive are for rows that are given here; without them "
-                "the delta of the fit holds"
+                "delta, models, copies and positive need X and y; without rows the claim has the "
+                "delta of the fit"
             )
         return _known_answers(model, {k: wish for k, wish in wishes.items() if wish is not None})
     name, wish = read_wish(wishes)
