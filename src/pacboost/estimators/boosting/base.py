@@ -17,7 +17,12 @@ from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError
 from pacboost.estimators.boosting import certifying
-from pacboost.estimators.boosting.automatic import Trial
+from pacboost.estimators.boosting.automatic import (
+    Settings,
+    can_measure,
+    rows_of_a_trial,
+    temperature,
+)
 from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
@@ -93,6 +98,7 @@ class Boosting(BoostingFit, VoteClassifier):
         divided = certifying.divide(self, X, y, sample_weight, seed)
         examples, prior = self._read_rows(divided, sample_weight)
         read, recipe = examples.table, self._recipe(examples)
+        self.settings_ = recipe.settings()
         if examples.table.entries is not None and not recipe.learner.sparse:
             warn_of_dense(examples.table)
         self._refuse_several_labels(recipe.booster)
@@ -128,28 +134,40 @@ class Boosting(BoostingFit, VoteClassifier):
                 run, recipe.rounds, examples, apart, prior, calibrating, divided.examples
             )
 
-        trial = None if X_val is not None else self._trial(everyone, recipe, seed)
-        if trial is not None:
-            first = work(trial.recipe, trial.learned, trial.held)
-            first = replace(first, temperature=trial.temperature)
-            return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
-        first = work(recipe, examples, held)
-        if held is None or X_val is not None or not self._refits(everyone):
+        again: Recipe | None = recipe
+        usual, parts = recipe.usual, None
+        if X_val is None and usual is not None and self._tries(usual, recipe.rounds):
+            parts = rows_of_a_trial(everyone, usual.tried, seed)
+        if parts is not None and usual is not None:
+            examples, held = parts
+            least = usual.least if self.early_stopping == AUTO else recipe.rounds
+            recipe = replace(recipe, least=min(least, recipe.rounds))
+        elif held is None or X_val is not None or not self._refits(everyone):
+            again = None
+        first = work(replace(recipe, trial=again is not None), examples, held)
+        if held is not None and usual is not None and usual.trusted and self.calibrate == AUTO:
+            rows, trusted = held, usual.trusted
+            if can_measure(rows.counting(), everyone):
+                first = replace(first, temperature=lambda vote: temperature(vote, rows, trusted))
+        if again is None:
             return first
-        return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
-
-    def _trial(self, examples: LabelledRows, recipe: Recipe, seed: int) -> Trial | None:
-        """Return the rows of a trial, which chooses the number of rounds; None for no trial."""
-        return None
+        return replace(first, again=lambda n: work(replace(again, rounds=n), everyone, None))
 
     def _on_all_rows(self, scout: PreparedFit, again: Callable[[int], PreparedFit]) -> PreparedFit:
         work = super()._on_all_rows(scout, again)
-        if scout.temperature is None:
-            return work
-        done, kept = len(work.run.done), len(scout.run.done)
-        work.run.stopped = f"all {done} rounds are done; a trial on some of the rows kept {kept}"
-        found = scout.temperature(scout) if self.calibrate == AUTO else None
-        return replace(work, calibration=found)
+        if self.early_stopping in (AUTO, False):
+            done, kept = len(work.run.done), len(scout.run.done)
+            work.run.stopped = (
+                f"all {done} rounds are done; a trial on some of the rows kept {kept}"
+            )
+        return work
+
+    def _tries(self, usual: Settings, rounds: int) -> bool:
+        """Check whether a trial has something to choose: the number of rounds, or the slope."""
+        if self.early_stopping not in (AUTO, False) or not usual.tried:
+            return False
+        stops = self.early_stopping == AUTO and rounds > usual.least
+        return stops or self.calibrate == AUTO
 
     def _read_rows(
         self, divided: Division, sample_weight: Any

@@ -7,13 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.objective import CustomObjective
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.automatic import Settings, Trial, is_automatic
+from pacboost.estimators.boosting.automatic import Settings
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting import parameters
@@ -22,7 +21,6 @@ from pacboost.estimators.fitting.parameters import (
     most_rounds,
     named,
     share_of_rows,
-    step_size,
     tree_changes,
     with_fields,
 )
@@ -34,9 +32,6 @@ from pacboost.learners.growing import WHY_TWO_CLASSES as WHY
 from pacboost.learners.learner import Learner
 from pacboost.learners.tree import Tree
 
-FEW_CLASSES = 3
-"""With more, trees are larger by default."""
-
 
 @accepts_aliases
 @documented
@@ -44,15 +39,9 @@ FEW_CLASSES = 3
 class BoostClassifier(NestedParameters, Boosting):
     """Boost any weak learner by any booster, with a bound on the training error after every round.
 
-    Where nothing about trees, rounds and stopping is given, the number of rows chooses: up to
-    20,000 rows each tree is grown on .8 of the rows, each split looks at half of the features,
-    leaves have 5 rows at least, and ``l2`` is 3. Up to 5,000 rows the learning rate is .05, and a
-    trial that holds a fifth of the rows back says how many rounds are worth doing (150 to 600) and
-    how steep probabilities should be; then all rows are boosted on. Up to 12,500 rows the trial has
-    fewer of the rows; from there on there are 180 rounds of .1. More than three classes have 333 to
-    300 rounds of .06 on all rows and an ``l2`` of 1, and the trial chooses the steepness alone.
-    With fewer than 100 rows, with weights, or if one such parameter is given, the others have the
-    values described with them.
+    A parameter that is not set has an automatic value, which depends on the number of rows and
+    classes and not on other parameters; ``settings_`` shows the values of a fit, and
+    docs/choosing.md has the table of them.
 
     Parameters
     ----------
@@ -71,23 +60,21 @@ class BoostClassifier(NestedParameters, Boosting):
         black boxes.
     n_estimators : int, default=None
         The maximum number of rounds. The first round of "logit" is a constant, the shares of the
-        classes, which one tree at least follows. None: 180; for more than three classes 100 up to
-        20,000 rows, and in proportion more up to 180 from 30,000 rows on; for "majority" as many as
-        the promised edge needs. More rounds with a smaller ``learning_rate`` are slower and often
+        classes, which one tree at least follows. None: automatic; for "majority" as many as the
+        promised edge needs. More rounds with a smaller ``learning_rate`` are slower and often
         better.
     learning_rate : float, default=None
-        Scales what every round adds. None: for trees 0.1 up to
-        20,000 rows, 0.2 from 30,000 rows on, and in proportion between them; 1 for other learners,
-        or what the booster object says.
+        Scales what every round adds. None: automatic for trees; 1 for other learners, or what the
+        booster object says.
     subsample : float, default=None
-        The share of rows, drawn anew each round, that the learner is fitted on. None: all rows.
+        The share of rows, drawn anew each round, that the learner is fitted on. None: automatic
+        for "logit" with trees, else all rows.
     max_leaves : int, default=None
-        The largest number of leaves of a tree, from 2 on. None means 31, with K > 3 classes 16 K up
-        to 127. Fewer leaves overfit less; 2 make stumps.
+        The largest number of leaves of a tree, from 2 on. None: 31, with K > 3 classes 16 K up to
+        127. Fewer leaves overfit less; 2 make stumps.
     max_features : int or float, default=None
         How many features are drawn and looked at for each split: a number (int) or a share (float,
-        1.0 for all). None means all of them, with more than 3 classes half. Fewer are faster, and
-        make trees differ more.
+        1.0 for all). None: automatic. Fewer are faster, and make trees differ more.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the score may only rise or only fall, and with it the probability of the second class. Two
@@ -100,9 +87,8 @@ class BoostClassifier(NestedParameters, Boosting):
         as ``learner``, or ``learner__cat_penalty`` in ``set_params``, sets how much evidence a
         split by levels needs.
     l2 : float, default=None
-        For "logit": the L2 regularisation of leaf values, in units of rows. None: 1, or what the
-        booster object says. Where the number of rows chooses (see above), it is 3 for two or three
-        classes.
+        For "logit": the L2 regularisation of leaf values, in units of rows. None: automatic, or
+        what the booster object says.
     class_weight : mapping, "balanced" or None, default=None
         The weight of the rows of each class in training; "balanced" gives all classes the same sum.
         Set it if mistakes on a rare class cost more. ``certify="holdout"`` counts rows without
@@ -111,8 +97,9 @@ class BoostClassifier(NestedParameters, Boosting):
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
         ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,
         which suits many classes with few rows each. "isotonic" needs 1,000 such rows; with fewer,
-        "sigmoid" is used instead, with a warning. "auto": "temperature", by the rows that a trial
-        has held back, if there is one (see above). None: probabilities follow from the scores.
+        "sigmoid" is used instead, with a warning. "auto": "temperature" for "logit" with trees on
+        few rows, by the rows that a trial or early stopping has held back; no row is lost for it.
+        None: probabilities follow from the scores.
     certify : "holdout", "train" or None, default=None
         What ``certificate_`` is about. None: the error on the training rows, without assumptions.
         "holdout": the error on new examples, by rows that are held out before anything is learned.
@@ -122,6 +109,7 @@ class BoostClassifier(NestedParameters, Boosting):
     Attributes
     ----------
     ledger_, certificate_, classes_, feature_importances_ : as in AdaBoostClassifier
+    settings_ : the values that were used of all parameters that may be automatic
     levels_ : the levels of categorical columns
     validation_curves_ : ``eval_metric`` after every round, by the name of the validation set (see
         ``fit``), if there are validation rows
@@ -167,62 +155,45 @@ class BoostClassifier(NestedParameters, Boosting):
     random_state: Any = None
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        many_classes = examples.signs.shape[1] > FEW_CLASSES
-        if is_automatic(self, examples):
-            chosen = Settings.of(examples.n_rows, many_classes=many_classes)
-            learner = self._learner(examples, chosen.of_trees)
-            booster = self._booster(learner, chosen.rate, chosen.l2)
-            return Recipe(learner, booster, chosen.rounds, 0, chosen.subsample)
-        learner = self._learner(examples, {})
-        many = parameters.many(examples.n_rows)
-        rounds = round(100 + 80 * many) if many_classes else 180
-        booster = self._booster(learner, round(0.1 + 0.1 * many, 4))
+        choice, own = named(self.booster)
+        if choice == "logit" and self.several_labels_:
+            choice = "adaboost"
+        booster = as_booster(choice).for_classes(self.classes_.size)
+        logistic = choice == "logit" and named(self.learner)[0] == "tree"
+        rows, classes = examples.counting().n_rows, examples.signs.shape[1]
+        usual = Settings.of(rows, classes, logistic=logistic)
+        learner = self._learner(examples, usual)
+        changes: dict[str, Any] = {}
+        if isinstance(choice, str) or isinstance(booster, CustomObjective):
+            if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
+                changes["learning_rate"] = usual.learning_rate
+            if isinstance(booster, Logit | CustomObjective):
+                changes |= {"prior": True, "l2": usual.l2}
+            if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
+                changes["confidence_rated"] = own.get("multiclass", "mh") == "mh"
+        if self.learning_rate is not None:
+            changes["learning_rate"] = real_number("learning_rate", self.learning_rate)
+        if self.l2 is not None:
+            changes["l2"] = real_number("l2", self.l2)
+        booster = with_fields(booster, changes | own, "booster")
+        rounds = usual.n_estimators if parameters.patience(self) is None else usual.most
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
-        return Recipe(learner, booster, most_rounds(self, rounds, booster), 0, share_of_rows(self))
+        rounds, share = most_rounds(self, rounds, booster), share_of_rows(self, usual.subsample)
+        return Recipe(learner, booster, rounds, 0, share, usual=usual)
 
-    def _trial(self, examples: LabelledRows, recipe: Recipe, seed: int) -> Trial | None:
-        """Try first, if nothing is set; whoever watches the rounds wants to see one run."""
-        if self.callbacks is not None or not is_automatic(self, examples):
-            return None
-        all_rounds = examples.signs.shape[1] > FEW_CLASSES
-        return Trial.of(examples, recipe, seed, all_rounds=all_rounds)
-
-    def _learner(self, examples: LabelledRows, usual: dict[str, Any]) -> Learner:
-        """Return learner; ``usual`` holds fields of trees that parameters and names override."""
-        changes = usual | tree_changes(self, examples)
+    def _learner(self, examples: LabelledRows, usual: Settings) -> Learner:
+        """Return the learner, with automatic values where neither parameters nor it have any."""
+        changes = tree_changes(self, examples)
         if "monotone" in changes and examples.signs.shape[1] > 1:
             raise ParameterError(
                 f"monotone_constraints are for two classes, and y has {self.classes_.size}: {WHY}"
             )
         choice, own = named(self.learner)
-        classes = examples.signs.shape[1]
-        if choice == "tree" and classes > FEW_CLASSES:  # one tree speaks for all of them
-            changes = {"max_leaves": min(127, 16 * classes), "max_features": 0.5, **changes}
-        learner = as_learner(choice, "learner")
-        changes |= own
+        if choice == "tree":
+            names = ("max_leaves", "max_features", "min_leaf_rows")
+            changes = {name: getattr(usual, name) for name in names} | changes
+        learner, changes = as_learner(choice, "learner"), changes | own
         return with_fields(learner, changes, "learner") if changes else learner
-
-    def _booster(
-        self, learner: Learner, rate_of_trees: float, usual_l2: float = 1.0
-    ) -> Booster[Any]:
-        choice, own = named(self.booster)
-        if choice == "logit" and self.several_labels_:
-            choice = "adaboost"
-        booster = as_booster(choice).for_classes(self.classes_.size)
-        changes: dict[str, Any] = {}
-        if isinstance(choice, str) or isinstance(booster, CustomObjective):
-            if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
-                changes["learning_rate"] = rate_of_trees
-            if isinstance(booster, Logit | CustomObjective):
-                changes |= {"prior": True, "l2": usual_l2}
-            if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
-                changes["confidence_rated"] = own.get("multiclass", "mh") == "mh"
-        rate = step_size(self)
-        if rate is not None:
-            changes["learning_rate"] = rate
-        if self.l2 is not None:
-            changes["l2"] = real_number("l2", self.l2)
-        return with_fields(booster, changes | own, "booster")  # type: ignore[no-any-return]
 
     def _inner_estimator(self) -> Any:
         return named(self.learner)[0]

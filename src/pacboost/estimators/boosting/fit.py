@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Self
 
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster
 from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.boosting.automatic import Settings
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
 from pacboost.estimators.inputs.parameters import callables, progress_after, real_number, threads
+from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.cuda.device import gpu_in_use, in_host_memory, use_gpu, using_gpu
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
@@ -116,6 +118,19 @@ class Recipe:
     subsample: float = 1.0
     least: int = 0
     """Early stopping leaves at least so many rounds."""
+    trial: bool = False
+    """Whether another run follows, on all rows."""
+    usual: Settings | None = None
+    """The automatic values, where there are some."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return what is used of the parameters that may be automatic."""
+        trees = ("max_leaves", "max_depth", "min_leaf_rows", "max_features")
+        of = {"learning_rate": self.booster, "l2": self.booster} | dict.fromkeys(
+            trees, self.learner
+        )
+        values = {name: getattr(part, name) for name, part in of.items() if hasattr(part, name)}
+        return {"n_estimators": self.rounds, "subsample": self.subsample, **values}
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +149,8 @@ class PreparedFit:
     """Which of the rows given to fit are one example, where that was asked."""
     calibration: Calibration | None = None
     """What a trial has found, where no rows are held back to calibrate with."""
-    temperature: Callable[[PreparedFit], Calibration] | None = None
-    """Finds the calibration after a trial."""
+    temperature: Callable[[Vote], Calibration] | None = None
+    """Finds the calibration of a vote by the rows that were held back, where there are some."""
     again: Callable[[int], PreparedFit] | None = None
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
 
@@ -200,8 +215,10 @@ class BoostingFit(VoteBase):
             work = self._watch_also(work, sets)
             attempt.keep = lambda: self._keep_interrupted(work)
             self._advance(work)
+            found = None if work.temperature is None else work.temperature(work.run.vote())
             if work.again is not None:
                 work = self._on_all_rows(work, work.again)
+            work = replace(work, calibration=found)
             self._await_sketches()
             self._keep(work)
         self._warn(work.run)
@@ -274,7 +291,7 @@ class BoostingFit(VoteBase):
         )
         if gpu_in_use():
             fingerprint.begin(sample)
-        if self.warm_start and hasattr(self, "model_"):
+        if self.warm_start and hasattr(self, "model_") and not recipe.trial:
             self._resume(run, recipe.booster, recipe.rounds, classes)
         return run
 
@@ -366,7 +383,7 @@ class BoostingFit(VoteBase):
         """Run the rounds."""
         run, rounds = work.run, work.rounds
         with ExitStack() as stack:
-            watchers = callables("callbacks", self.callbacks)
+            watchers = callables("callbacks", None if work.again else self.callbacks)
             after = progress_after(self.verbose)
             if after is not None:
                 from pacboost.reports.progress import RoundsBar
@@ -374,7 +391,9 @@ class BoostingFit(VoteBase):
                 bar = RoundsBar(rounds, loss=run.sample.targets is not None, after=after)
                 watchers.append(stack.enter_context(bar))
             left = rounds - len(run.done)
-            for done in islice(run, left) if self.callbacks else run.up_to(rounds):
+            for done in (
+                islice(run, left) if self.callbacks and not work.again else run.up_to(rounds)
+            ):
                 wishes = [watcher(done.entry) for watcher in watchers]
                 if any(wishes):
                     run.stopped = "a callback stopped it"

@@ -239,6 +239,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         examples = replace(read_numbers(self, X, y, sample_weight), copies=number)
         everything = examples.table
         recipe = self._recipe(examples)
+        self.settings_ = recipe.settings()
         assert examples.targets is not None
         recipe.booster.check_targets(examples.targets, "y")
         everyone = examples

@@ -112,10 +112,10 @@ def with_a_rule(rounds: int, booster: Booster[Any]) -> int:
     return max(rounds, 2 if booster.prior else 1)
 
 
-def share_of_rows(estimator: Any) -> float:
-    """Read the share of rows that each tree is grown on; all if it is not set."""
+def share_of_rows(estimator: Any, default: float = 1.0) -> float:
+    """Read the share of rows that each tree is grown on."""
     if estimator.subsample is None:
-        return 1.0
+        return default
     share = float(real_number("subsample", estimator.subsample))
     if not 0 < share <= 1:
         raise ParameterError(f"subsample is {share}; it must lie in (0, 1]")

@@ -44,10 +44,8 @@ early_stopping : bool, int, "refit" or "auto", default="auto"
     share ``validation_fraction`` of the rows that is held back (class by class); all of them
     count alike, whatever their weight. False never stops: ``X_val`` is then only measured and
     recorded. A number stops after so many rounds without progress. "refit" then boosts on all
-    rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are 30,000 rows, and
-    False up to 20,000 rows. Between them the share that is held back grows in proportion, and
-    as the number of rows grows, fewer of the rounds are done and kept whatever the validation
-    rows say: all at 20,000, half at 25,000, none at 30,000.
+    rows, a tenth more rounds. "auto": True if ``X_val`` is given, and by the number of rows
+    otherwise (docs/choosing.md has the table).
 eval_metric : str or function, default="log_loss"
     "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
     classes of (labels, scores), that gets smaller as the fit gets better.

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds import holdout
-from pacboost.estimators.boosting.automatic import FEWEST, LEAST, Settings
-from pacboost.estimators.boosting.boost import FEW_CLASSES, BoostClassifier
+from pacboost.estimators.boosting.automatic import FEW_CLASSES, LEAST, Settings
+from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.fitting.parameters import many
 from pacboost.kernels.same_bits import sigmoid, softmax
@@ -29,8 +29,6 @@ MOST_ROUNDS = 1000
 PATIENCE = 30
 """Rounds without improvement on watching rows after which more can't help; at a rate below 0.1, in
 proportion more of them."""
-ROWS_PER_LEAF = 20
-"""Leaves hold a twentieth of the rows at least, where that is fewer than usual."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +53,13 @@ def choose(
     classes: int,
     several_labels: bool,
     rounds: int | None,
-    weighted: bool,
     common: dict[str, Any],
 ) -> Choice:
     """Choose by what the rows are, how many there are, and how many labels they have.
 
     ``texts`` says what are texts, if something is.
 
-    >>> asked = {"texts": None, "rounds": None, "weighted": False, "common": {}}
+    >>> asked = {"texts": None, "rounds": None, "common": {}}
     >>> chosen = choose(rows=999, classes=2, several_labels=False, **asked)
     >>> chosen.words, chosen.make().subsample
     ('trees by LogitBoost', 0.8)
@@ -76,17 +73,15 @@ def choose(
             f"lists of words by {called}", lists, texts, rounds or MOST_ROUNDS, 0, False,
             of_texts=True,
         )  # fmt: skip
-    make = partial(BoostClassifier, booster, "tree", **common)
-    sampled = not (several_labels or weighted or rounds or rows < FEWEST)
-    settings = Settings.of(rows, many_classes=many_classes)
-    patience, least = PATIENCE, (1 - many(rows)) * (100 if many_classes else 180)
-    if sampled:
-        make = partial(make, learning_rate=settings.rate, subsample=settings.subsample)
-        make = partial(make, l2=settings.l2, **settings.of_trees)
-        patience = round(max(1.0, 0.1 / settings.rate) * PATIENCE)
-        least = (1 - many(rows)) * settings.rounds * (1 if many_classes else LEAST)
-    elif rows < ROWS_PER_LEAF**2:  # or few rows could never be told apart
-        make = partial(make, min_leaf_rows=max(1, rows // ROWS_PER_LEAF))
+    usual = Settings.of(rows, classes, logistic=not several_labels)
+    names = ("learning_rate", "subsample", "max_features", "min_leaf_rows", "max_leaves")
+    values = {name: getattr(usual, name) for name in names}
+    if not several_labels:
+        values["l2"] = usual.l2
+    make = partial(BoostClassifier, booster, "tree", **{**common, **values, "calibrate": None})
+    patience = round(max(1.0, 0.1 / usual.learning_rate) * PATIENCE)
+    spared = 1 if many_classes or several_labels else LEAST
+    least = (1 - many(rows)) * usual.n_estimators * spared
     why = "rows have several labels" if several_labels else "the rows are a table"
     most = rounds or MOST_ROUNDS
     return Choice(f"trees by {called}", make, why, most, min(most, round(least)), patience)

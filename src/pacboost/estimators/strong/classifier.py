@@ -343,7 +343,6 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             classes=labels.shape[1] if several else np.unique(labels[parts.known]).size,
             several_labels=several,
             rounds=self.n_estimators,
-            weighted=weights is not None,
             common=common | ({"text_columns": texts} if texts else {}),
         )
 
