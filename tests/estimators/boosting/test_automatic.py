@@ -11,7 +11,7 @@ import pytest
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.estimators.boosting import certifying
-from pacboost.estimators.boosting.automatic import GIVEN, Settings, Trial, is_automatic, tried
+from pacboost.estimators.boosting.boost import GIVEN, Settings, Trial, is_automatic, tried
 from pacboost.estimators.boosting.certifying import divide
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import draw_seed

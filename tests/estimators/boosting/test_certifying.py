@@ -18,7 +18,7 @@ from pacboost import AdaBoostClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.occam import occam_bound
 from pacboost.errors import NoEdgeWarning, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.fitted.quantising import merged
+from pacboost.estimators.boosting.certifying import merged
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.theory.worlds import Boxes, LabelNoise

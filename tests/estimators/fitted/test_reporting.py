@@ -18,7 +18,7 @@ import pacboost
 from pacboost import theory
 from pacboost.boosters import AdaBoost
 from pacboost.errors import DataError, FileError, NoEdgeWarning, OneClassWarning
-from pacboost.estimators.forests.fitted import FittedForest
+from pacboost.estimators.forests.base import FittedForest
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.sources.csv import read_csv
 from tests.data import HOME

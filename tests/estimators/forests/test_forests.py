@@ -27,7 +27,7 @@ from pacboost import (
 )
 from pacboost.errors import DataError, FileError, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
-from pacboost.estimators.forests import fitted
+from pacboost.estimators.forests import base
 from pacboost.models.file import format as model_file
 from pacboost.models.file.format import model_bytes
 from pacboost.models.model import ForestModel
@@ -302,13 +302,13 @@ def test_sums_over_bags_of_many_copies_do_not_overflow(share: float | None) -> N
 
 
 @pytest.mark.parametrize("settings", [{}, {"max_depth": 1, "min_samples_leaf": 20}])
-@pytest.mark.parametrize("at_once", [1, 100, fitted.AT_ONCE])
+@pytest.mark.parametrize("at_once", [1, 100, base.AT_ONCE])
 def test_proximity_is_the_share_of_common_leaves(
     settings: dict[str, Any], at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = noisy(60, 3)
     model = RandomForestClassifier(12, random_state=0, **settings).fit(X, y)
-    monkeypatch.setattr(fitted, "AT_ONCE", at_once)
+    monkeypatch.setattr(base, "AT_ONCE", at_once)
     leaves = model.apply(X)
     assert leaves.shape == (60, 12)
     brute = (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
@@ -323,7 +323,7 @@ def test_proximity_needs_one_table_and_refuses_too_large_a_one() -> None:
     _, peak = tracemalloc.get_traced_memory()
     assert peak < 1.5 * 2000**2 * 8
     tracemalloc.stop()
-    many = np.broadcast_to(X[:1], (fitted.ROWS_BESIDE_ONE_ANOTHER + 1, 5))
+    many = np.broadcast_to(X[:1], (base.ROWS_BESIDE_ONE_ANOTHER + 1, 5))
     with pytest.raises(DataError, match="at most 20000"):
         model.proximity(many)
 

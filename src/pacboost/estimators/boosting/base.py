@@ -17,7 +17,6 @@ from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError
 from pacboost.estimators.boosting import certifying
-from pacboost.estimators.boosting.automatic import Trial
 from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
@@ -31,7 +30,7 @@ from pacboost.estimators.inputs.examples import (
     split_by_class,
     training_sample,
 )
-from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
+from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn, warn_of_dense, warn_of_one_class
 from pacboost.hypotheses.stump import StumpRule
@@ -40,6 +39,7 @@ from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.models import calibration
 from pacboost.models.model import Model
+from pacboost.numerics.checks import integer, real_number
 from pacboost.samples.sample import fingerprint
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
@@ -138,7 +138,7 @@ class Boosting(BoostingFit, VoteClassifier):
             return first
         return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
 
-    def _trial(self, examples: LabelledRows, recipe: Recipe, seed: int) -> Trial | None:
+    def _trial(self, examples: LabelledRows, recipe: Recipe, seed: int) -> Any:
         """Return the rows of a trial, which chooses the number of rounds; None for no trial."""
         return None
 

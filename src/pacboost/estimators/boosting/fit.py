@@ -20,13 +20,14 @@ from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
-from pacboost.estimators.inputs.parameters import callables, progress_after, real_number, threads
+from pacboost.estimators.inputs.parameters import callables, progress_after, threads
 from pacboost.kernels.cuda.device import gpu_in_use, in_host_memory, use_gpu, using_gpu
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
 from pacboost.models.calibration import Calibration
+from pacboost.numerics.checks import real_number
 from pacboost.samples import sample as fingerprint
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Sample

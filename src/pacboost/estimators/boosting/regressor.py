@@ -37,7 +37,7 @@ from pacboost.estimators.inputs.examples import (
     training_sample,
 )
 from pacboost.estimators.inputs.labels import read_targets
-from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
+from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import using
@@ -45,6 +45,7 @@ from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.model import Model
+from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.sample import Sample, fingerprint
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.training.metrics import Metric, metric_of
@@ -72,7 +73,7 @@ class ExplainedNumbers(VoteBase):
         that say the same of the row are put together. All contributions add up to the prediction
         (to its logarithm, if the loss has a logarithmic link).
         """
-        top = positive_integer("top", top)
+        top = positive_whole("top", top)
         table = self._one_row(x)
         prediction = float(self.predict(table)[0])
         with using(self.n_jobs):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.estimators.fitted.mistakes import refuse_half
+from pacboost.estimators.fitted.explaining import refuse_half
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel
 
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 
 from numpy.typing import NDArray
 
-from pacboost.estimators.fitted.mistakes import naming
+from pacboost.estimators.fitted.explaining import naming
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.kernels.cuda.device import in_host_memory

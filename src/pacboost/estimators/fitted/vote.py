@@ -13,11 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
-from pacboost.estimators.fitted import explaining, mistakes, reporting
-from pacboost.estimators.fitted.mistakes import judging
-from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.fitted import explaining, reporting
+from pacboost.estimators.fitted.explaining import judging
+from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.examples import label_rows
-from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
@@ -37,6 +36,7 @@ from pacboost.models.answers import confidence
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import Model
+from pacboost.numerics.checks import positive_whole
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 
@@ -263,7 +263,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         are to the score of ``for_class``, or of the class with the largest; with two, to the score
         of the second class, or of the first if that is named.
         """
-        top = positive_integer("top", top)
+        top = positive_whole("top", top)
         table = self._one_row(x)
         with using(self.n_jobs):
             decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
@@ -286,7 +286,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
         sample = self._labelled(X, y)
         with using(self.n_jobs):
-            return mistakes.margins(self.model_, sample)
+            return explaining.margins(self.model_, sample)
 
     def _confidence(self, decided: NDArray[Any], scores: Scores) -> Doubles:
         return confidence(decided, self.model_.probabilities(scores), self.classes_)

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds import holdout
-from pacboost.estimators.boosting.automatic import FEWEST, LEAST, Settings
-from pacboost.estimators.boosting.boost import FEW_CLASSES, BoostClassifier
+from pacboost.estimators.boosting.boost import FEW_CLASSES, FEWEST, LEAST, BoostClassifier, Settings
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.fitting.parameters import many
 from pacboost.kernels.same_bits import sigmoid, softmax
