@@ -34,22 +34,18 @@ from pacboost.estimators.inputs.examples import (
     LabelledRows,
     read_numbers,
     read_validation_numbers,
-    training_sample,
 )
 from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.model import Model
-from pacboost.numerics.checks import integer, positive_whole, real_number
-from pacboost.samples.sample import Sample, fingerprint
-from pacboost.sources.levels import NO_LEVELS
+from pacboost.numerics.checks import positive_whole, real_number
+from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, metric_of
-from pacboost.training.run import resume
 from pacboost.training.run.loop import Run
 
 # What every fitted regressor by vote can explain: a row, the loss by round, shuffled columns.
@@ -96,7 +92,6 @@ class ExplainedNumbers(VoteBase):
         return Sample(table, signs, targets=read_targets(y, table.n_rows))
 
 
-NO_CLASSES: NDArray[Any] = np.empty(0)
 ROWS_TO_STOP = 2_000
 """With early_stopping="auto", rows are held back to stop early on if there are so many."""
 
@@ -237,34 +232,13 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         """Check everything, and set up the run."""
         seed = draw_seed(self.random_state)
         number = undivided(X, y, self._equal_rows).number
-        examples = replace(read_numbers(self, X, y, sample_weight), copies=number)
-        everything = examples.table
-        recipe = self._recipe(examples)
-        assert examples.targets is not None
-        recipe.booster.check_targets(examples.targets, "y")
-        everyone = examples
-        examples, held = self._hold_back(examples, X_val, y_val, seed)
-        self._remember(everything, *([] if held is None else [held.table]))
-        bins = integer("max_bins", self.max_bins)
-
-        def work(recipe: Recipe, rows: LabelledRows, held: Any, like: Any = None) -> PreparedFit:
-            examples = rows.counting()
-            sample = training_sample(examples, NO_CLASSES, bins, codes=True, bins_from=like)
-            run = self._set_up(recipe, sample, seed, held, NO_CLASSES)
-            return PreparedFit(run, recipe.rounds, examples)
-
-        first = work(recipe, examples, held)
-        if held is None or X_val is not None or not self._refits(everyone):
-            return first
-
-        def again(rounds: int) -> PreparedFit:
-            best, share = len(first.run.done), self._kept_share(everyone.n_rows)
-            longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
-            second = work(longer, everyone, None, first.trained if share else None)
-            resume.keep_first_rounds(second.run, first.run, round(share * best))
-            return second
-
-        return replace(first, again=again)
+        everyone = replace(read_numbers(self, X, y, sample_weight), copies=number)
+        recipe = self._recipe(everyone)
+        assert everyone.targets is not None
+        recipe.booster.check_targets(everyone.targets, "y")
+        examples, held = self._hold_back(everyone, X_val, y_val, seed)
+        self._remember(everyone.table, *([] if held is None else [held.table]))
+        return self._begin(recipe, everyone, examples, held, seed, may_refit=X_val is None)
 
     def _spared(self, rows: int) -> float:
         return float(rows >= ROWS_TO_STOP)
@@ -274,7 +248,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return not self.warm_start and (few or self.early_stopping == "refit")
 
     def _kept_share(self, rows: int) -> float:
-        """Return the share of the rounds on some rows that boosting on all of them begins with."""
         return many(rows) if self.early_stopping == "auto" else 0.0
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
@@ -332,14 +305,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model; nothing is certified."""
-        run, table = work.run, work.run.sample.table
-        levels = getattr(self, "levels_", NO_LEVELS)
-        ledger, vote = run.ledger(), run.vote()
-        ledger.vote_digest = vote_digest(vote)
-        self.model_ = Model(
-            NO_CLASSES, table.n_columns, table.names, run.sample.bins, vote, ledger, None, levels,
-            fingerprint=fingerprint(run.sample),
-        )  # fmt: skip
+        self.model_ = self._model_of(work.run)
 
     def _warn(self, run: Run) -> None:
         """Warn of nothing: without a single tree the mean is still a useful prediction."""

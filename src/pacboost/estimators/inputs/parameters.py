@@ -29,7 +29,7 @@ def share_or_count(
     >>> share_or_count("max_samples", 0.5, 7, round), share_or_count("max_samples", 3, 7, round)
     (4, 3)
     """
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, Integral):
         return positive_whole(name, value)
     share = float(real_number(name, value))
     if not 0 < share <= 1:
