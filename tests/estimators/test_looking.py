@@ -48,10 +48,6 @@ def look(model: Any) -> None:
     assert set(model._repr_mimebundle_()) == {"text/plain", "text/html"}
 
 
-def test_all_estimators_are_looked_at() -> None:
-    assert {"StrongClassifier", "RandomForestRegressor", "RectangleClassifier"} <= set(ESTIMATORS)
-
-
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_looking_raises_nothing_before_fit(name: str) -> None:
     look(made(name))

@@ -94,13 +94,6 @@ def test_threads_change_no_score() -> None:
         assert np.array_equal(model.decision_function(X), scores)
 
 
-def test_second_fit_gives_the_same_bytes() -> None:
-    X, y = continuous(2_000)
-    model = fitted(X, y)
-    first = model_bytes(model.model_)
-    assert model_bytes(model.fit(X, y).model_) == first
-
-
 @KINDS
 def test_memory_order_changes_no_byte(data: Data) -> None:
     X, y = data(3_000)

@@ -16,7 +16,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier
 from pacboost.errors import DataError, NoEdgeWarning, OneClassWarning
-from pacboost.learners import SklearnLearner, Stump
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.toy import ten_points
@@ -77,11 +76,6 @@ def test_max_vote_caps_votes() -> None:
     assert plain.votes_.max() > 0.2
     assert capped.votes_.max() == pytest.approx(0.2, abs=1e-11)
     assert not capped.ledger_.plain_votes
-
-
-def test_feature_importances_of_trees_sum_to_one() -> None:
-    model = fitted(estimator=DecisionTreeClassifier(max_depth=2), random_state=0)
-    assert model.feature_importances_.sum() == pytest.approx(1)
 
 
 def test_black_boxes_without_importances_have_none() -> None:
@@ -155,16 +149,6 @@ def test_stages_end_at_the_final_answers() -> None:
     assert np.array_equal(stages[6], fitted(n_estimators=7).decision_function(X))
 
 
-@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [3, 8]])
-def test_labels_come_back_as_they_were(labels: list[Any]) -> None:
-    X, y = noisy()
-    named = np.array(labels)[y]
-    model = AdaBoostClassifier(n_estimators=25).fit(X, named)
-    assert model.classes_.tolist() == labels
-    assert np.array_equal(model.decision_function(X), fitted().decision_function(X))
-    assert np.array_equal(model.predict(X), np.array(labels)[fitted().predict(X)])
-
-
 # Missing values
 
 
@@ -174,14 +158,6 @@ def test_missing_values_are_learned_from() -> None:
     model = AdaBoostClassifier().fit(X, y)
     assert model.score(X, y) == 1
     assert model.rules()[0].endswith("x3 is missing → 1, else 0")
-
-
-def test_missing_values_at_random_are_accepted() -> None:
-    X, y = noisy()
-    X[np.random.default_rng(1).random(X.shape) < 0.3] = np.nan
-    model = AdaBoostClassifier(n_estimators=25).fit(X, y)
-    assert model.score(X, y) > 0.7
-    assert 1 - model.score(X, y) <= model.certificate_.value
 
 
 def test_value_missing_only_at_predict_time_goes_with_the_median() -> None:
@@ -195,16 +171,6 @@ def test_value_missing_only_at_predict_time_goes_with_the_median() -> None:
 
 
 # Weights
-
-
-def test_whole_weights_equal_repeated_rows() -> None:
-    X, y = noisy()
-    times = np.random.default_rng(1).integers(1, 5, size=y.size)
-    weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, sample_weight=times)
-    repeated = AdaBoostClassifier(n_estimators=25).fit(np.repeat(X, times, 0), np.repeat(y, times))
-    assert rules(weighted) == rules(repeated)
-    np.testing.assert_allclose(weighted.votes_, repeated.votes_, rtol=0, atol=1e-9)
-    assert weighted.ledger_.weighted
 
 
 def test_zero_weight_equals_a_removed_row() -> None:
@@ -225,25 +191,6 @@ def test_equal_weights_equal_none(weight: float) -> None:
     X, y = noisy()
     weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, np.full(y.size, weight))
     assert model_bytes(weighted.model_) == model_bytes(fitted().model_)
-
-
-def test_zeros_and_one_other_weight_equal_the_rows_alone() -> None:
-    X, y = noisy()
-    kept = np.arange(y.size) % 3 > 0
-    weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, sample_weight=kept * 1.0)
-    alone = AdaBoostClassifier(n_estimators=25).fit(X[kept], y[kept])
-    assert rules(weighted) == rules(alone)
-    np.testing.assert_allclose(weighted.votes_, alone.votes_, rtol=0, atol=1e-9)
-
-
-def test_weights_reach_trees() -> None:
-    X, y = noisy()
-    times = np.random.default_rng(1).integers(0, 3, size=y.size)
-    tree = DecisionTreeClassifier(max_depth=1)
-    weighted = AdaBoostClassifier(tree, 8, random_state=0).fit(X, y, times)
-    repeated = AdaBoostClassifier(tree, 8, random_state=0)
-    repeated.fit(np.repeat(X, times, 0), np.repeat(y, times))
-    np.testing.assert_allclose(weighted.estimator_errors_, repeated.estimator_errors_, atol=1e-9)
 
 
 # Going on
@@ -274,16 +221,6 @@ def test_ten_rounds_and_fifteen_more_are_twenty_five(
     assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
-def test_trees_go_on_as_in_one_run() -> None:
-    X, y = noisy()
-    tree = DecisionTreeClassifier(max_depth=2, max_features=1)
-    model = AdaBoostClassifier(tree, 4, random_state=3, warm_start=True).fit(X, y)
-    model.set_params(n_estimators=9).fit(X, y)
-    whole = AdaBoostClassifier(tree, 9, random_state=3).fit(X, y)
-    assert model.ledger_.digest() == whole.ledger_.digest()
-    assert np.array_equal(model.decision_function(X), whole.decision_function(X))
-
-
 def test_going_on_after_a_perfect_rule_changes_nothing() -> None:
     X, _ = noisy()
     y = (X[:, 0] > 0).astype(int)
@@ -291,13 +228,6 @@ def test_going_on_after_a_perfect_rule_changes_nothing() -> None:
     assert len(model.ledger_) == 1
     before = model_bytes(model.model_)
     assert model_bytes(model.set_params(n_estimators=9).fit(X, y).model_) == before
-
-
-def test_without_warm_start_a_fit_starts_afresh() -> None:
-    X, y = noisy()
-    model = AdaBoostClassifier(n_estimators=10).fit(X, 1 - y)
-    model.set_params(n_estimators=25).fit(X, y)
-    assert model_bytes(model.model_) == model_bytes(fitted().model_)
 
 
 def test_going_on_with_other_labels_is_refused_or_certified_truly() -> None:
@@ -381,19 +311,6 @@ def assert_best_is_last(model: AdaBoostClassifier, *, more_is_better: bool) -> N
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_share_held_back_keeps_the_best_round(name: str) -> None:
-    X, y = noisy(600)
-    model = AdaBoostClassifier(
-        n_estimators=200, early_stopping=True, validation_fraction=0.3, eval_metric=name,
-        random_state=1,
-    ).fit(X, y)  # fmt: skip
-    assert len(model.ledger_) < 190
-    assert model.ledger_.rows == 420
-    assert name in model.ledger_.stopped
-    assert_best_is_last(model, more_is_better=name == "auc")
-
-
-@pytest.mark.parametrize("name", METRICS)
 def test_rows_of_ones_own_keep_the_best_round(name: str) -> None:
     X, y = noisy(600)
     X_val, y_val = noisy(200, seed=8)
@@ -407,47 +324,6 @@ def test_rows_of_ones_own_keep_the_best_round(name: str) -> None:
     assert_best_is_last(model, more_is_better=name == "auc")
     best = (max if name == "auc" else min)(e.validation for e in rounds if e.validation is not None)
     assert validation(model)[-1] == best
-
-
-def test_validation_column_is_the_staged_error() -> None:
-    X_val, y_val = noisy(200, seed=8)
-    model = AdaBoostClassifier(n_estimators=50).fit(*noisy(), X_val=X_val, y_val=y_val)
-    staged = [1 - score for score in model.staged_score(X_val, y_val)]
-    np.testing.assert_allclose(validation(model), staged, atol=1e-12)
-
-
-def test_function_as_metric_is_asked_every_round() -> None:
-    asked: list[int] = []
-
-    def squares(signs: NDArray[np.int8], scores: Rows) -> float:
-        assert set(np.unique(signs)) == {-1, 1}
-        asked.append(scores.size)
-        return float(np.mean((signs - np.tanh(scores)) ** 2))
-
-    X_val, y_val = noisy(200, seed=8)
-    rounds: list[Round] = []
-    model = AdaBoostClassifier(
-        n_estimators=60, eval_metric=squares, early_stopping=True, callbacks=[rounds.append]
-    )
-    model.fit(*noisy(), X_val=X_val, y_val=y_val)
-    assert asked == [200] * len(rounds)
-    assert "squares" in model.ledger_.stopped
-    assert_best_is_last(model, more_is_better=False)
-
-
-def test_patience_is_counted_in_rounds() -> None:
-    rounds: list[Round] = []
-    X_val, y_val = noisy(200, seed=8)
-    model = AdaBoostClassifier(n_estimators=99, early_stopping=3, callbacks=[rounds.append])
-    model.fit(*noisy(), X_val=X_val, y_val=y_val)
-    assert len(rounds) == len(model.ledger_) + 3
-
-
-def test_validated_model_is_certified_for_its_rounds() -> None:
-    X, y = noisy(600)
-    model = AdaBoostClassifier(early_stopping=True, random_state=1).fit(X, y)
-    assert model.certificate_.inputs["rounds"] == len(model.ledger_)
-    assert model.certificate_.value >= model.ledger_.rounds[-1].training_error
 
 
 # Callbacks and the bar
@@ -466,19 +342,6 @@ def test_callback_can_stop_and_all_are_called() -> None:
     model = fitted(callbacks=[lambda entry: entry.number == 6, seen.append])
     assert len(model.ledger_) == len(seen) == 6
     assert model.ledger_.stopped == "a callback stopped it"
-
-
-def test_bar_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    fitted(verbose=True)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "boosting" in err
-    assert "25/25" in err
-
-
-def test_no_bar_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    fitted()
-    assert capsys.readouterr() == ("", "")
 
 
 # Ways to learn
@@ -504,16 +367,6 @@ def test_max_bins_limits_the_thresholds_of_a_feature(bins: int) -> None:
     assert counts == [min(bins, 300) - 1] * 4
     used = {(h.feature, h.threshold) for h in model.estimators_}
     assert all(t in model.model_.bins.thresholds[j] for j, t in used if math.isfinite(t))
-
-
-def test_named_stump_learner_is_the_default_one() -> None:
-    assert model_bytes(fitted(estimator=Stump()).model_) == model_bytes(fitted().model_)
-
-
-def test_named_sklearn_learner_is_the_classifier_in_it() -> None:
-    tree = DecisionTreeClassifier(max_depth=1)
-    named, plain = (fitted(estimator=e, random_state=0) for e in (SklearnLearner(tree), tree))
-    assert named.ledger_.digest() == plain.ledger_.digest()
 
 
 def test_function_learns_with_signs_and_weights() -> None:
@@ -576,14 +429,6 @@ def test_agrees_with_scikit_learn_on_stumps() -> None:
     np.testing.assert_allclose(ours.estimator_errors_, theirs.estimator_errors_, rtol=1e-6)
     np.testing.assert_allclose(ours.estimator_weights_, theirs.estimator_weights_, rtol=1e-6)
     assert np.array_equal(ours.predict(X), theirs.predict(X))
-
-
-def test_stumps_err_no_more_than_scikit_learns_in_the_first_round() -> None:
-    X, y = noisy(250, seed=4)
-    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
-    theirs = SklearnAdaBoost(tree, n_estimators=1).fit(X, y)
-    ours = AdaBoostClassifier(n_estimators=1).fit(X, y)
-    assert ours.estimator_errors_[0] <= theirs.estimator_errors_[0] + 1e-12
 
 
 # Ends of the world
@@ -656,11 +501,6 @@ def test_rule_without_mistakes_that_comes_late_stands_alone() -> None:
     assert model.ledger_.rounds[0].number == 1
     assert model.score(X, y) == 1
     assert "stands alone" in model.ledger_.stopped
-
-
-def test_one_feature_and_two_rows_are_enough() -> None:
-    model = AdaBoostClassifier().fit([[0], [1]], ["a", "b"])
-    assert model.predict([[-5], [0.4], [0.6], [9]]).tolist() == ["a", "a", "b", "b"]
 
 
 def test_many_rounds_keep_the_bound_true() -> None:

@@ -117,31 +117,3 @@ def test_interrupt_in_the_first_round_leaves_nothing_and_fit_works_again() -> No
         model.predict(X)
     whole = AdaBoostClassifier(MedianLearner(), n_estimators=5).fit(X, y)
     assert model_bytes(model.fit(X, y).model_) == model_bytes(whole.model_)
-
-
-def test_interrupt_under_a_progress_bar_comes_through(capsys: pytest.CaptureFixture[str]) -> None:
-    model = by_callback(verbose=True)
-    assert interrupted(model).__notes__
-    assert len(model.ledger_) == 4
-    assert "boosting" in capsys.readouterr().err
-
-
-def test_interrupt_while_validating_goes_on_as_it_would_have() -> None:
-    X, y = noisy()
-    options: dict[str, Any] = {"early_stopping": True, "random_state": 0}
-    model = by_callback(warm_start=True, **options)
-    interrupted(model)
-    assert 1 <= len(model.ledger_) <= 4
-    model.set_params(callbacks=None).fit(X, y)
-    whole = AdaBoostClassifier(n_estimators=12, **options).fit(X, y)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-
-
-def test_other_exceptions_come_through() -> None:
-    def fail(entry: Round) -> None:
-        if entry.number == 3:
-            raise RuntimeError("from the callback")
-
-    model = AdaBoostClassifier(n_estimators=12, callbacks=[fail])
-    with pytest.raises(RuntimeError, match="from the callback"):
-        model.fit(*noisy())

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 from sklearn.metrics import (
     mean_absolute_error,
@@ -121,7 +120,7 @@ def test_predictions_are_positive_and_stages_end_in_them(loss: str) -> None:
     )
 
 
-@NEW
+@LOSSES
 def test_a_weight_is_a_number_of_rows(loss: str) -> None:
     X, y = world(loss, 200)
     weights = np.random.default_rng(1).integers(0, 4, size=200)
@@ -131,7 +130,7 @@ def test_a_weight_is_a_number_of_rows(loss: str) -> None:
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6, atol=1e-6)
 
 
-@NEW
+@LOSSES
 def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
     X, y = world(loss, 70_000)
     weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
@@ -143,7 +142,7 @@ def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
     assert len({model_bytes(model.model_) for model in models}) == 1
 
 
-@NEW
+@LOSSES
 def test_going_on_ends_as_one_long_run(loss: str) -> None:
     X, y = world(loss)
     weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
@@ -217,16 +216,6 @@ def test_monotone_constraints_hold(loss: str) -> None:
     model = regressor(loss, n_estimators=30, monotone_constraints={0: 1}).fit(X, y)
     grid = np.column_stack([np.linspace(-2, 2, 100), np.zeros((100, 3))])
     assert (np.diff(model.predict(grid)) >= 0).all()
-
-
-@NEW
-def test_has_a_report_and_parameters(loss: str, tmp_path: Path) -> None:
-    X, y = world(loss)
-    model = clone(regressor(loss, n_estimators=4)).fit(X, y)
-    text = model.report(tmp_path / "page.html", X, y).read_text(encoding="utf-8")
-    assert "Boosted" in text
-    assert "mean absolute error" in text
-    assert "mean loss" in text
 
 
 @pytest.mark.parametrize(

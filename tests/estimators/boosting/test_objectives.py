@@ -35,11 +35,6 @@ def weighted_square(y: Numbers, score: Numbers, weight: Numbers) -> tuple[Number
     return weight * (score - y), weight
 
 
-def poisson(y: Numbers, score: Numbers) -> tuple[Numbers, Numbers]:
-    mean = np.exp(np.minimum(score, 50.0))
-    return mean - y, mean
-
-
 @cache
 def world(rows: int = 600) -> tuple[Numbers, Numbers, NDArray[np.str_]]:
     generator = np.random.default_rng(0)
@@ -98,15 +93,6 @@ def test_another_function_gives_another_model() -> None:
 
     custom, other = (BoostClassifier(f, n_estimators=10).fit(X, y) for f in (logistic, twisted))
     assert (other.predict(X) == "yes").mean() > (custom.predict(X) == "yes").mean() + 0.02
-
-
-def test_scores_of_a_custom_loss_may_be_logarithms() -> None:
-    X, _, _ = world()
-    y = np.random.default_rng(2).poisson(np.exp(X[:, 0])).astype(np.float64)
-    custom = BoostRegressor(poisson, n_estimators=40).fit(X, y)
-    built_in = BoostRegressor("poisson", n_estimators=40).fit(X, y)
-    assert np.corrcoef(custom.predict(X), np.log(built_in.predict(X)))[0, 1] > 0.97
-    assert next(custom.staged_predict(X))[0] == pytest.approx(np.log(y.mean()), rel=1e-9)
 
 
 def test_same_bytes_for_any_number_of_threads() -> None:

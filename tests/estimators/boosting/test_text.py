@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import SkipTestWarning
-from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pacboost.errors import (
@@ -280,14 +279,6 @@ def test_boosters_and_boostexters_own_rule(booster: str, abstain: bool) -> None:
     assert model.fit(texts, y).score(texts, y) > 0.9
 
 
-def test_a_label_seen_once() -> None:
-    texts, y = callers()
-    model = quick(n_estimators=150).fit([*texts, "close it for good"], [*y, "close"])
-    assert model.predict(["close it for good"])[0] == "close"
-    early = quick(early_stopping=True).fit([*texts, "close the account"], [*y, "close"])
-    assert "close" in early.classes_
-
-
 def test_one_label_only_is_warned_of() -> None:
     with pytest.warns(OneClassWarning):
         model = quick().fit(["a", "b"], ["x", "x"])
@@ -346,11 +337,6 @@ def test_bad_texts_to_predict_are_named() -> None:
 def test_bad_parameters(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         quick(**options).fit(*callers())
-
-
-def test_cross_validation_takes_lists() -> None:
-    texts, y = callers()
-    assert cross_val_score(quick(), np.array(texts, dtype=object), y, cv=3).mean() > 0.95
 
 
 def test_scikit_learns_checks_of_what_takes_texts() -> None:

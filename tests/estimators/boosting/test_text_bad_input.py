@@ -45,16 +45,6 @@ def test_a_label_seen_once_harms_nobody(options: dict[str, Any], seed: int) -> N
     assert np.allclose(chances.sum(axis=1), 1)
 
 
-def test_every_label_seen_once() -> None:
-    model = quick().fit(["lost card", "top up", "fair rate"], ["lost", "top-up", "rate"])
-    assert model.predict(["my card", "up", "rate"]).tolist() == ["lost", "top-up", "rate"]
-
-
-def test_empty_texts_among_others() -> None:
-    model = quick().fit([*TEXTS, "", " ", "?!"], [*LABELS, "lost", "lost", "lost"])
-    assert model.predict(["", "top up"]).tolist() == ["lost", "top-up"]
-
-
 def test_texts_that_tell_nothing_apart_are_warned_of() -> None:
     with pytest.warns(NoEdgeWarning):
         model = quick().fit(["same words"] * 4, ["a", "b"] * 2)

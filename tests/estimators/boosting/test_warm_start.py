@@ -45,13 +45,6 @@ def test_other_bins_are_refused() -> None:
         model.set_params(max_bins=8, n_estimators=8).fit(X, y)
 
 
-def test_fewer_rounds_are_refused() -> None:
-    X, y = noisy(300, 3, seed=1)
-    model = AdaBoostClassifier(n_estimators=5, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match="has 5 rounds already"):
-        model.set_params(n_estimators=4).fit(X, y)
-
-
 def test_a_draw_of_one_class_gives_a_constant_rule() -> None:
     X, _ = noisy(300, 3, seed=2)
     y = (np.arange(300) < 20).astype(int)
@@ -72,17 +65,6 @@ def test_a_metric_that_is_not_a_number_is_named() -> None:
     model = AdaBoostClassifier(early_stopping=True, eval_metric=broken, random_state=0)
     with pytest.raises(ParameterError, match="broken gave nan in round 1"):
         model.fit(X, y)
-
-
-def test_the_reason_says_how_many_rounds_are_kept() -> None:
-    X, y = noisy(200, 3, seed=3, noise=0.3)
-    model = AdaBoostClassifier(n_estimators=40, early_stopping=True, random_state=1)
-    model.fit(X, y)
-    kept = len(model.ledger_)
-    assert kept < 40
-    assert model.ledger_.stopped.endswith(
-        f"the first {kept}, best on the validation rows, are kept"
-    )
 
 
 def test_a_rule_without_mistakes_does_not_excuse_other_labels() -> None:

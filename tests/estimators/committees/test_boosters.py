@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import (
     NoEdgeWarning,
     NotCertified,
@@ -198,14 +197,6 @@ def test_black_boxes_and_categories() -> None:
     assert len(mixed.rules()) == 5
 
 
-def test_parameters_of_booster_and_learner_are_reached() -> None:
-    X, y = noisy(600, 4, 0)
-    model = MajorityOfBoosters(booster=AdaBoost(), learner="tree", n_estimators=3, random_state=0)
-    model.set_params(learner__max_leaves=2, booster__learning_rate=0.5).fit(X, y)
-    assert model.get_params()["booster__learning_rate"] == 0.5
-    assert "tree" not in model.rules()[0]
-
-
 class Interrupted(Stump):
     """Works three times, and is then interrupted."""
 
@@ -303,12 +294,6 @@ def test_bad_parameters(model: BoosterCommittee, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
-
-
-def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = noisy(400, 3, 0)
-    MajorityOfBoosters(n_estimators=2, verbose=True).fit(X, y)
-    assert "boosters" in capsys.readouterr().err
 
 
 def test_on_real_data_they_keep_up_with_one_booster() -> None:

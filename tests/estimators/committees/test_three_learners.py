@@ -136,12 +136,6 @@ def test_interrupt_before_the_first_rule_leaves_everything_as_it_was() -> None:
     assert model_bytes(model.model_) == before
 
 
-def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = noisy(900, 4, 0)
-    ThreeLearnerBoost(random_state=0, verbose=True).fit(X, y)
-    assert "learners" in capsys.readouterr().err
-
-
 def test_one_class_and_bad_parameters() -> None:
     X, y = noisy(60, 3, 0)
     with pytest.warns(OneClassWarning):

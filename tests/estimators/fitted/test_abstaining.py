@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from pacboost import (
     AdaBoostClassifier,
@@ -161,12 +160,6 @@ def test_calibrated_confidence(calibrate: str | None) -> None:
     chances = model.predict_proba(WORDS)
     places = [model.classes_.tolist().index(a.guess) for a in given]
     assert [a.confidence for a in given] == chances[np.arange(12), places].tolist()
-
-
-def test_a_new_fit_forgets_the_old_answers() -> None:
-    model = clone(fitted()).fit(*said(1200, 0))
-    assert model.model_.answering is not None
-    assert model.set_params(certify=None).fit(*said(1200, 0)).model_.answering is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -124,16 +123,6 @@ def test_models_of_other_libraries(kind: Any, tmp_path: Path) -> None:
     assert not pacboost.certify(made, LATER, TRUTH).rows_checked
 
 
-def test_frames() -> None:
-    columns = ["a", "b", "c"]
-    model = LogisticRegression().fit(pd.DataFrame(X, columns=columns), Y)
-    made = choose_threshold(
-        model, pd.DataFrame(FRESH, columns=columns), LABELS, recall=0.9, positive="sick"
-    )
-    with pytest.raises(NotCertified, match="rows the model was trained on"):
-        pacboost.certify(made, pd.DataFrame(FRESH, columns=columns), LABELS, of="recall")
-
-
 def test_guards(model: Any) -> None:
     with pytest.raises(NotCertified, match="rows the model was trained on"):
         choose_threshold(model, X, Y, recall=0.9)
@@ -189,12 +178,6 @@ def test_pictures(model: Any) -> None:
     assert (np.diff(drawn["guaranteed"][:, 1]) >= 0).all()
     with pytest.raises(DataError, match="give more axes"):
         made.plot(by_alarms)
-
-
-def test_report(model: Any, tmp_path: Path) -> None:
-    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
-    page = made.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "the classifier finds at least" in page
 
 
 @pytest.mark.parametrize(

@@ -82,14 +82,6 @@ def test_so_many_rows_fit_and_no_more(columns: int, outputs: int, codes: bool) -
     assert taken(blocks) + (rows + 1) * each > limit
 
 
-def test_what_a_row_takes() -> None:
-    codes, raw = (row_bytes(10, 1, codes=codes) for codes in (True, False))
-    assert codes >= 2 * 10 * 2  # its codes twice, and twice a sample
-    assert raw >= 2 * 10 * 8
-    assert row_bytes(10, 5, codes=True) > codes
-    assert row_bytes(20, 1, codes=True) == codes + 2 * 2 * 10
-
-
 def test_a_process_that_holds_more_leaves_less() -> None:
     few = rows_in(2 * 10**9, 10, 1, 0, codes=True, held=10**9)
     many = rows_in(2 * 10**9, 10, 1, 0, codes=True, held=0)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.stats import binom
@@ -80,30 +78,6 @@ def test_second_class_is_inside_whatever_its_name() -> None:
     assert np.array_equal(model.predict(X) == "yes", y > 0)
     assert np.array_equal(model.decision_function(X) > 0, y > 0)
     assert "→ yes, else no" in model.hypothesis_
-
-
-def test_names_of_frames_are_used() -> None:
-    X, y = WORLD.draw(50, 1)
-    model = RectangleClassifier().fit(pd.DataFrame(X, columns=["a", "b"]), y)
-    assert "≤ a ≤" in model.hypothesis_
-    assert "≤ b ≤" in model.hypothesis_
-
-
-def test_pickle() -> None:
-    X, y = WORLD.draw(50, 1)
-    model = RectangleClassifier().fit(X, y)
-    back = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(back.decision_function(X), model.decision_function(X))
-    assert back.certificate_ == model.certificate_
-
-
-def test_a_failed_fit_leaves_the_last_one() -> None:
-    X, y = WORLD.draw(50, 1)
-    model = RectangleClassifier().fit(X, y)
-    before = model.predict(X)
-    with pytest.raises(DataError):
-        model.fit(np.full((4, 7), np.nan), [0, 1, 0, 1])
-    assert np.array_equal(model.predict(X), before)
 
 
 @pytest.mark.parametrize(

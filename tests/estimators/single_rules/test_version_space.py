@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -151,15 +150,6 @@ def test_functions_of_ones_own() -> None:
     assert model.log_size_ == pytest.approx(math.log(2))
     assert np.array_equal(model.predict(X), y)
     assert clone(model).fit(X, y).hypothesis_ == "above_half"
-
-
-@pytest.mark.parametrize("name", ["conjunctions", "disjunctions", "thresholds", "intervals"])
-def test_pickle(name: str) -> None:
-    X, y = WORLD.draw(60, 1)
-    model = VersionSpaceClassifier(name).fit(X, y)
-    back = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(back.predict(X), model.predict(X))
-    assert back.certificate_ == model.certificate_
 
 
 def test_one_class_is_constant_and_not_certified() -> None:
