@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import html
 import inspect
+import re
 import time
 import warnings
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,3 +83,82 @@ def test_the_display_does_not_write_out_all_rules() -> None:
 def test_a_strong_classifier_shows_its_sentence() -> None:
     model = fitted("StrongClassifier")
     assert html.escape(model.sentence_) in model._repr_html_()
+
+
+# Every parameter of every estimator is documented by itself: type, default, meaning.
+
+KINDS: list[Any] = list(estimators().values())
+
+
+def entries(kind: Any) -> dict[str, tuple[str, str]]:
+    """The type and the text of every parameter in the docstring."""
+    text = inspect.getdoc(kind) or ""
+    part = text.split("Parameters\n----------\n")[1].split("\n\n")[0]
+    found = re.findall(r"^(\w+) : (.*)\n((?:    .*(?:\n|$))*)", part + "\n", re.MULTILINE)
+    return {name: (head, body) for name, head, body in found}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_parameter_is_documented_by_itself(kind: Any) -> None:
+    known = inspect.signature(kind).parameters
+    documented = entries(kind)
+    assert len(KINDS) > 15
+    assert sorted(documented) == sorted(known)
+    for name, (head, body) in documented.items():
+        default = repr(known[name].default).replace("'", '"')
+        assert head.endswith(f"default={default}"), f"{name} : {head}"
+        assert body.strip(), f"{name} has no meaning"
+        assert not re.search(r"as in \w+(Boost|Classifier|Regressor)", body), f"{name}: elsewhere"
+    section = (inspect.getdoc(kind) or "").split("Parameters\n----------\n")[1].split("\n\n")[0]
+    heads = [line for line in section.splitlines() if not line.startswith(" ")]
+    assert [line for line in heads if line.split(" : ")[0] not in known] == []
+
+
+# Estimators are composed of functions: few ancestors, and no method chosen by their order.
+
+MOST = 6
+"""A public estimator has at most so many ancestors within the package."""
+
+CLASSES = list(estimators().values())
+
+
+def ancestors(kind: type) -> list[type]:
+    return [base for base in kind.__mro__[1:] if base.__module__.startswith("pacboost")]
+
+
+def methods(kind: type) -> set[str]:
+    """Functions and properties that a class defines; those of Python and scikit-learn aside."""
+    return {
+        name
+        for name, value in vars(kind).items()
+        if (callable(value) or isinstance(value, property)) and not name.startswith("__")
+    }
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_an_estimator_has_few_ancestors(kind: type) -> None:
+    found = ancestors(kind)
+    assert len(found) <= MOST, [base.__name__ for base in found]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_no_method_is_chosen_by_the_order_of_bases(kind: type) -> None:
+    for one, other in combinations(ancestors(kind), 2):
+        if not (issubclass(one, other) or issubclass(other, one)):
+            assert not methods(one) & methods(other), (one, other)
+
+
+def test_two_unrelated_bases_with_the_same_method_would_be_found() -> None:
+    class One:
+        def rules(self) -> Any: ...
+
+    class Other:
+        def rules(self) -> Any: ...
+
+    assert methods(One) & methods(Other) == {"rules"}
+
+
+def test_no_base_declares_methods_for_the_type_checker_alone() -> None:
+    """Imports of types may be for the type checker; methods that another class brings may not."""
+    for path in (Path(pacboost.__file__).parent / "estimators").rglob("*.py"):
+        assert "    if TYPE_CHECKING" not in path.read_text(encoding="utf-8"), path

@@ -10,6 +10,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from sklearn.ensemble import AdaBoostClassifier as Reference
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -21,6 +23,7 @@ from sklearn.utils.estimator_checks import (
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters import AdaBoost
 from pacboost.boosters.registry import BOOSTERS
+from tests.data import real_data
 from tests.estimators.checks import LABELS_CHANGE, checks_of
 
 BY_CHANCE = [
@@ -159,3 +162,19 @@ def test_frame_after_an_array_is_warned_of() -> None:
     fitted = AdaBoostClassifier(n_estimators=3).fit(X, y)
     with pytest.warns(UserWarning, match="was fitted without feature names"):
         fitted.predict(pd.DataFrame(X, columns=list("abcd")))
+
+
+# Real tables from their files: the theorem holds, and the error is that of scikit-learn's.
+
+SETS = [("magic_telescope", "class"), ("phoneme", "Class"), ("spambase", "class")]
+
+
+@pytest.mark.parametrize(("name", "target"), SETS)
+def test_as_accurate_as_scikit_learn(name: str, target: str) -> None:
+    data = real_data(name, target)
+    X, X_new, y, y_new = train_test_split(data.table.rows(), data.labels, random_state=0)
+    model = AdaBoostClassifier(n_estimators=50).fit(X, y)
+    reference = Reference(n_estimators=50, random_state=0).fit(X, y)
+    assert model.score(X_new, y_new) >= reference.score(X_new, y_new) - 0.01
+    assert np.mean(model.predict(X) != y) <= model.certificate_.value
+    assert len(model.ledger_) == 50

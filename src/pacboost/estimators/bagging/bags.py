@@ -115,7 +115,6 @@ def make_members(asked: Any, run: Bagging, most: int) -> None:
 
 
 def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:
-    """Read a share or a number of the rows or features."""
     count = share_or_count(name, value, whole, round)
     if count > whole and not repeats:
         raise ParameterError(

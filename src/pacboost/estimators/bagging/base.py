@@ -178,7 +178,6 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return run, examples, division.number_of_rows(X)
 
     def _go_on(self, run: Bagging, most: int) -> None:
-        """Take over the members of the last fit."""
         if self._torn:
             raise ParameterError(f"{TORN} with warm_start=False")
         run.members = self._members_so_far(run.maker)
@@ -203,7 +202,6 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         self._apart = None
 
     def _keep_interrupted(self, run: Bagging, examples: LabelledRows, rows: int) -> str | None:
-        """Keep the members made before Ctrl-C, and say so."""
         made = len(run.members)
         if not made:
             return None

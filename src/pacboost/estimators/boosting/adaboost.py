@@ -143,7 +143,6 @@ class AdaBoostClassifier(Boosting):
         return hasattr(self.estimator, "fit")
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        """Choose AdaBoost and the learner that was given."""
         cap = MOST_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
         booster = AdaBoost(
             real_number("learning_rate", self.learning_rate),

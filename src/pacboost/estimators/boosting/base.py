@@ -80,7 +80,6 @@ class Boosting(BoostingFit, VoteClassifier):
         """Return the scikit-learn classifier that is boosted, if one is."""
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        """Check everything, and set up the run."""
         seed = draw_seed(self.random_state)
         divided = certifying.divide(self, X, y, sample_weight, seed)
         examples, prior = self._read_rows(divided, sample_weight)

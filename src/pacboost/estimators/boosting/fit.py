@@ -390,7 +390,6 @@ class BoostingFit(VoteBase):
         return EarlyStopping(watched, measure, patience, tolerance, recipe.least)
 
     def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
-        """Take over the rounds of the last fit."""
         earlier, table = self.model_, run.sample.table
         same = earlier.n_features == table.n_columns and earlier.levels == table.levels
         if not (same and np.array_equal(earlier.classes, classes)):
@@ -429,7 +428,6 @@ class BoostingFit(VoteBase):
         return work
 
     def _advance(self, work: PreparedFit) -> None:
-        """Run the rounds."""
         run, rounds = work.run, work.rounds
         with ExitStack() as stack:
             watchers = callables("callbacks", self.callbacks)

@@ -83,8 +83,7 @@ class ExplainedNumbers(VoteBase):
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
         """
         sample, measure = self._with_targets(X, y), self._measure(metric)
-        with using(self.n_jobs):
-            return explaining.shuffled(self.model_, sample, repeats, random_state, measure)
+        return explaining.shuffled(self, sample, measure, repeats, random_state)
 
     def _with_targets(self, X: Any, y: Any) -> Sample:
         table = self._open(X)
@@ -229,7 +228,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
             yield self.model_.numbers(scores.copy())
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        """Check everything, and set up the run."""
         seed = draw_seed(self.random_state)
         number = undivided(X, y, self._equal_rows).number
         everyone = replace(read_numbers(self, X, y, sample_weight), copies=number)
@@ -258,7 +256,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return Recipe(learner, booster, rounds, 0, share_of_rows(self))
 
     def _chosen_loss(self) -> Booster[Any]:
-        """Return the booster of the loss, with its parameters."""
         rate = step_size(self)
         changes = {"learning_rate": 0.1 if rate is None else rate}
         if self.l2 is not None:
@@ -274,7 +271,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return not (nothing and auto) and super()._stops_early(examples)
 
     def _setting(self, loss: str) -> dict[str, float]:
-        """Read the parameter that belongs to one loss only."""
         if loss != "quantile" and self.quantile is not None:
             raise ParameterError(
                 f"quantile is {self.quantile}, but loss is {self.loss!r}; quantile belongs to "

@@ -266,7 +266,6 @@ def _booster(estimator: Any, learner: Learner) -> FilteringBooster[Any]:
 
 
 def _apart(estimator: Any, oracle: AbstractOracle) -> int:
-    """Return the number of rows that are held out for the certificate."""
     if estimator.n_certify is not None:
         wanted = integer("n_certify", estimator.n_certify)
         if wanted < 0 or (oracle.n_rows is not None and wanted >= max(1, oracle.n_rows)):
@@ -333,5 +332,4 @@ def _settings(
 
 
 def _outputs(classes: NDArray[Any]) -> int:
-    """Return the number of scores of a row."""
     return 1 if classes.size <= 2 else int(classes.size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitting.parameters import feature_number
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.estimators.inputs.parameters import draw_seed, threads
 from pacboost.hypotheses import shapes as tree_shapes
+from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores, Vote
@@ -181,27 +183,28 @@ def numbers_of(features: Any, model: Model | ForestModel) -> list[int]:
     return [feature_number("features", own, model.names, model.n_features) for own in given]
 
 
-def permutation_importances(
-    model: Model, sample: Sample, repeats: int, random_state: Any, metric: Any
-) -> permutation.Importances:
-    """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled."""
-    if isinstance(metric, str) and metric not in metrics.METRICS:
-        raise ParameterError(
-            f"metric is {metric!r}; it may be {', '.join(metrics.METRICS)}, or a function of "
-            "(signs, scores) that gets smaller as the fit gets better"
-        )
-    measure = metrics.metric(metric, model.ledger.potential)
-    return shuffled(model, sample, repeats, random_state, measure)
-
-
 def shuffled(
-    model: Model, sample: Sample, repeats: int, random_state: Any, measure: metrics.Metric
+    estimator: Any, sample: Sample, measure: metrics.Metric, repeats: int, random_state: Any
 ) -> permutation.Importances:
-    """Do what ``permutation_importances`` does, with a metric that has been read."""
+    """Measure by how much predictions get worse when a column is shuffled."""
     repeats, seed = positive_whole("repeats", repeats), draw_seed(random_state)
-    return permutation.permutation_importances(
-        model.vote, sample, measure, repeats, seed, model.column_names
-    )
+    model = estimator.model_
+    if isinstance(model, ForestModel):
+        scores, rules = partial(_forest_scores, model.forest), [model.forest]
+    else:
+        scores, rules = model.vote.scores, model.vote.hypotheses
+    with using(threads(estimator.n_jobs)):
+        return permutation.permutation_importances(
+            scores, rules, sample, measure, repeats, seed, model.column_names
+        )
+
+
+def _forest_scores(forest: Forest, table: Table) -> Doubles:
+    """Return scores above 0 for the second class, one a class, or numbers."""
+    if forest.classes == 0:
+        return forest.numbers(table)
+    shares = forest.shares(table)
+    return shares if forest.many else shares[:, 1] - shares[:, 0]
 
 
 def as_one_row(model: Model, x: Any, estimator: str) -> Any:

@@ -39,6 +39,7 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
+from pacboost.training import metrics
 
 Answer = TypeVar("Answer")
 
@@ -276,11 +277,8 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
         """
-        sample = self._labelled(X, y)
-        with using(self.n_jobs):
-            return explaining.permutation_importances(
-                self.model_, sample, repeats, random_state, metric
-            )
+        sample, measure = self._labelled(X, y), metrics.metric(metric, self.model_.ledger.potential)
+        return explaining.shuffled(self, sample, measure, repeats, random_state)
 
     def margins(self, X: Any, y: Any) -> Doubles:
         """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
@@ -299,14 +297,12 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return labels_at(self.classes_, places)  # type: ignore[no-any-return]
 
     def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
-        """Return the scores of rows, and which of them are wrong."""
         table, wrong = judging(self, X, y)
         with using(self.n_jobs):
             scores = self.model_.vote.scores(table)
         return scores, wrong(scores)
 
     def _labelled(self, X: Any, y: Any) -> Sample:
-        """Read rows with labels that are among the classes."""
         table = self._open(X)
         known = label_rows(table, y, self.classes_, "y", several=self.several_labels_)
         return Sample(table, known.signs, labels=known.labels)

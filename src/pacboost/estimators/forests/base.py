@@ -17,7 +17,7 @@ from pacboost.estimators.bagging.bags import MOST_BINS, digest, rows_to_count
 from pacboost.estimators.bagging.base import Bagged, Callback, Counted
 from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import draw_seed, share_or_count, threads
+from pacboost.estimators.inputs.parameters import share_or_count, threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
@@ -92,15 +92,7 @@ class FittedForest(Bagged):
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
     ) -> permutation.Importances:
         """Measure by how much the forest gets worse when a column is shuffled."""
-        check_is_fitted(self)
-        repeats = positive_whole("repeats", repeats)
-        sample, metric = self._labelled(X, y)
-        seed = draw_seed(random_state)
-        with using(threads(self.n_jobs)):
-            asked: Any = _Asked(self.model_.forest)
-            return permutation.permutation_importances(
-                asked, sample, metric, repeats, seed, self.model_.column_names
-            )
+        return explaining.shuffled(self, *self._labelled(X, y), repeats, random_state)
 
     def partial_dependence(self, features: Any = None, *, top: int = 12, X: Any = None) -> Shapes:
         """Return how the mean prediction changes with each feature, as step functions.
@@ -151,21 +143,6 @@ class FittedForest(Bagged):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-class _Asked:
-    """A forest in the role of a vote: scores above 0 for the second class, or one a class."""
-
-    def __init__(self, forest: Forest) -> None:
-        self._forest = forest
-        self.hypotheses = [forest]
-
-    def scores(self, table: Table) -> NDArray[np.float64]:
-        forest = self._forest
-        if forest.classes == 0:
-            return forest.numbers(table)
-        shares = forest.shares(table)
-        return shares if forest.many else shares[:, 1] - shares[:, 0]
 
 
 def share_of_weight(value: Any) -> float:
@@ -253,7 +230,6 @@ class ForestBase(FittedForest):
         return maker, bags, counted
 
     def _maker(self, sample: Sample, classes: int, drawn: int) -> type[TreeMaker]:
-        """Choose where trees are grown."""
         many = self.n_estimators >= TREES_WORTH_A_GPU
         if not use_gpu(self.device, sample.n_rows * sample.table.n_columns if many else 0):
             return TreeMaker

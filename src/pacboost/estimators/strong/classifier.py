@@ -375,7 +375,6 @@ class StrongClassifier(ClassifierMixin, TakesRows, BaseEstimator):  # type: igno
     def _keep(
         self, estimator: Any, certificate: Certificate | None, evidence: FitMeasurements, why: str
     ) -> None:
-        """Put the certificate into the model, and compare it with epsilon."""
         model = estimator.model_
         kept = certificate or model.certificate
         if kept is not None:
@@ -454,7 +453,6 @@ class StrongClassifier(ClassifierMixin, TakesRows, BaseEstimator):  # type: igno
 
 
 def _words(columns: list[str]) -> str:
-    """Return which columns hold texts."""
     if not columns:
         return "rows are texts"
     named = " and ".join(repr(name) for name in columns)
