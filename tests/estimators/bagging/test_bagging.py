@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pacboost.bounds import out_of_bag
-from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
 from pacboost.estimators.bagging.bags import refuse_changes
 from pacboost.estimators.bagging.base import WAYS
@@ -294,14 +294,6 @@ def test_a_bag_of_one_class_is_not_drawn_again() -> None:
     alone = [b for b in range(20) if not model._bags.bag(b).counts[11]]
     assert alone
     assert all(model.estimators_[b] == 0 for b in alone)
-
-
-def test_one_class_is_told() -> None:
-    X, _ = noisy(60, 3, 12)
-    with pytest.warns(OneClassWarning, match=r"one class only \('a'\)") as told:
-        model = BaggingClassifier("stump", 3, random_state=0).fit(X, np.full(60, "a"))
-    assert told[0].filename == __file__
-    assert set(model.predict(X)) == {"a"}
 
 
 def test_without_rows_outside_there_is_no_estimate() -> None:

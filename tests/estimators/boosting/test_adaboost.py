@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier
-from pacboost.errors import DataError, NoEdgeWarning, OneClassWarning
+from pacboost.errors import DataError, NoEdgeWarning
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
-from pacboost.sources.toy import ten_points
 from pacboost.theory import Adversary
 
 Rows = NDArray[np.float64]
@@ -62,32 +59,6 @@ def test_a_fit_shows_rule_error_and_vote_of_every_round() -> None:
     staged = [1 - score for score in model.staged_score(X, y)]
     np.testing.assert_allclose([e.training_error for e in model.ledger_.rounds], staged, atol=1e-12)
     assert model.ledger_.columns()["validation"] == [None] * 25
-
-
-def test_learning_rate_scales_votes() -> None:
-    model = fitted(learning_rate=0.3)
-    errors = model.estimator_errors_
-    np.testing.assert_allclose(model.votes_, 0.15 * np.log((1 - errors) / errors), atol=1e-11)
-    assert not model.ledger_.plain_votes
-
-
-def test_max_vote_caps_votes() -> None:
-    plain, capped = fitted(), fitted(max_vote=0.2)
-    assert plain.votes_.max() > 0.2
-    assert capped.votes_.max() == pytest.approx(0.2, abs=1e-11)
-    assert not capped.ledger_.plain_votes
-
-
-def test_black_boxes_without_importances_have_none() -> None:
-    model = fitted(estimator=LinearDiscriminantAnalysis(), n_estimators=3, random_state=0)
-    assert not hasattr(model, "feature_importances_")
-
-
-def test_rules_are_words_with_votes() -> None:
-    X, y = ten_points()
-    model = AdaBoostClassifier(n_estimators=3).fit(X, np.where(y > 0, "plus", "minus"))
-    assert model.rules()[0] == "0.4236  x0 > 7.5 → plus, else minus"
-    assert [text.split()[0] for text in model.rules()] == ["0.4236", "0.6496", "0.9229"]
 
 
 def test_certificate_bounds_the_training_error() -> None:
@@ -285,18 +256,6 @@ def test_going_on_with_other_classes_is_refused(labels: list[Any]) -> None:
         model.set_params(n_estimators=5).fit(X, np.array(labels)[y])
 
 
-def test_failed_fit_leaves_the_last_model_whole() -> None:
-    def fail(X: Rows, y: Labels, weights: Rows) -> None:
-        raise RuntimeError("no rule today")
-
-    X, y = noisy()
-    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
-    before = model.predict(X)
-    with pytest.raises(RuntimeError, match="no rule today"):
-        model.set_params(estimator=fail).fit(X, np.where(y > 0, "yes", "no"))
-    assert np.array_equal(model.predict(X), before)
-
-
 # Early stopping
 
 
@@ -327,14 +286,6 @@ def test_rows_of_ones_own_keep_the_best_round(name: str) -> None:
 
 
 # Callbacks and the bar
-
-
-def test_callback_gets_every_round_once() -> None:
-    seen: list[Round] = []
-    model = fitted(callbacks=[seen.append])
-    assert [entry.number for entry in seen] == list(range(1, 26))
-    assert seen == model.ledger_.rounds
-    assert all(isinstance(entry, Round) for entry in seen)
 
 
 def test_callback_can_stop_and_all_are_called() -> None:
@@ -408,18 +359,6 @@ def test_adversary_says_that_it_cannot_predict() -> None:
         model.predict(X[:10])
 
 
-@pytest.mark.parametrize(
-    "learner", [KNeighborsClassifier(15), LinearDiscriminantAnalysis()], ids=["knn", "lda"]
-)
-def test_classifiers_without_weights_learn_from_draws(learner: Any) -> None:
-    X, y = noisy()
-    model, same = (AdaBoostClassifier(learner, 5, random_state=0).fit(X, y) for _ in range(2))
-    assert model.score(X, y) > 0.75
-    assert 1 - model.score(X, y) <= model.certificate_.value
-    assert all(type(rule) is type(learner) for rule in model.estimators_)
-    assert same.ledger_.digest() == model.ledger_.digest()
-
-
 def test_agrees_with_scikit_learn_on_stumps() -> None:
     X, y = noisy(400, seed=4)
     tree = DecisionTreeClassifier(max_depth=1, random_state=0)
@@ -432,18 +371,6 @@ def test_agrees_with_scikit_learn_on_stumps() -> None:
 
 
 # Ends of the world
-
-
-@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(max_depth=1)])
-def test_one_class_is_warned_of_and_predicted(estimator: Any) -> None:
-    X, _ = noisy()
-    with pytest.warns(OneClassWarning, match=r"one class only .*good.*constant"):
-        model = AdaBoostClassifier(estimator).fit(X, ["good"] * 300)
-    assert (model.predict(X) == "good").all()
-    assert np.array_equal(model.predict_proba(X), np.ones((300, 1)))
-    assert np.array_equal(model.predict_log_proba(X), np.zeros((300, 1)))
-    assert model.score(X, ["good"] * 300) == 1
-    assert model.certificate_.value < 1
 
 
 def test_two_classes_of_which_one_is_held_back_predict_the_other() -> None:

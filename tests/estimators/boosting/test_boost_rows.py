@@ -340,16 +340,6 @@ def test_calibration_changes_probabilities_and_no_score(method: str, classes: in
         assert (np.diff(shares[np.argsort(scores), 1]) >= 0).all()
 
 
-def test_calibration_with_rows_held_back_to_stop() -> None:
-    X, y = world()
-    for early_stopping, rows in ((True, 194), ("refit", 215)):
-        model = BoostClassifier(
-            **QUICK | {"calibrate": "sigmoid", "early_stopping": early_stopping}
-        )
-        assert abs(model.fit(X, y).ledger_.rows - rows) <= 1
-        assert model.calibration_error_ is not None
-
-
 def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = world(rows=400)
     model = BoostClassifier(calibrate="isotonic", n_estimators=4, random_state=0)

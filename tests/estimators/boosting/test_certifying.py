@@ -157,13 +157,6 @@ def test_refuses_shares(way: str, share: Any) -> None:
         AdaBoostClassifier(certify=way, holdout=share).fit(X, Y)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, "0.05", None])
-def test_refuses_delta(delta: Any) -> None:
-    for way in ("holdout", "train"):
-        with pytest.raises(ParameterError, match="delta"):
-            AdaBoostClassifier(certify=way, delta=delta).fit(X, Y)
-
-
 def test_refuses_weights_of_training_rows_but_not_equal_ones() -> None:
     model = AdaBoostClassifier(n_estimators=3, certify="train", random_state=1)
     with pytest.raises(ParameterError, match="weights"):

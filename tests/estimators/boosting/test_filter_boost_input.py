@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
@@ -21,9 +18,7 @@ from pacboost.errors import DataError, FileError, OneClassWarning, ParameterErro
 from pacboost.estimators.filtering import filter_setup
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import recompute, verify
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrow import ParquetOracle
-from pacboost.sources.oracles.stream import PushedOracle
 from pacboost.theory.worlds import Halfspaces
 from pacboost.training.filtering import candidates
 from tests.estimators.checks import every_check
@@ -120,23 +115,6 @@ def test_a_label_that_comes_late() -> None:
     assert model.classes_.tolist() == ["0", "1", "new"]
 
 
-def test_labels_of_another_kind_than_the_classes() -> None:
-    X, y = noisy(1000)
-    with pytest.raises(DataError, match=r"has the label \d, which is not among the classes"):
-        small().fit_source([(X, y)], classes=["0", "1"])
-
-
-@pytest.mark.parametrize("told", [{}, {"booster": "mada"}, {"edge": 0.2, "learner": "stump"}])
-def test_one_class_only(told: dict[str, Any]) -> None:
-    X = noisy(500)[0]
-    model = small(**told)
-    with pytest.warns(OneClassWarning, match="one class only"):
-        model.fit(X, np.full(500, "a"))
-    assert (model.predict(X) == "a").all()
-    assert model.predict_proba(X).shape == (500, 1)
-    assert model.ledger_.stopped == "there is one class only"
-
-
 @pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
 @pytest.mark.parametrize(
     "told", [{}, {"booster": "mada", "learner": "stump"}, {"booster": "measure"}]
@@ -146,15 +124,6 @@ def test_constant_features(told: dict[str, Any]) -> None:
     model = small(**told).fit(np.ones((900, 2)), y)
     assert model.predict(np.ones((3, 2))).shape == (3,)
     assert model.certificate_.value > 0.25
-
-
-def test_text_columns_are_refused() -> None:
-    X, y = noisy(300)
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(word="yes")
-    with pytest.raises(DataError, match="word"):
-        small().fit(frame, y)
-    with pytest.raises(DataError, match="text"):
-        small().fit(X.astype(str).astype(object) + "x", y)
 
 
 def test_infinite_values_name_their_place() -> None:
@@ -196,25 +165,6 @@ def test_hardly_any_rows(rows: int) -> None:
 # -- sources
 
 
-def test_an_empty_folder(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=str(tmp_path)):
-        small().fit_source(tmp_path, "y")
-
-
-def test_files_without_rows(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"x": [1.0], "y": [1]}).slice(0, 0), tmp_path / "a.parquet")
-    with pytest.raises(DataError, match="no rows"):
-        small().fit_source(tmp_path, "y")
-
-
-def test_a_target_that_is_missing_in_one_file(tmp_path: Path) -> None:
-    X, y = noisy(600)
-    folder = write_parquet(tmp_path / "data", X, y)
-    pq.write_table(pa.table({f"x{j}": X[:, j] for j in range(4)}), folder / "part9.parquet")
-    with pytest.raises(DataError, match=r"part9.parquet.*'y'"):
-        small().fit_source(folder, "y")
-
-
 def test_a_stream_that_ends_early_keeps_what_it_has() -> None:
     X, y = noisy(2500)
     model = small(n_estimators=500).fit_source(iter([(X[:1500], y[:1500]), (X[1500:], y[1500:])]))
@@ -233,11 +183,6 @@ def test_a_stream_that_raises_names_the_batch() -> None:
     with pytest.raises(DataError, match=r"batch 1 of the stream.*the line is dead") as caught:
         small(n_estimators=500).fit_source(broken())
     assert isinstance(caught.value.__cause__, OSError)
-
-
-def test_a_stream_of_nothing() -> None:
-    with pytest.raises(DataError, match="no batch at all"):
-        small().fit_source(iter([]))
 
 
 def test_blocks_that_memory_has_no_room_for(tmp_path: Path) -> None:
@@ -397,22 +342,6 @@ def test_classes_cannot_change() -> None:
 
 
 # -- the oracle behind it
-
-
-def test_pushed_rows_come_once_in_their_order() -> None:
-    oracle = PushedOracle(1)
-    oracle.push(ArrayTable(np.array([[1.0], [2.0]])), np.array([0, 1]))
-    oracle.push(ArrayTable(np.array([[3.0]])), np.array([1]))
-    assert oracle.position() == {"count": 3}
-    first, second = oracle.draw(9), oracle.draw(9)
-    assert first.rows.tolist() == [0, 1]
-    assert second.rows.tolist() == [2]
-    assert first.lap == second.lap == 0
-    assert oracle.draw(9).n_rows == 0
-    assert oracle.place(2) == "row 2 of all that came"
-    assert oracle.n_rows is None
-    with pytest.raises(ValueError, match="cannot be asked again"):
-        oracle.seek({"count": 0})
 
 
 # FilterBoostClassifier behaves as scikit-learn asks, without one expected failure.

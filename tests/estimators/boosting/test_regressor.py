@@ -94,25 +94,6 @@ def test_far_from_zero_is_as_good_as_near() -> None:
     np.testing.assert_allclose(near, far, atol=1e-3)
 
 
-def test_missing_values_are_told_apart() -> None:
-    X, y = world()
-    X[::3, 0] = np.nan
-    y[::3] += 100
-    model = BoostRegressor(n_estimators=60).fit(X, y)
-    assert abs(model.predict([[np.nan, 0, 0, 0]])[0] - 100) < 10
-    assert model.score(X, y) > 0.95
-
-
-def test_categories_are_split_by_sets() -> None:
-    generator = np.random.default_rng(0)
-    colours = generator.choice(list("rgbcmy"), size=500)
-    y = np.isin(colours, list("rcy")) * 10.0
-    frame = pd.DataFrame({"colour": colours, "other": generator.normal(size=500)})
-    model = BoostRegressor(n_estimators=30, learning_rate=0.5, max_leaves=2).fit(frame, y)
-    np.testing.assert_allclose(model.predict(frame), y, atol=1e-3)
-    assert "colour in {" in model.rules()[1]
-
-
 @LOSSES
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_monotone_constraints_hold(loss: str, scale: float) -> None:

@@ -29,7 +29,6 @@ from pacboost.errors import (
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.files import load
 from pacboost.learners.stump import Stump, StumpSearch
-from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -142,23 +141,6 @@ def test_too_few_rows_get_bags_instead_and_say_so() -> None:
         SubsampledBoost(n_estimators=5, random_state=0).fit(X[:50], y[:50])
     with pytest.warns(TooFewRowsWarning, match="at least 100 are needed; one booster got a bag"):
         SubsampledBoost(1, n_estimators=5, random_state=0).fit(X[:50], y[:50])
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        MajorityOfBoosters(5, n_estimators=8),
-        SubsampledBoost(9, n_estimators=8),
-        BaggedBoost(4, n_estimators=8),
-    ],
-)
-def test_same_bytes_for_any_number_of_threads(model: BoosterCommittee) -> None:
-    X, y = noisy(900, 5, 1)
-    found = [
-        model_bytes(model.set_params(random_state=4, n_jobs=jobs).fit(X, y).model_)
-        for jobs in (1, 2, 4)
-    ]
-    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("learner", ["stump", "tree"])

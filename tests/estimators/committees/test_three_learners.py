@@ -92,15 +92,6 @@ def test_saved_and_loaded(learner: str, tmp_path: Path) -> None:
     assert model_bytes(again.model_) == model_bytes(model.model_)
 
 
-def test_same_bytes_for_any_number_of_threads() -> None:
-    X, y = noisy(900, 4, 0)
-    found = [
-        model_bytes(ThreeLearnerBoost(random_state=0, n_jobs=jobs).fit(X, y).model_)
-        for jobs in (1, 2)
-    ]
-    assert found[0] == found[1]
-
-
 class Interrupted(Tree):
     """Learns so many rules, and is then interrupted."""
 

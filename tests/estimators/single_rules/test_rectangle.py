@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.stats import binom
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.errors import DataError, NotCertified, OneClassWarning
 from pacboost.theory import sample_sizes
 from pacboost.theory.single_rules import RectangleClassifier
 from pacboost.theory.worlds import Boxes, LabelNoise
@@ -93,18 +92,3 @@ def test_second_class_is_inside_whatever_its_name() -> None:
 def test_bad_rows_are_refused(X: Any, y: Any, complaint: str) -> None:
     with pytest.raises(DataError, match=complaint):
         RectangleClassifier().fit(X, y)
-
-
-@pytest.mark.parametrize("delta", [0, 1, -0.1, "0.05", True])
-def test_bad_delta_is_refused(delta: Any) -> None:
-    with pytest.raises(ParameterError, match=r"delta is .*strictly between 0 and 1"):
-        RectangleClassifier(delta).fit([[1.0], [2.0]], [0, 1])
-
-
-def test_unfitted() -> None:
-    model = RectangleClassifier()
-    with pytest.raises(NotFittedError):
-        model.predict([[1.0]])
-    for name in ("certificate_", "consistent_", "hypothesis_"):
-        with pytest.raises(AttributeError, match=f"{name} is there after fit"):
-            getattr(model, name)

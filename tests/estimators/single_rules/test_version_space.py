@@ -12,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.numerics.binomial import binomial_upper
@@ -191,19 +190,3 @@ def test_a_third_value_is_refused_in_fit_and_later() -> None:
 def test_bad_parameters_are_refused(options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
         VersionSpaceClassifier(**options).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
-
-
-def test_epsilon_outside_its_range_is_refused() -> None:
-    model = VersionSpaceClassifier().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(ParameterError, match="epsilon is 0"):
-        model.epsilon_exhausted(0)
-
-
-def test_unfitted() -> None:
-    model = VersionSpaceClassifier()
-    with pytest.raises(NotFittedError):
-        model.predict([[1.0]])
-    with pytest.raises(AttributeError, match="epsilon_exhausted is there after fit"):
-        model.epsilon_exhausted(0.1)
-    with pytest.raises(AttributeError, match="exhausted_to is there after fit"):
-        model.exhausted_to()

@@ -21,7 +21,6 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.strong.candidates import UNSURE, WatchedRounds
 from pacboost.ledgers.validation import ValidationCurve
-from pacboost.models.file.format import model_bytes
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import Halfspaces
 from tests.worlds import noisy
@@ -142,12 +141,6 @@ def test_proper_where_one_rule_decides(fitted: StrongClassifier) -> None:
     assert not fitted.proper_
 
 
-def test_the_same_seed_gives_the_same_bytes_for_any_threads() -> None:
-    models = [StrongClassifier(n_estimators=20, random_state=4, n_jobs=n).fit(X, Y) for n in (1, 2)]
-    first, second = (model_bytes(model.model_) for model in models)
-    assert first == second
-
-
 def test_save_and_load_give_the_estimator_and_the_certificate_back(tmp_path: Path) -> None:
     model = StrongClassifier(0.3, n_estimators=10, random_state=0).fit(X, Y)
     path = tmp_path / "m.pacb"
@@ -192,14 +185,6 @@ def test_a_label_that_only_certifying_rows_have_is_a_mistake() -> None:
     model = StrongClassifier(n_estimators=5, random_state=0).fit(X[:200], labels)
     assert model.classes_.tolist() == ["a", "b"]
     assert model.certificate_.inputs["k"] >= 1
-
-
-def test_a_failed_fit_leaves_the_last_one() -> None:
-    model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
-    before = model.sentence_
-    with pytest.raises(ValueError, match="X has 600 rows but y has 3"):
-        model.fit(X, Y[:3])
-    assert model.sentence_ == before
 
 
 def test_another_fit_forgets_the_last_one() -> None:

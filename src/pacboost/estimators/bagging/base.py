@@ -34,6 +34,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.validation import OutOfBag
+from pacboost.models.model import ForestModel
 from pacboost.numerics.checks import positive_whole, probability, real_number
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.numerics.same_bits import product
@@ -67,6 +68,10 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     verbose: bool | int | str
     stopped_: str
     oob_score_: float
+    model_: ForestModel
+    """What a forest leaves behind."""
+    _sets: NDArray[np.int64] | None = None
+    """The sets of labels that trees vote for, where a row may have several."""
     _member = "member"
     """What a member is called."""
     _equal_rows = "auto"
@@ -224,8 +229,6 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
     oob_decision_function_: NDArray[np.float64]
     _certificate: Certificate | None = None
     _refusal = NOT_ASKED
-    _sets: NDArray[np.int64] | None = None
-    """The sets of labels that trees vote for, where a row may have several."""
 
     @property
     def certificate_(self) -> Certificate:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
@@ -18,7 +17,6 @@ from pacboost.boosters.regression import Square
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted import explaining
-from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.parameters import (
     MANY_ROWS,
     many,
@@ -48,49 +46,6 @@ from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run.loop import Run
 
-# What every fitted regressor by vote can explain: a row, the loss by round, shuffled columns.
-
-
-class ExplainedNumbers(VoteBase):
-    """A vote that predicts numbers, and can say why."""
-
-    @abstractmethod
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return a number for each row."""
-
-    @abstractmethod
-    def _measure(self, choice: Any) -> Metric:
-        """Return the metric that ``eval_metric`` would name so."""
-
-    def explain(self, x: Any, top: int = 10) -> explanation.Explanation:
-        """Return the rules that spoke on a row, and what they added: the ``top`` largest, the rest.
-
-        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
-        that say the same of the row are put together. All contributions add up to the prediction
-        (to its logarithm, if the loss has a logarithmic link).
-        """
-        top = positive_whole("top", top)
-        table = self._one_row(x)
-        prediction = float(self.predict(table)[0])
-        with using(self.n_jobs):
-            return explanation.explain_number(self.model_, table, prediction, top)
-
-    def permutation_importances(
-        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
-    ) -> permutation.Importances:
-        """Measure by how much predictions get worse, in ``metric``, when a column is shuffled.
-
-        ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
-        """
-        sample, measure = self._with_targets(X, y), self._measure(metric)
-        return explaining.shuffled(self, sample, measure, repeats, random_state)
-
-    def _with_targets(self, X: Any, y: Any) -> Sample:
-        table = self._open(X)
-        signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
-        return Sample(table, signs, targets=read_targets(y, table.n_rows))
-
-
 ROWS_TO_STOP = 2_000
 """With early_stopping="auto", rows are held back to stop early on if there are so many."""
 
@@ -98,7 +53,7 @@ ROWS_TO_STOP = 2_000
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
+class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. A fit certifies nothing, because a number is
@@ -226,6 +181,34 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         table = self._open(X)
         for scores in self.model_.vote.staged(table):
             yield self.model_.numbers(scores.copy())
+
+    def explain(self, x: Any, top: int = 10) -> explanation.Explanation:
+        """Return the rules that spoke on a row, and what they added: the ``top`` largest, the rest.
+
+        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
+        that say the same of the row are put together. All contributions add up to the prediction
+        (to its logarithm, if the loss has a logarithmic link).
+        """
+        top = positive_whole("top", top)
+        table = self._one_row(x)
+        prediction = float(self.predict(table)[0])
+        with using(self.n_jobs):
+            return explanation.explain_number(self.model_, table, prediction, top)
+
+    def permutation_importances(
+        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
+    ) -> permutation.Importances:
+        """Measure by how much predictions get worse, in ``metric``, when a column is shuffled.
+
+        ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
+        """
+        sample, measure = self._with_targets(X, y), self._measure(metric)
+        return explaining.shuffled(self, sample, measure, repeats, random_state)
+
+    def _with_targets(self, X: Any, y: Any) -> Sample:
+        table = self._open(X)
+        signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
+        return Sample(table, signs, targets=read_targets(y, table.n_rows))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         seed = draw_seed(self.random_state)

@@ -54,97 +54,6 @@ AT_ONCE = 2**20
 """Numbers of that table that are copied at once while leaves are counted."""
 
 
-class FittedForest(Bagged):
-    """An estimator whose fit leaves a ``model_`` with a forest."""
-
-    model_: ForestModel
-    _sets: NDArray[np.int64] | None = None
-    """The sets of labels that trees vote for, where a row may have several."""
-
-    save, report = reporting.save, reporting.report
-
-    def apply(self, X: Any) -> NDArray[np.int64]:
-        """Return the leaf of every row in every tree, (rows, trees)."""
-        table = self._open(X)
-        with using(threads(self.n_jobs)):
-            return self.model_.forest.leaves(table)
-
-    def proximity(self, X: Any) -> NDArray[np.float64]:
-        """Return for every two rows the share of trees in which they fall into the same leaf."""
-        rows = self._open(X).n_rows
-        if rows > ROWS_BESIDE_ONE_ANOTHER:
-            raise DataError(
-                f"X has {rows} rows; a table of proximities has a number for every two of them. "
-                f"Give at most {ROWS_BESIDE_ONE_ANOTHER}, or compare the leaves that apply(X) gives"
-            )
-        leaves, together = self.apply(X), np.zeros((rows, rows))
-        for numbers in leaves.T:
-            order = np.argsort(numbers, kind="stable")
-            for group in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):
-                at_once = max(1, AT_ONCE // group.size)  # a group may hold all rows
-                for start in range(0, group.size, at_once):
-                    together[np.ix_(group[start : start + at_once], group)] += 1
-        together /= leaves.shape[1]
-        np.fill_diagonal(together, 1.0)
-        return together
-
-    def permutation_importances(
-        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
-    ) -> permutation.Importances:
-        """Measure by how much the forest gets worse when a column is shuffled."""
-        return explaining.shuffled(self, *self._labelled(X, y), repeats, random_state)
-
-    def partial_dependence(self, features: Any = None, *, top: int = 12, X: Any = None) -> Shapes:
-        """Return how the mean prediction changes with each feature, as step functions.
-
-        One feature after the other is set to a value in all rows: up to 60 rows of ``X``, or,
-        without it, rows in which features are drawn independently, evenly over their bins. Curves
-        are deviations from the mean prediction (the share of the second class of two, of each class
-        of several), which is the ``intercept``. ``features`` names columns or numbers them; without
-        it, the ``top`` most important ones are taken.
-        """
-        check_is_fitted(self)
-        table, model = None if X is None else self._open(X), self.model_
-        if model.labels:
-            raise DataError(
-                "rows have several labels, and trees vote for sets of them; curves are drawn of "
-                "forests for one label. Fit one forest for each label"
-            )
-        if features is None:
-            order = np.argsort(-model.forest.importances, kind="stable")
-            numbers = order[: positive_whole("top", top)].tolist()
-        else:
-            numbers = explaining.numbers_of(features, model)
-        with using(threads(self.n_jobs)):
-            return shapes.forest_partial_dependence(model.forest, model.say(), numbers, table)
-
-    @abstractmethod
-    def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
-        """Return rows with labels or targets, and the metric for predictions."""
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of the gain of splits, averaged over trees."""
-        if not hasattr(self, "model_"):
-            raise AttributeError("feature_importances_ is there after fit; fit first")
-        won = self.model_.forest.importances
-        total = sum_of(won)
-        return won / total if total > 0 else won.copy()
-
-    def _open(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return open_table(self, X, reset=False)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
-
-
 def share_of_weight(value: Any) -> float:
     """Read the share of all weight that a leaf has at least."""
     share = float(real_number("min_weight_fraction_leaf", value))
@@ -173,7 +82,7 @@ MOST_COPIES = 64
 
 
 @dataclass(eq=False, repr=False)
-class ForestBase(FittedForest):
+class ForestBase(Bagged):
     """How forests are grown; classifiers and regressors define what trees predict."""
 
     n_estimators: int = 1000
@@ -199,6 +108,8 @@ class ForestBase(FittedForest):
     _kind = "random_forest"
     _random_cuts = False
     _member = "tree"
+
+    save, report = reporting.save, reporting.report
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "auto") -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
@@ -312,6 +223,87 @@ class ForestBase(FittedForest):
             share_of_weight(self.min_weight_fraction_leaf),
             self._random_cuts,
         )
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf of every row in every tree, (rows, trees)."""
+        table = self._open(X)
+        with using(threads(self.n_jobs)):
+            return self.model_.forest.leaves(table)
+
+    def proximity(self, X: Any) -> NDArray[np.float64]:
+        """Return for every two rows the share of trees in which they fall into the same leaf."""
+        rows = self._open(X).n_rows
+        if rows > ROWS_BESIDE_ONE_ANOTHER:
+            raise DataError(
+                f"X has {rows} rows; a table of proximities has a number for every two of them. "
+                f"Give at most {ROWS_BESIDE_ONE_ANOTHER}, or compare the leaves that apply(X) gives"
+            )
+        leaves, together = self.apply(X), np.zeros((rows, rows))
+        for numbers in leaves.T:
+            order = np.argsort(numbers, kind="stable")
+            for group in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):
+                at_once = max(1, AT_ONCE // group.size)  # a group may hold all rows
+                for start in range(0, group.size, at_once):
+                    together[np.ix_(group[start : start + at_once], group)] += 1
+        together /= leaves.shape[1]
+        np.fill_diagonal(together, 1.0)
+        return together
+
+    def permutation_importances(
+        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
+    ) -> permutation.Importances:
+        """Measure by how much the forest gets worse when a column is shuffled."""
+        return explaining.shuffled(self, *self._labelled(X, y), repeats, random_state)
+
+    def partial_dependence(self, features: Any = None, *, top: int = 12, X: Any = None) -> Shapes:
+        """Return how the mean prediction changes with each feature, as step functions.
+
+        One feature after the other is set to a value in all rows: up to 60 rows of ``X``, or,
+        without it, rows in which features are drawn independently, evenly over their bins. Curves
+        are deviations from the mean prediction (the share of the second class of two, of each class
+        of several), which is the ``intercept``. ``features`` names columns or numbers them; without
+        it, the ``top`` most important ones are taken.
+        """
+        check_is_fitted(self)
+        table, model = None if X is None else self._open(X), self.model_
+        if model.labels:
+            raise DataError(
+                "rows have several labels, and trees vote for sets of them; curves are drawn of "
+                "forests for one label. Fit one forest for each label"
+            )
+        if features is None:
+            order = np.argsort(-model.forest.importances, kind="stable")
+            numbers = order[: positive_whole("top", top)].tolist()
+        else:
+            numbers = explaining.numbers_of(features, model)
+        with using(threads(self.n_jobs)):
+            return shapes.forest_partial_dependence(model.forest, model.say(), numbers, table)
+
+    @abstractmethod
+    def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
+        """Return rows with labels or targets, and the metric for predictions."""
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's share of the gain of splits, averaged over trees."""
+        if not hasattr(self, "model_"):
+            raise AttributeError("feature_importances_ is there after fit; fit first")
+        won = self.model_.forest.importances
+        total = sum_of(won)
+        return won / total if total > 0 else won.copy()
+
+    def _open(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return open_table(self, X, reset=False)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
 
 
 def _taken(members: list[Any]) -> Iterator[ForestTree]:

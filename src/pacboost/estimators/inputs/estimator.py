@@ -12,7 +12,7 @@ from contextvars import copy_context
 from copy import copy
 from functools import wraps
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,24 +27,10 @@ from pacboost.sources.optional import collected, need
 from pacboost.sources.oracles.choose import is_collection
 from pacboost.sources.table import Table
 
-
-class TakesRows:
-    """Public methods of this class and of all that derive from it take rows in any form."""
-
-    _reads_partitions = False
-    """Whether Dask collections are read block by block; other estimators need all rows at once."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        score = getattr(cls, "score", None)  # which scikit-learn's classes give to estimators
-        inherited = {} if hasattr(score, "__wrapped__") else {"score": score}
-        for name, method in {**inherited, **vars(cls)}.items():
-            takes_rows = isinstance(method, FunctionType) and method.__code__.co_argcount > 1
-            if takes_rows and not name.startswith("_"):
-                setattr(cls, name, _of_any_rows(method))
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def _of_any_rows(method: Callable[..., Any]) -> Callable[..., Any]:
+def _of_any_rows(method: Method) -> Method:
     @wraps(method)
     def call(self: Any, *args: Any, **named: Any) -> Any:
         first = args[0] if args else named.get("X")
@@ -64,7 +50,7 @@ def _of_any_rows(method: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             raise found from problem
 
-    return call
+    return call  # type: ignore[return-value]
 
 
 # Predictions for Dask collections: Dask in, Dask out, and nothing is computed before it is asked.
@@ -114,13 +100,28 @@ def _of_frame(rows: Any, model: Any, method: str) -> Any:
     return pandas.DataFrame(answers, index=rows.index, columns=[str(name) for name in classes])
 
 
-class RemembersRows(TakesRows):
-    """An estimator that holds sketches of its training rows; pickles and model files keep them."""
+class RemembersRows:
+    """An estimator whose public methods take rows in any form, and that remembers those of the fit.
+
+    It holds sketches of them, which pickles and model files keep.
+    """
 
     _remembers_rows: ClassVar[bool] = True
     """Tells ``pacboost.certify`` that ``overlap`` compares rows with those of the fit."""
     _sketches: tuple[Sketch, ...] = ()
+    _reads_partitions = False
+    """Whether Dask collections are read block by block; other estimators need all rows at once."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        score = getattr(cls, "score", None)  # which scikit-learn's classes give to estimators
+        inherited = {} if hasattr(score, "__wrapped__") else {"score": score}
+        for name, method in {**inherited, **vars(cls)}.items():
+            takes_rows = isinstance(method, FunctionType) and method.__code__.co_argcount > 1
+            if takes_rows and not name.startswith("_"):
+                setattr(cls, name, _of_any_rows(method))
+
+    @_of_any_rows
     def overlap(self, X: Any) -> Overlap | None:
         """Compare rows with those that the fit has used; None if it remembers none."""
         check_is_fitted(self)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -26,7 +26,7 @@ from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import TakesRows
+from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
@@ -64,7 +64,7 @@ def of_rows(name: str) -> Any:
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class StrongClassifier(ClassifierMixin, TakesRows, BaseEstimator):  # type: ignore[misc]
+class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
     The classifier picks booster and learner from the data, and holds out as many rows for the
@@ -142,7 +142,6 @@ class StrongClassifier(ClassifierMixin, TakesRows, BaseEstimator):  # type: igno
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     _keeps_sparse = True
-    _remembers_rows: ClassVar[bool] = True
 
     def fit(
         self,
@@ -392,7 +391,7 @@ class StrongClassifier(ClassifierMixin, TakesRows, BaseEstimator):  # type: igno
         self.n_features_in_ = estimator.n_features_in_
 
     @property
-    def _sketches(self) -> Any:
+    def _sketches(self) -> Any:  # type: ignore[override]
         return self.estimator_._sketches
 
     def _rows_to_compare(self, X: Any) -> Any:

@@ -1,4 +1,8 @@
-"""Looking at an estimator in a notebook: Tab, dir, hasattr and its display never raise."""
+"""What holds for every public estimator, whichever it is.
+
+Looking at it in a notebook (Tab, dir, hasattr and its display) never raises; every parameter is
+documented; threads change no byte, one class is warned of, and a fit that fails changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import pacboost
-from pacboost.errors import NotCertified
+from pacboost.errors import DataError, NotCertified, OneClassWarning
+from pacboost.models.file.format import model_bytes
 from tests.public import estimators
 
 ESTIMATORS = list(estimators())
@@ -26,19 +31,59 @@ def made(name: str) -> Any:
     return estimators()[name]()
 
 
-def fitted(name: str) -> Any:
+def rows_for(name: str) -> tuple[Any, Any]:
+    if name == "TextBoostClassifier":
+        return ["a good day", "bad weather"] * 20, np.tile([0, 1], 20)
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:, :4], y
+
+
+def fitted(name: str, **options: Any) -> Any:
     model = made(name)
     known = model.get_params()
-    quick = {"n_estimators": 3, "n_members": 3, "n_jobs": 1, "random_state": 0}
+    quick = {"n_estimators": 3, "n_members": 3, "n_jobs": 1, "random_state": 0, **options}
     quick["max_draws"] = 30_000
     model.set_params(**{key: value for key, value in quick.items() if key in known})
-    X, y = load_breast_cancer(return_X_y=True)
-    rows: tuple[Any, Any] = (X[:, :4], y)
-    if name == "TextBoostClassifier":
-        rows = (["a good day", "bad weather"] * 20, np.tile([0, 1], 20))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(*rows)
+        return model.fit(*rows_for(name))
+
+
+def content(model: Any) -> bytes:
+    """The model as a file, or what it predicts if it has none."""
+    if hasattr(model, "model_"):
+        return model_bytes(model.model_)
+    return np.asarray(model.predict(rows_for(type(model).__name__)[0])).tobytes()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_threads_change_no_byte_and_seeds_repeat_it(name: str) -> None:
+    assert content(fitted(name)) == content(fitted(name, n_jobs=3))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in ESTIMATORS if "Regressor" not in name and name != "ConfidenceBoost"]
+)
+def test_one_class_is_warned_of_and_predicted(name: str) -> None:
+    X, y = rows_for(name)
+    model = made(name)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model.fit(X, np.full(len(y), "good"))
+    told = [warning for warning in heard if issubclass(warning.category, OneClassWarning)]
+    assert {warning.filename for warning in told} == {__file__}
+    assert "one class only ('good')" in str(told[0].message)
+    assert set(model.predict(X)) == {"good"}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_fit_that_fails_leaves_the_last_one(name: str) -> None:
+    model = fitted(name)
+    before = content(model)
+    X, y = rows_for(name)
+    with pytest.raises(DataError):
+        model.fit(X[:10], y[:3])
+    assert content(model) == before
 
 
 def look(model: Any) -> None:
