@@ -17,7 +17,6 @@ from pacboost.theory import compression
 from pacboost.theory.compression import (
     certificate,
     compression_bound,
-    examples_for_compression,
     hybrid_estimate,
     stable_estimate,
 )
@@ -68,19 +67,6 @@ def test_shape(n: int, kept: float, share: float, delta: float) -> None:
 def test_more_examples_help(rate: float) -> None:
     values = [compression_bound(int(rate * n), n, 0.05, 5) for n in (50, 100, 500, 2000, 10_000)]
     assert values == sorted(values, reverse=True)
-
-
-def test_examples_are_the_other_direction() -> None:
-    for points, bits, rate, ordered in (
-        (4, 0.0, 0.0, False),
-        (0, 8.0, 0.0, False),
-        (3, 1, 0, True),
-    ):
-        n = examples_for_compression(0.1, 0.05, points, bits, rate, ordered)
-        assert compression_bound(0, n, 0.05, points, bits, ordered) <= 0.1
-        assert compression_bound(0, n - 1, 0.05, points, bits, ordered) > 0.1
-    n = examples_for_compression(0.2, 0.05, 4, rate=0.1)
-    assert compression_bound(math.ceil((n - 4) / 10), n, 0.05, 4) <= 0.2
 
 
 def best_interval_mistakes(signs: NDArray[np.int64]) -> int:
@@ -137,8 +123,6 @@ def test_refuses() -> None:
         compression_bound(0, 10, 0.05, 10)
     with pytest.raises(ParameterError, match="points"):
         compression_bound(0, 10, 0.05, -1)
-    with pytest.raises(ParameterError, match="points"):
-        examples_for_compression(0.1, 0.05, -1)
     with pytest.raises(ParameterError, match="k is 8"):
         compression_bound(8, 10, 0.05, 3)
     with pytest.raises(ParameterError, match="delta"):
@@ -146,8 +130,6 @@ def test_refuses() -> None:
     for bits in (-1.0, math.inf, True):
         with pytest.raises(ParameterError, match="bits"):
             compression_bound(0, 10, 0.05, 3, bits=bits)
-    with pytest.raises(NotCertified, match="no number"):
-        examples_for_compression(0.1, 0.05, 3, rate=0.3)
     with pytest.raises(NotCertified, match="more than 10"):
         stable_estimate(10, 0.05, 5)
     with pytest.raises(NotCertified, match="rules"):

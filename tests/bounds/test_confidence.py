@@ -16,16 +16,13 @@ from pacboost.numerics.kl import kl
 from pacboost.theory.sample_sizes import (
     runs_needed,
     selection_size,
-    selection_size_hoeffding,
     selection_threshold,
 )
 from tests.bounds.coverage import check_coverage, check_rejected
 
 
 def test_vectors() -> None:
-    assert selection_size_hoeffding(0.02, 37, 0.05) == 36_499
     assert selection_size(0.1, 0.02, 37, 0.05) == 14_261
-    assert selection_size_hoeffding(0.1, 37, 0.05) == 1460
     assert selection_size(0.1, 0.1, 37, 0.05) == 722
     assert selection_threshold(0.1, 0.02) == pytest.approx(0.109734, abs=5e-7)
     assert runs_needed(0.9, 0.05) == 36
@@ -73,7 +70,6 @@ def test_selection_size(epsilon: float, gap: float, runs: int, delta: float) -> 
     each = delta / (2 * runs)
     assert math.exp(-size * kl(t, epsilon)) <= each * (1 + 1e-9)
     assert math.exp(-size * kl(t, epsilon + gap)) <= each * (1 + 1e-5)
-    assert size <= selection_size_hoeffding(gap, runs, delta)
     assert selection_size(epsilon, gap, runs + 1, delta) >= size
     assert selection_size(epsilon, gap, runs, delta / 2) >= size
 
@@ -119,10 +115,6 @@ def test_refuses_probabilities(bad: float) -> None:
         selection_size(bad, 0.1, 10, 0.05)
     with pytest.raises(ParameterError, match="delta"):
         selection_size(0.1, 0.1, 10, bad)
-    with pytest.raises(ParameterError, match="gap"):
-        selection_size_hoeffding(bad, 10, 0.05)
-    with pytest.raises(ParameterError, match="delta"):
-        selection_size_hoeffding(0.1, 10, bad)
 
 
 @pytest.mark.parametrize("gap", [0.0, -0.1, 0.9, 1.0, float("nan")])
@@ -135,5 +127,3 @@ def test_refuses_gaps(gap: float) -> None:
 def test_refuses_runs(runs: int) -> None:
     with pytest.raises(ParameterError, match="runs"):
         selection_size(0.1, 0.1, runs, 0.05)
-    with pytest.raises(ParameterError, match="runs"):
-        selection_size_hoeffding(0.1, runs, 0.05)

@@ -16,11 +16,9 @@ from pacboost.theory.margins import (
     breiman_bound,
     certificate,
     emargin_bound,
-    examples_for_schapire,
     kth_margin_bound,
     rademacher_bound,
     schapire_bound,
-    schapire_voters,
 )
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -30,7 +28,6 @@ ROWS = 100_000
 
 def test_vectors() -> None:
     assert schapire_bound(5000, ROWS, 0.3, SIZE, 0.05) == pytest.approx(0.18775, abs=5e-6)
-    assert schapire_voters(5000, ROWS, 0.3, SIZE, 0.05) == 453
     assert kth_margin_bound(5001, 0.3, ROWS, SIZE, 0.05) == pytest.approx(0.25316, abs=5e-6)
     assert emargin_bound(0.05, 0.3, ROWS, SIZE, 0.05) == pytest.approx(0.24048, abs=5e-6)
     assert rademacher_bound(0.05, 0.3, ROWS, SIZE, 0.05) == pytest.approx(0.13223, abs=5e-6)
@@ -61,14 +58,6 @@ def test_few_rows_are_vacuous_not_wrong() -> None:
     assert schapire_bound(0, 10, 0.01, SIZE, 0.05) == 1
     assert kth_margin_bound(1, 0.3, 5, 1e6, 0.05) == 1
     assert certificate(0, 10, 0.5, SIZE, 0.05).vacuous
-
-
-def test_rows_for_a_bound() -> None:
-    n = examples_for_schapire(0.2, 0.05, 0.3, SIZE, 0.05)
-    assert schapire_bound(n // 20, n, 0.3, SIZE, 0.05) <= 0.2
-    assert schapire_bound((n - 1) // 20 + 1, n - 1, 0.3, SIZE, 0.05) > 0.2
-    with pytest.raises(NotCertified):
-        examples_for_schapire(0.05, 0.05, 0.3, SIZE, 0.05)
 
 
 def test_only_the_derived_bound_certifies() -> None:

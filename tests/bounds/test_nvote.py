@@ -10,13 +10,12 @@ from scipy.stats import binom
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.out_of_bag import first_order_bound, tandem_bound
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.theory import nvote
 from pacboost.theory.nvote import (
     SIZES,
     best_pair,
     certificate,
-    examples_for_nvote,
     nvote_bound,
     vote_loss,
     wrong_share,
@@ -102,14 +101,6 @@ def test_monotone_in_rows_divergence_delta_and_pairs() -> None:
     for values in (rows, deltas, far, grids):
         assert values == sorted(values, reverse=True)
         assert values[-1] < values[0]
-
-
-def test_sizes_for_a_bound() -> None:
-    n = examples_for_nvote(0.15, 0.05, 51, 22, 5.0, 0.05)
-    assert nvote_bound(0.05, 51, 22, n, 5.0, 0.05) <= 0.15
-    assert nvote_bound(0.05, 51, 22, n - 1, 5.0, 0.05) > 0.15
-    with pytest.raises(NotCertified):
-        examples_for_nvote(0.05, 0.05, 51, 22, 5.0, 0.05)
 
 
 def test_certificate_can_be_computed_again() -> None:

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.occam import (
     certificate,
-    examples_for_occam,
     log_inverse_prior,
     occam_bound,
     quantise,
     search,
 )
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.kl import kl_upper
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -72,13 +71,6 @@ def test_thousands_of_rules_do_not_underflow() -> None:
     assert chernoff * 0.999 < value <= chernoff * (1 + 1e-11)
 
 
-def test_rows_for_a_bound() -> None:
-    n = examples_for_occam(0.1, 0.05, 100, 5, 2)
-    assert occam_bound(0, n, 100, 5, 2, 0.05) <= 0.1 < occam_bound(0, n - 1, 100, 5, 2, 0.05)
-    n = examples_for_occam(0.1, 0.05, 100, 5, 2, rate=0.04)
-    assert occam_bound(int(0.04 * n), n, 100, 5, 2, 0.05) <= 0.1
-
-
 def test_quantise() -> None:
     votes = [1.0, -0.5, 0.24, 0.0]
     assert quantise(votes, 1, 1.0).tolist() == [1, 0, 0, 0]
@@ -130,8 +122,6 @@ def test_bad_numbers() -> None:
         occam_bound(1, 10, 5, 1, 1, 0.0)
     with pytest.raises(ParameterError, match="k is 11"):
         occam_bound(11, 10, 5, 1, 1, 0.05)
-    with pytest.raises(NotCertified):
-        examples_for_occam(0.1, 0.05, 5, 1, 1, rate=0.2)
 
 
 def fit_noise(
@@ -197,11 +187,3 @@ def test_edges_fitted_to_labels_break_it_and_edges_from_features_hide() -> None:
             blind += failed and not fits
     check_coverage("Occam, edges from the features, noise", blind, runs, DELTA)
     check_rejected("Occam, edges fitted to the labels", fitted, runs, DELTA)
-
-
-def test_planned_examples_count_whole_mistakes() -> None:
-    for epsilon, rate in ((0.15, 0.01), (0.15, 0.05), (0.3, 0.29)):
-        n = examples_for_occam(epsilon, DELTA, 10, 3, 2, rate)
-        assert occam_bound(math.ceil(rate * n), n, 10, 3, 2, DELTA) <= epsilon
-    twin = 131  # Chernoff's form of a share of .01, as if 1.31 rows could be wrong
-    assert occam_bound(2, twin, 10, 3, 2, DELTA) > 0.154

@@ -22,14 +22,11 @@ from pacboost.bounds.out_of_bag import (
     tandem_bound,
     vote_certificate,
 )
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.theory.nvote import (
     divergence,
-    examples_for_first_order,
-    examples_for_tandem,
-    out_of_bag_sizes,
 )
-from tests.bounds.coverage import check_coverage, check_rejected
+from tests.bounds.coverage import check_coverage, check_rejected, out_of_bag_sizes
 
 RUNS, DELTA = 2000, 0.05
 
@@ -165,20 +162,6 @@ def test_out_of_bag_sizes_of_bootstrap() -> None:
     fewest, pair = out_of_bag_sizes(bags)
     assert fewest == pytest.approx(5000 / math.e, rel=0.05)
     assert pair == pytest.approx(5000 / math.e**2, rel=0.1)
-    for bad in ([True, False], [[0, 1]], np.zeros((0, 3), dtype=bool)):
-        with pytest.raises(ParameterError, match="True and False"):
-            out_of_bag_sizes(bad)
-
-
-def test_sizes_for_a_bound() -> None:
-    n = examples_for_first_order(0.5, 0.2, 1.0, 0.05)
-    assert first_order_bound(0.2, n, 1.0, 0.05) <= 0.5 < first_order_bound(0.2, n - 1, 1.0, 0.05)
-    n = examples_for_tandem(0.4, 0.08, 1.0, 0.05)
-    assert tandem_bound(0.08, n, 1.0, 0.05) <= 0.4 < tandem_bound(0.08, n - 1, 1.0, 0.05)
-    with pytest.raises(NotCertified):
-        examples_for_first_order(0.4, 0.2, 1.0, 0.05)
-    with pytest.raises(NotCertified):
-        examples_for_tandem(0.3, 0.08, 1.0, 0.05)
 
 
 def test_bad_numbers() -> None:

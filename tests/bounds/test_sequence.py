@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.numerics.kl import kl_upper
 from pacboost.numerics.sequences import Betting, EmpiricalBernstein
 from pacboost.theory import sequence
@@ -18,7 +18,6 @@ from pacboost.theory.sequence import (
     bernstein_bound,
     betting_bound,
     certificate,
-    examples_for_anytime,
     mixture_bound,
 )
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -69,15 +68,6 @@ def test_monotone_in_mistakes_rows_and_delta() -> None:
         for values in lists:
             assert values == sorted(values, reverse=True)
             assert values[-1] < values[0] <= 1
-
-
-def test_rows_for_a_bound() -> None:
-    t = examples_for_anytime(0.05, 0.05)
-    assert anytime_kl_bound(0, t, 0.05) <= 0.05 < anytime_kl_bound(0, t - 1, 0.05)
-    t = examples_for_anytime(0.15, 0.05, rate=0.1)
-    assert anytime_kl_bound(0.1 * t, t, 0.05) <= 0.15
-    with pytest.raises(NotCertified):
-        examples_for_anytime(0.1, 0.05, rate=0.1)
 
 
 @pytest.mark.parametrize(
