@@ -251,7 +251,7 @@ def test_the_mixture_covers(world: Callable[..., Any]) -> None:
 
 def test_twin_the_best_moment_for_the_mistakes_seen() -> None:
     """One λ chosen by k, as Chernoff's bound does: risks that follow the past break it."""
-    runs, n, delta = 4000, 2000, 0.05
+    runs, n, delta = 1000, 2000, 0.05
     generator = np.random.default_rng(8)
     k, risks = np.zeros(runs), np.zeros(runs)
     stopped = np.zeros(runs, dtype=np.bool_)
@@ -297,7 +297,7 @@ GROUPS: dict[str, Callable[[np.random.Generator, tuple[int, int]], NDArray[np.fl
 }
 
 
-@several_runs(300, 2000)
+@several_runs(100, 2000)
 @pytest.mark.parametrize("name", GROUPS)
 def test_bets_on_groups_cover(name: str, runs: int) -> None:
     groups, delta = 40, 0.05

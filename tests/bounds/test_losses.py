@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from pacboost.bounds import measures
 from pacboost.errors import ParameterError
 from pacboost.numerics.kl import kl_lower, kl_upper
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 
 def test_vector_of_the_auc() -> None:
@@ -79,8 +81,9 @@ def ranked_failures(runs: int, known: bool) -> int:
     return failed
 
 
-def test_ranks() -> None:
-    check_coverage("AUC by ranks", ranked_failures(150, False), 150, 0.05)
+@several_runs(50, 150)
+def test_ranks(runs: int) -> None:
+    check_coverage("AUC by ranks", ranked_failures(runs, False), runs, 0.05)
     check_rejected("AUC, positives not paid for", ranked_failures(150, True), 150, 0.05)
 
 
@@ -119,6 +122,9 @@ def test_auc(sizes: tuple[int, int]) -> None:
     check_rejected(f"AUC of independent pairs, {sizes}", auc_failures(800, *sizes, True), 800, 0.05)
 
 
+mean_upper = cache(measures.mean_upper)
+
+
 def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = True) -> int:
     """How often the bound is below the mean 0.02 of a loss that is seldom, but then large."""
     generator = np.random.default_rng(4)
@@ -128,7 +134,7 @@ def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = Tr
         if normal:
             value = float(values.mean() + norm.isf(delta) * values.std(ddof=1) / math.sqrt(n))
         else:
-            value = measures.mean_upper(measures.written(values, rare), 1.0, delta)
+            value = mean_upper(measures.written(values, rare), 1.0, delta)
         failed += value < 0.02
     return failed
 
@@ -149,10 +155,11 @@ def test_mean_of_losses_in_full(n: int, delta: float, rare: bool) -> None:
     check_coverage(f"mean loss, n={n}, rare={rare}", failed, 3000, delta)
 
 
-def test_lower_end_of_a_mean() -> None:
+@several_runs(100, 400)
+def test_lower_end_of_a_mean(runs: int) -> None:
     generator = np.random.default_rng(7)
     failed = 0
-    for _ in range(400):
+    for _ in range(runs):
         values = generator.beta(1, 4, size=40)
         failed += measures.mean_lower(measures.written(1 - values), 1.0, 0.05) > 0.2
-    check_coverage("lower end of a mean loss", failed, 400, 0.05)
+    check_coverage("lower end of a mean loss", failed, runs, 0.05)
