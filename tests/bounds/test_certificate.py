@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from pacboost.bounds import holdout, occam, out_of_bag
 from pacboost.bounds.certificate import Certificate
-from pacboost.theory import finite, sample_sizes
 
 ONE = Certificate(
     value=0.1169,
@@ -27,15 +25,6 @@ ONE = Certificate(
     ledger_digest="0123456789abcdef0123",
     bound="holdout.clopper_pearson",
 )
-
-MADE = [
-    holdout.certificate(3, 100, 0.05),
-    holdout.groups_certificate([0.0, 0.5], 0.05),
-    holdout.ordered_certificate(1, 20, 0.05),
-    occam.certificate(10, 1000, 100, 5, 2, 0.05),
-    finite.certificate(0, 100, 0.05, 3.0),
-    sample_sizes.box_certificate(100, 0.05, 2, 0),
-]
 
 
 def test_print_starts_with_the_claim_and_says_everything() -> None:
@@ -89,33 +78,10 @@ def test_html_is_escaped() -> None:
     assert page.count("<tr>") == page.count("</tr>") == len(nasty._facts())
 
 
-@pytest.mark.parametrize("certificate", [ONE, *MADE])
-def test_json_both_ways(certificate: Certificate) -> None:
-    again = Certificate.from_json(certificate.to_json())
-    assert again == certificate
-    assert isinstance(again.assumptions, tuple)
-    assert Certificate.from_dict(json.loads(json.dumps(certificate.to_dict()))) == certificate
-
-
 @given(st.floats(0, 1), st.text(), st.lists(st.text()), st.integers(0, 2**60))
 def test_json_keeps_every_bit(value: float, text: str, assumptions: list[str], size: int) -> None:
     one = replace(ONE, value=value, sample=text, assumptions=tuple(assumptions), size=size)
     assert Certificate.from_json(one.to_json()) == one
-
-
-@pytest.mark.parametrize("certificate", MADE)
-def test_every_maker_says_delta_once(certificate: Certificate) -> None:
-    assert certificate.inputs["delta"] == certificate.delta
-    module, function = certificate.bound.split(".")
-    rooms = {
-        "holdout": holdout,
-        "dependent": holdout,
-        "occam": occam,
-        "finite": finite,
-        "rectangle": sample_sizes,
-        "compression": occam,
-    }
-    assert getattr(rooms[module], function)(**certificate.inputs) == certificate.value
 
 
 def test_it_cannot_be_changed() -> None:
@@ -136,8 +102,8 @@ def test_other_json_is_refused() -> None:
 
 
 def test_bounds_by_training_rows_say_that_a_hold_out_is_tighter() -> None:
-    said = {made.bound: "tightness       usually larger" in str(made) for made in MADE}
-    assert [bound for bound, loose in said.items() if loose] == ["occam.occam_bound"]
+    assert "tightness       usually larger" in str(occam.certificate(10, 1000, 100, 5, 2, 0.05))
+    assert "tightness" not in str(holdout.certificate(3, 100, 0.05))
     voters = out_of_bag.vote_certificate(
         "first_order_bound", gibbs=0.1, n=900, divergence=1.0, delta=0.1
     )

@@ -12,8 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.bounds import holdout
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import (
     chernoff_kl,
     clopper_pearson,
@@ -129,22 +127,6 @@ def test_twin_ordered_rows_say_nothing_of_the_future() -> None:
 def test_twin_delta_dropped() -> None:
     k, risks = drifting(2000, 200, 6)
     check_rejected("twin: ordered, delta dropped", (k / 200 < risks).sum(), 2000, 0.05)
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        groups_certificate([0.0, 0.5, 1.0, 0.0], 0.05),
-        ordered_certificate(3, 40, 0.05),
-    ],
-)
-def test_certificates_can_be_computed_again(made: Certificate) -> None:
-    assert Certificate.from_json(made.to_json()) == made
-    module, function = made.bound.split(".")
-    assert module == "dependent"
-    assert getattr(holdout, function)(**made.inputs) == made.value
-    assert made.delta == made.inputs["delta"] == 0.05
-    assert not made.valid_after_looking
 
 
 def test_groups_not_rows_are_the_size() -> None:

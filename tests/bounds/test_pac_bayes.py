@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.bounds import out_of_bag
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.out_of_bag import (
     c_bound,
     cantelli_bound,
@@ -119,22 +117,6 @@ def test_c_bound_may_fall_as_the_mean_error_grows() -> None:
     assert oracle == pytest.approx([0.308, 0.287], abs=5e-4)
 
 
-def test_monotone_in_rows_divergence_and_delta() -> None:
-    forms: list[Callable[[int, float, float], float]] = [
-        lambda n, d, delta: first_order_bound(0.1, n, d, delta),
-        lambda n, d, delta: tandem_bound(0.04, n, d, delta),
-        lambda n, d, delta: c_bound(0.1, 0.12, n, n, d, delta),
-        lambda n, d, delta: cantelli_bound(0.1, 0.04, n, n, d, delta),
-    ]
-    for form in forms:
-        rows = [form(n, 1.0, 0.05) for n in (10, 100, 1000, 10**4, 10**6)]
-        deltas = [form(1000, 1.0, delta) for delta in (0.001, 0.01, 0.1, 0.5)]
-        far = [form(1000, d, 0.05) for d in (50.0, 5.0, 0.5, 0.0)]
-        for values in (rows, deltas, far):
-            assert values == sorted(values, reverse=True)
-            assert values[-1] < values[0] <= 1
-
-
 def test_divergence() -> None:
     assert divergence([1.0, 1.0]) == pytest.approx(0, abs=1e-12)
     assert divergence([1.0, 0.0], [0.25, 0.75]) == pytest.approx(math.log(4))
@@ -169,29 +151,8 @@ def test_bad_numbers() -> None:
         pac_bayes_kl_bound(1.5, 10, 0.0, 0.05)
     with pytest.raises(ParameterError, match="divergence is -1"):
         tandem_bound(0.1, 10, -0.5, 0.05)
-    with pytest.raises(ParameterError, match="delta"):
-        first_order_bound(0.1, 10, 0.0, 1.0)
-    with pytest.raises(ParameterError, match="n is 0"):
-        first_order_bound(0.1, 0, 0.0, 0.05)
     with pytest.raises(ParameterError, match="there are first_order_bound"):
         vote_certificate("oob_vote", n=10, delta=0.05)
-
-
-@pytest.mark.parametrize(
-    ("name", "losses"),
-    [
-        ("first_order_bound", {"gibbs": 0.1}),
-        ("tandem_bound", {"tandem": 0.03}),
-        ("c_bound", {"gibbs": 0.1, "disagreement": 0.14, "pairs": 700}),
-        ("cantelli_bound", {"gibbs": 0.1, "tandem": 0.03, "pairs": 700}),
-    ],
-)
-def test_certificate_can_be_computed_again(name: str, losses: dict[str, float]) -> None:
-    made = vote_certificate(name, **losses, n=2000, divergence=0.3, delta=0.01)
-    assert Certificate.from_json(made.to_json()) == made
-    again = getattr(out_of_bag, made.bound.removeprefix("pac_bayes."))
-    assert again(**made.inputs) == made.value < 1
-    assert made.size == 2000
 
 
 def two_voters_that_never_err_together(n: int = 500, error: float = 0.2) -> NDArray[np.int64]:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.theory import sample_sizes
 from pacboost.theory.sample_sizes import (
     box_certificate,
     examples_for_sharp,
@@ -140,20 +139,10 @@ def test_coverage_in_full() -> None:
             check_coverage(name, violations, len(risks), 0.05)
 
 
-def test_certificate_can_be_computed_again() -> None:
-    made = box_certificate(200, 0.05, 2)
-    assert made.bound == "rectangle.sharp"
-    assert sample_sizes.sharp(**made.inputs) == made.value
-
-
 def test_refuses() -> None:
     with pytest.raises(NotCertified, match="2 negative examples"):
         box_certificate(200, 0.05, 2, mistakes=2)
-    with pytest.raises(ParameterError, match="features"):
-        sharp(200, 0.05, 0)
     with pytest.raises(ParameterError, match="delta"):
         strip(200, 0.0, 2)
-    with pytest.raises(ParameterError, match="n is 0"):
-        sharp(0, 0.05, 2)
     with pytest.raises(ParameterError, match="epsilon"):
         examples_for_sharp(0.0, 0.05, 2)

@@ -14,7 +14,6 @@ from pacboost.bounds import selective
 from pacboost.bounds.answering import Answering, at_thresholds, by_ranks
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.selective import TESTS
-from pacboost.errors import ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs
 
@@ -218,6 +217,8 @@ def test_the_certificate_of_a_target_says_so() -> None:
     assert selective.passed_error(**dict(made.inputs)) == made.value
     assert Certificate.from_json(made.to_json()) == made
     assert Answering.from_dict(found.to_dict()) == found
+    assert "one of 20" in selective.certificate(3, 600, 0.05, 20, 0.9).independent_of
+    assert "fixed before" in selective.certificate(3, 600, 0.05, 1, 0.9).independent_of
     other = found.within(0.2)  # looking again costs nothing: the others have their share of delta
     assert other.certificate.bound == "selective.answered_error"
     assert other.certificate.delta == 0.05
@@ -242,19 +243,3 @@ def test_values() -> None:
     assert low == pytest.approx(beta.ppf(0.05 / 40, 590, 411), rel=1e-9)
     assert high == pytest.approx(beta.ppf(1 - 0.05 / 40, 601, 400), rel=1e-9)
     assert selective.answered_error(0, 0, 0.05) == 1
-
-
-def test_certificate_can_be_computed_again() -> None:
-    made = selective.certificate(3, 600, 0.05, 20, 0.9)
-    assert Certificate.from_json(made.to_json()) == made
-    module, function = made.bound.split(".")
-    assert module == "selective"
-    assert getattr(selective, function)(**made.inputs) == made.value
-    assert "one of 20" in made.independent_of
-    assert "fixed before" in selective.certificate(3, 600, 0.05, 1, 0.9).independent_of
-
-
-@pytest.mark.parametrize(("k", "n", "delta"), [(4, 3, 0.05), (-1, 3, 0.05), (1, 3, 0.0)])
-def test_refuses(k: int, n: int, delta: float) -> None:
-    with pytest.raises(ParameterError):
-        selective.answered_error(k, n, delta, 2)

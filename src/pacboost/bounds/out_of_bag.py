@@ -117,9 +117,9 @@ def c_bound(
     >>> round(c_bound(0.2, 0.24, 36_000, 13_000, 0.0, 0.05), 4)
     0.3873
     """
-    upper = pac_bayes_kl_bound(gibbs, n, divergence, delta / 2)
-    budget = _budget(pairs, 2 * divergence, delta / 2)
-    lower = kl_lower(share("disagreement", disagreement), budget)
+    half = probability("delta", delta) / 2
+    upper = pac_bayes_kl_bound(gibbs, n, divergence, half)
+    lower = kl_lower(share("disagreement", disagreement), _budget(pairs, 2 * divergence, half))
     if upper >= 0.5 or lower >= 0.5:
         return 1.0
     return outward(1 - (1 - 2 * upper) ** 2 / (1 - 2 * lower) + 1e-15)
@@ -143,8 +143,9 @@ def cantelli_bound(
     >>> round(cantelli_bound(0.2, 0.08, 1000, 1000, 0.0, 0.05), 6)
     0.473326
     """
-    both = kl_upper(share("tandem", tandem), _budget(pairs, 2 * divergence, delta / 2))
-    single = kl_lower(share("gibbs", gibbs), _budget(n, divergence, delta / 2))
+    half = probability("delta", delta) / 2
+    both = kl_upper(share("tandem", tandem), _budget(pairs, 2 * divergence, half))
+    single = kl_lower(share("gibbs", gibbs), _budget(n, divergence, half))
     mu = cantelli_mu(single, both)
     return outward((both - 2 * mu * single + mu * mu + 1e-15) / (0.5 - mu) ** 2)
 
