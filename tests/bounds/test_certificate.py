@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, replace
+from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds import holdout, occam, out_of_bag
+import pacboost
+from pacboost.bounds import (
+    filtering,
+    holdout,
+    occam,
+    out_of_bag,
+    selective,
+    wording,
+)
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import confidence
+from pacboost.errors import ParameterError
+from pacboost.theory import finite, sample_sizes, sequence
 
 ONE = Certificate(
     value=0.1169,
@@ -108,3 +121,97 @@ def test_bounds_by_training_rows_say_that_a_hold_out_is_tighter() -> None:
         "first_order_bound", gibbs=0.1, n=900, divergence=1.0, delta=0.1
     )
     assert 'rows held out (certify="holdout")' in str(voters)
+
+
+# The words of certificates: made from numbers, complete, and never saying more than is proved.
+
+ONE_OF_WORDING = holdout.certificate(3, 100, 0.05)
+CLAIMS = {
+    "The classifier is wrong on at most 7.58 % of new examples.": ONE_OF_WORDING,
+    "The classifier is wrong on at most 85.36 % of the examples of a new group, on average over "
+    "groups, large or small.": holdout.groups_certificate([0.0, 0.5], 0.05),
+    "Of the new examples it answers (confidence 0.9 or more) the classifier is wrong on at most "
+    "1.97 %.": selective.certificate(3, 600, 0.05, 20, 0.9),
+    "The compressed vote is wrong on at most 10.14 % of new examples.": (
+        occam.vote_certificate(0, 990, 1000, 4, 10, 3, 0.05)
+    ),
+    "The quantised vote is wrong on at most 15.98 % of new examples.": occam.certificate(
+        1000, 10_000, 1260, 20, 3, 0.05
+    ),
+    "The tightest box is wrong on at most 0.78 % of new examples.": sample_sizes.box_certificate(
+        1000, 0.05, 2
+    ),
+    "The majority is wrong on at most 28.45 % of new examples.": filtering.recursive_certificate(
+        0.4, 2, 0.05, 10_000, "draws are independent"
+    ),
+    "The weighted vote is wrong on at most 36.06 % of new examples.": out_of_bag.vote_certificate(
+        "tandem_bound", tandem=0.08, n=13_000, divergence=0.0, delta=0.05
+    ),
+    "The classifier is wrong on at most 0.70 % of new examples, whenever watching stopped.": (
+        sequence.certificate(total=0, t=1000, delta=0.05)
+    ),
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_claims_follow_from_the_numbers(claim: str) -> None:
+    assert CLAIMS[claim].claim == claim
+
+
+PLAIN_NUMBERS = {name for name, own in wording.MEASURES.items() if not own.rate} | {wording.GAP}
+
+
+@pytest.mark.parametrize("of_what", wording.OF_WHAT)
+@pytest.mark.parametrize("checked", [True, False])
+def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) -> None:
+    made = replace(ONE_OF_WORDING, of_what=of_what, rows_checked=checked)
+    for said in (wording.claim(made), wording.sentence(made), wording.sentence(made, 0.01)):
+        text = str(said)
+        assert text[0].isupper()
+        assert text.endswith(".")
+        assert said.number.endswith(" %") or of_what in PLAIN_NUMBERS
+        assert said.number in text
+        assert text.startswith(wording.IF_NEW) is not checked
+    assert "(99 % confidence" in str(wording.sentence(made, 0.01))
+
+
+def test_groups_are_averaged_in_every_sentence() -> None:
+    made = holdout.groups_certificate([0.0, 0.5], 0.05)
+    for text in (made.claim, str(wording.sentence(made)), str(made)):
+        assert "on average over groups" in text
+
+
+def test_what_a_claim_speaks_of_is_one_of_a_few() -> None:
+    with pytest.raises(ParameterError, match="it may be 'new examples'"):
+        replace(ONE_OF_WORDING, of_what="everything")
+    with pytest.raises(ParameterError, match="numbers"):
+        replace(ONE_OF_WORDING, details={"rounds": "ten"})
+
+
+def test_a_stored_claim_is_not_read() -> None:
+    content = {**ONE_OF_WORDING.to_dict(), "claim": "It never errs."}
+    assert Certificate.from_dict(content) == ONE_OF_WORDING
+
+
+@given(st.floats(1e-300, 1.0, exclude_max=True))
+def test_a_confidence_is_never_rounded_up(delta: float) -> None:
+    said = Decimal(confidence(delta).removesuffix(" %"))
+    assert said <= 100 * (1 - Decimal(repr(delta)))
+    assert said < 100
+
+
+def test_one_file_writes_claims() -> None:
+    """No other file of the package puts together the sentence of a claim."""
+    source = Path(pacboost.__file__).parent
+    writes = [
+        path.name
+        for path in source.rglob("*.py")
+        if 'f"it is wrong on at most' in (text := path.read_text(encoding="utf-8"))
+        or " is wrong on at most {percent" in text
+        or 'is wrong on at most "' in text
+    ]
+    assert writes == ["wording.py"]
+
+
+def test_finite_classes_speak_of_a_hypothesis() -> None:
+    assert finite.certificate(0, 100, 0.05, 3.0).claim.startswith("The hypothesis is wrong on")
