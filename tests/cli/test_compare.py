@@ -258,6 +258,6 @@ def test_without_a_folder_for_compiled_code_it_says_what_to_do(
 
     nowhere = SimpleNamespace(stats=SimpleNamespace(cache_path=None))
     monkeypatch.setattr(bins, "encode", nowhere)
-    found = doctor._cache()
-    assert not found.well
-    assert "Set NUMBA_CACHE_DIR" in found.words
+    _, mark, words = doctor._cache()
+    assert mark is False
+    assert "Set NUMBA_CACHE_DIR" in words
