@@ -325,7 +325,7 @@ def test_a_run_that_was_forgotten_comes_out_the_same() -> None:
     session = LabSession()
     run = {**MOONS, "booster": {"name": "logit"}, "learner": {"name": "tree"}}
     first = shown(run, 8, session, surface=12)
-    session.forget()
+    session = LabSession()
     assert _without_clocks(shown(run, 8, session, surface=12)) == _without_clocks(first)
 
 
