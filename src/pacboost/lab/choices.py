@@ -73,7 +73,8 @@ TITLES = {"measure": "Hard-core booster", "projection": "Projected booster"}
 
 def _offer(name: str) -> Offer:
     """Offer a booster with the defaults of its class, where those are numbers."""
-    kind, (about, names) = BOOSTERS[name], OFFERED[name]
+    kind: Any = BOOSTERS[name]
+    about, names = OFFERED[name]
     defaults: dict[str, Any] = {own.name: own.default for own in fields(kind)}
     knobs = [KNOBS[each] for each in names.split()]
     knobs = [
