@@ -304,7 +304,15 @@ def fit(
     values, classes, mass = _held_out(scores, labels, weights)
     if method == TEMPERATURE:
         return Calibration(method, (), fit_slope(_matrix(values), classes, mass))
-    _refuse_absent(classes, 2 if values.ndim == 1 else values.shape[1])
+    count = 2 if values.ndim == 1 else values.shape[1]
+    present = np.unique(classes)
+    absent = np.setdiff1d(np.arange(count), present)
+    if absent.size:
+        raise DataError(
+            f"the held-out rows are of {present.size} of {count} classes, none of class "
+            f"{absent[0]}; a curve needs rows of every class: hold out more rows, class by class, "
+            "or take 'temperature'"
+        )
     chosen = METHODS[method]
     if values.ndim == 1:
         return Calibration(method, (chosen.fit(pool(values, classes == 1, mass)),))
@@ -369,17 +377,6 @@ def _held_out(
             "are needed: hold out more rows, or do not calibrate"
         )
     return values, classes, mass * (mass.size / total(np.sort(mass)))
-
-
-def _refuse_absent(classes: NDArray[np.int64], count: int) -> None:
-    present = np.unique(classes)
-    absent = np.setdiff1d(np.arange(count), present)
-    if absent.size:
-        raise DataError(
-            f"the held-out rows are of {present.size} of {count} classes, none of class "
-            f"{absent[0]}; a curve needs rows of every class: hold out more rows, class by class, "
-            "or take 'temperature'"
-        )
 
 
 def _matrix(values: Doubles) -> Doubles:
