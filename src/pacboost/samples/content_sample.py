@@ -21,7 +21,7 @@ from scipy import sparse
 
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.numerics.same_bits import mean
-from pacboost.samples.copies import Repeats, hidden_copies
+from pacboost.samples.copies import Repeats, count_distinct, hidden_copies
 from pacboost.samples.equal_rows import (
     POPULAR,
     TIMES_THE_MEAN,
@@ -309,7 +309,7 @@ def _weights(rows: Held | Table) -> dict[int, float]:
     for j in range(rows.n_columns):
         values = _column(rows, j, some).astype(np.float64)
         values = values[np.isfinite(values)]
-        distinct[j] = np.unique(values).size
+        distinct[j] = count_distinct(values)
         spread[j] = _spread(values) if values.size else 1.0
     best = np.argsort(-distinct, kind="stable")
     best = best[: 1 if distinct[best[0]] >= ENOUGH * some else MOST_COLUMNS]
