@@ -103,7 +103,6 @@ class Cluster(Tasks):
 
     @property
     def address(self) -> str:
-        """Where the scheduler is."""
         scheduler = getattr(self.client, "scheduler", None)
         return str(getattr(scheduler, "address", "that is closed"))
 
@@ -214,7 +213,6 @@ class Cluster(Tasks):
             raise self._lost() from problem
 
     def _explained(self, problem: Any) -> ClusterError:
-        """Return why a task did not run."""
         if isinstance(problem, self._dask.KilledWorker):
             where = getattr(problem.last_worker, "address", problem.last_worker)
             return ClusterError(

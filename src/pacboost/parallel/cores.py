@@ -64,7 +64,6 @@ def _machine() -> int:
 
 @lru_cache(maxsize=1)
 def _quota() -> int | None:
-    """The quota of this process, read once."""
     return cgroup_quota(Path("/"))
 
 

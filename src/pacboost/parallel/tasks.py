@@ -45,7 +45,6 @@ class Serial(Tasks):
     """
 
     def map(self, task: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
-        """Do a task when its result is asked for."""
         return map(task, blocks)
 
 
@@ -96,7 +95,6 @@ def _wait_for(future: Future[Result]) -> None:
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return the pool of so many threads; it is kept for the next time."""
     if threads not in _pools:
         _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="pacboost-task")
     return _pools[threads]

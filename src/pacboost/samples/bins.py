@@ -81,7 +81,6 @@ class Bins:
 
     @property
     def dtype(self) -> type[np.unsignedinteger]:
-        """The type of a code."""
         return np.uint8 if self.missing <= 255 else np.uint16
 
     def differ(self, other: Bins) -> bool:
@@ -315,7 +314,6 @@ class SparseCodes:
             yield first, dense
 
     def _defaults(self, rows: int) -> Codes:
-        """Return so many rows that have all defaults."""
         dense: Codes = np.empty((self.defaults.size, rows), dtype=self.defaults.dtype)
         dense[:] = self.defaults[:, None]
         return dense

@@ -55,7 +55,6 @@ class CodedTable(Table):
         self.names, self.levels = names, levels
 
     def block(self, first: int, last: int) -> Values:
-        """Return each code a value that has it."""
         values = np.empty((last - first, self.n_rows), dtype=np.float32)
         for j in range(first, last):
             values[j - first] = self._representatives(j)[self.codes[j]]
@@ -74,7 +73,6 @@ class CodedTable(Table):
         return values
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> CodedTable:
-        """Copy some rows."""
         return CodedTable(self.codes[:, rows], self.bins, self.names, self.levels)
 
     @classmethod
@@ -254,7 +252,6 @@ def _fill(
 
 
 def _known(table: Table, bins: Bins) -> NDArray[np.uint8] | None:
-    """Return the codes of a table that keeps them."""
     if isinstance(table, CodedTable) and table.bins is bins:
         return np.asarray(table.codes, dtype=np.uint8)
     return None
@@ -276,7 +273,6 @@ def lane_map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
 
 
 def _size(bins: Bins, feature: int) -> int:
-    """The number of codes of values."""
     return int(bins.thresholds[feature].size) + 1
 
 

@@ -81,12 +81,10 @@ class EqualRowsOfSource:
 
     @property
     def problem(self) -> str:
-        """Why nothing can be certified, if that is so."""
         return self.problems[self.distinct]
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What a certificate has to assume of equal rows, where there are some."""
         return assumed(self.repeated, self.distinct, self.drawn)
 
     def by_values(self, samples: Iterable[ContentSample]) -> EqualRowsOfSource:
@@ -228,7 +226,6 @@ class ContentSample:
         return joined([table for table in tables if table.n_rows])
 
     def _cells(self, sums: Floats) -> Hashes:
-        """Return sums, rounded."""
         with np.errstate(over="ignore", invalid="ignore"):
             cells = np.clip(np.rint(sums / self._step), -(2.0**60), 2.0**60)
         return cells.astype(np.int64).view(np.uint64)

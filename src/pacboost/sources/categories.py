@@ -181,7 +181,6 @@ def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
 
 
 def _distinct(cells: Any) -> list[Any]:
-    """Return the distinct cells that are not missing."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
         found: Iterable[Any] = np.unique(cells).tolist()
     elif isinstance(cells, np.ndarray) or cells.dtype == nw.Object:

@@ -125,7 +125,6 @@ class FrameTable(ColumnTable):
             raise refuse_text(text)
 
     def column(self, number: int) -> Values:
-        """Convert one column."""
         series = self._frame[:, number]
         if number in self.levels:
             return self.levels.numbers(number, series, repr(self.name(number)))

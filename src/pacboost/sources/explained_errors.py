@@ -292,7 +292,6 @@ def _lacking(name: str, value: Any) -> str | None:
 def _wrong_arguments(
     function: Callable[..., Any], given: Any, named: Mapping[str, Any]
 ) -> PacboostError:
-    """Return which arguments a function takes."""
     own = inspect.signature(function).parameters
     method = "self" in own and bool(given)
     where = f"{type(given[0]).__name__}.{function.__name__}" if method else function.__name__

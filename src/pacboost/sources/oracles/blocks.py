@@ -206,7 +206,6 @@ class BlockOracle(AbstractOracle):
         """Read a block; None says that there is none, where their number is not known."""
 
     def draw(self, n: int) -> Batch:
-        """Return the next rows, at most to the end of the block."""
         batch = self._upcoming(n).read()
         self._advance(batch.n_rows)  # not where a row cannot be read
         return batch
@@ -237,7 +236,6 @@ class BlockOracle(AbstractOracle):
             self._leave()
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Read every block once, one at a time, and give the rows that are chosen."""
         self._forget()
         place = np.uint64(0)
         try:
@@ -254,7 +252,6 @@ class BlockOracle(AbstractOracle):
             self._bytes_held = 0
 
     def read_ahead_on(self, threads: int) -> None:
-        """Read more blocks ahead if they take no more than a megabyte for every thread."""
         if self._n_blocks is not None and self.largest_block:
             more = min(threads - 1, threads * BYTES_PER_THREAD // self.largest_block)
             self.blocks_ahead = 1 + min(more, self._n_blocks - 1)
@@ -265,25 +262,21 @@ class BlockOracle(AbstractOracle):
         return Threaded(ahead, ahead + 1) if self.reads_ahead else Serial()
 
     def position(self) -> dict[str, Any]:
-        """Return the pass, the block's turn in it, and how many of its rows have come."""
         return {**self._spot._asdict(), "row": self._row}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on from a position; what was read ahead is forgotten."""
         lap, turn, row = read_position(position, "lap", "turn", "row")
         self._forget()
         self._spot, self._row = Spot(lap, turn), row
         self._lap_has_rows = True
 
     def close(self) -> None:
-        """Forget the blocks held and end the threads that read."""
         self._forget()
         if self._reader is not None:
             self._reader.shutdown()
             self._reader = None
 
     def _block(self, spot: Spot) -> int:
-        """Return the number of the block whose turn it is."""
         if self._n_blocks is None:
             return spot.turn
         order = _shuffle(self._n_blocks, self._seed, BLOCKS, spot.lap)

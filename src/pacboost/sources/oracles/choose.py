@@ -255,32 +255,26 @@ class DaskOracle(SpreadOracle):
         return function(number, *parts)
 
     def read(self, block: int) -> Held:
-        """Compute a partition."""
         held: Held = self._computed(
             partial(self._how.held_again, self._facts[block].rows), self._numbers[block]
         )
         return held
 
     def reading(self, block: int, cluster: Cluster) -> BlockReading:
-        """Have a worker compute a partition."""
         number = self._numbers[block]
         futures = _futures(self._parts[number], cluster)
         return BlockReading(self._how.held_again, (self._facts[block].rows, number, *futures))
 
     def block_rows(self, block: int) -> int:
-        """How many rows a partition has."""
         return self._facts[block].rows
 
     def block_place(self, block: int) -> str:
-        """Name the partition."""
         return f"partition {self._numbers[block]}"
 
     def classes(self) -> NDArray[Any]:
-        """Return the labels that were found when rows were counted."""
         return distinct(facts.labels for facts in self._facts)
 
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
-        """Return the same: nothing has to be read."""
         return self.classes()
 
     def fingerprint(self) -> str:
@@ -296,7 +290,6 @@ def _futures(parts: tuple[Any, ...], cluster: Cluster) -> tuple[Any, ...]:
 
 
 def _partitions(source: Any, target: str | None) -> list[tuple[Any, ...]]:
-    """Return the parts of every block: one of a data frame, two of a pair."""
     if not isinstance(source, tuple):
         if not hasattr(source, "columns"):
             raise DataTypeError(

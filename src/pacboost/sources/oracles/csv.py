@@ -201,7 +201,6 @@ class CsvOracle(BlockOracle):
         self.estimated_rows = rows_by_bytes(first.n_rows, self._blocks)
 
     def read(self, block: int) -> Held:
-        """Parse a block of lines."""
         release_memory()
         lines = self._blocks[block]
         content = read_lines(self._files[lines.file], lines)
@@ -295,11 +294,9 @@ class CsvOracle(BlockOracle):
             raise FileError(f"{path}, line {line}: {problem}") from problem
 
     def fingerprint(self) -> str:
-        """Hash the names, sizes and columns of the files."""
         return fingerprint(self._files, self.names, self._target)
 
     def place(self, row: int) -> str:
-        """Name file and line; to find the line, the block is read once more."""
         lines = self._blocks[row >> 32]
         path = self._files[lines.file]
         rows = self._rows(lines, read_lines(path, lines))

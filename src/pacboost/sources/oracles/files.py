@@ -80,7 +80,6 @@ def _forget_connections(url: str) -> None:
 
 
 def _explained(problem: Exception, url: str) -> str:
-    """Return what is wrong, and what to do."""
     kind, said = type(problem).__name__, str(problem) or type(problem).__name__
     if isinstance(problem, FileNotFoundError):
         return "there is no such file or folder" + ("" if said in url else f" ({said})")
@@ -163,12 +162,10 @@ class RemoteFile:
 
     @property
     def name(self) -> str:
-        """The last part of the address."""
         return self._path.name
 
     @property
     def suffix(self) -> str:
-        """How the name ends."""
         return self._path.suffix
 
     @property
@@ -247,7 +244,6 @@ def _below(
 
 
 def _hidden(name: str, folder: str) -> bool:
-    """Check whether other programs wrote the file for themselves."""
     below = name.removeprefix(folder.rstrip("/"))
     return any(part.startswith((".", "_")) for part in Path(below).parts)
 
@@ -274,7 +270,6 @@ def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
 
 
 def _on_remote(listed: list[str | File], suffixes: tuple[str, ...]) -> list[RemoteFile]:
-    """Find files at addresses such as s3://bucket/folder."""
     local = [one for one in listed if not is_remote(one)]
     if local:
         raise FileError(f"{local[0]} is a path and {listed[0]} an address; name one kind of them")

@@ -207,7 +207,6 @@ class HeldArray(Held):
 
     @property
     def in_place(self) -> Values | None:
-        """The array itself, if it holds floats row by row."""
         plain = self._array.dtype in (np.float32, np.float64) and self._array.flags.c_contiguous
         return self._array if plain else None
 
@@ -224,7 +223,6 @@ class HeldArray(Held):
         return ArrayTable(values, self.names)
 
     def column(self, column: int) -> NDArray[Any]:
-        """View a column of numbers."""
         values = self._array[:, column]
         return values if values.dtype.kind != "O" else super().column(column)
 
@@ -252,7 +250,6 @@ class HeldSparse(Held):
         self.nbytes = sum(part.nbytes for part in parts)
 
     def table(self, rows: Rows) -> Table:
-        """Copy rows; only what is stored can be infinite."""
         picked = self.matrix[rows]
         bad = np.isinf(picked.data)
         if bad.any():
@@ -286,11 +283,9 @@ class HeldFrame(Held):
         self.nbytes = nbytes
 
     def column(self, column: int) -> NDArray[Any]:
-        """Convert a column."""
         return _PickedFrame(self._frame, self.names).column(column)
 
     def table(self, rows: Rows) -> Table:
-        """Convert the picked rows column by column."""
         picked = _PickedFrame(self._frame[rows, :], self.names)
         values = np.empty((self.n_columns, rows.size), dtype=self._dtype)
         for j in range(self.n_columns):

@@ -54,9 +54,7 @@ class Places(Protocol):
     """Who knows where rows lie: an oracle, or what stands for it on a worker of a cluster."""
 
     @property
-    def n_columns(self) -> int:
-        """How many columns there are."""
-        ...
+    def n_columns(self) -> int: ...
 
     def place(self, row: int) -> str:
         """Return in words where the row of this identity lies."""

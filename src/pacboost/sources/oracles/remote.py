@@ -68,7 +68,6 @@ class SpreadOracle(BlockOracle):
         """Raise if the files of the source are no longer as they were."""
 
     def place(self, row: int) -> str:
-        """Name the block and the row."""
         return BlockPlace(self.n_columns, self.block_place(row >> 32)).place(row)
 
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
@@ -88,7 +87,6 @@ class Absent(Held):
         self.n_rows, self.n_columns = n_rows, n_columns
 
     def table(self, rows: Rows) -> Table:
-        """Refuse: the values are with the workers."""
         raise TypeError("rows of a cluster are read by workers")
 
 
@@ -133,11 +131,9 @@ class RemoteOracle(BlockOracle):
         return max(1, min(2 * self.cluster.threads, int(room)))
 
     def read(self, block: int) -> Held:
-        """Return a block without its values."""
         return Absent(self.source.block_rows(block), self.n_columns)
 
     def draw(self, n: int) -> Batch:
-        """Have a worker read the next rows, and fetch them."""
         if self._open() is None:
             raise TypeError("a source in blocks does not end")
         span = self.next_span(n)
@@ -146,7 +142,6 @@ class RemoteOracle(BlockOracle):
         return batch
 
     def draw_unread(self, n: int) -> Drawn:
-        """Pass over the next rows; which they are is worked out where they lie."""
         if self._open() is None:
             raise TypeError("a source in blocks does not end")
         span = self.next_span(n)
@@ -190,7 +185,6 @@ class RemoteOracle(BlockOracle):
             self.shared(next(turns)[0]).future()
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Have workers read every block once, and fetch the rows that are chosen."""
         rest = range(self._n_blocks or 0)
         if isinstance(choose, SettlingChooser):
             job = self.cluster.submit(_select, choose, *self._read(0))
@@ -215,19 +209,15 @@ class RemoteOracle(BlockOracle):
         return place, block, reading.function, *reading.given
 
     def classes(self) -> NDArray[Any]:
-        """Have workers read the labels."""
         return self.source.classes_on(self.cluster)
 
     def fingerprint(self) -> str:
-        """The cluster has no part in what the source is."""
         return self.source.fingerprint()
 
     def place(self, row: int) -> str:
-        """Name the block and the row."""
         return self.source.place(row)
 
     def close(self) -> None:
-        """Let workers forget the blocks."""
         self._blocks.clear()
         super().close()
         self.source.close()
@@ -256,5 +246,4 @@ def _select(
 
 
 def _select_again(choose: Chooser, *given: Any) -> tuple[Batch, None]:
-    """Do the same, where nothing is left to be settled."""
     return _select(choose, *given)[0], None

@@ -66,7 +66,6 @@ class SvmlightOracle(BlockOracle):
         self.estimated_rows = rows_by_bytes(first, self._blocks)
 
     def read(self, block: int) -> HeldSparse:
-        """Parse a block of lines."""
         lines = self._blocks[block]
         labels: list[float] = []
         numbers: list[int] = []
@@ -107,11 +106,9 @@ class SvmlightOracle(BlockOracle):
         return largest + 1 - self._first
 
     def fingerprint(self) -> str:
-        """Hash the names and sizes of the files."""
         return fingerprint(self._files, self.n_columns, self._first)
 
     def place(self, row: int) -> str:
-        """Name file and line; to find the line, the block is read once more."""
         lines = self._blocks[row >> 32]
         numbers = [line for line, _ in self._rows(lines)]
         return f"{self._files[lines.file]}, line {numbers[row & 0xFFFFFFFF]}"

@@ -60,7 +60,6 @@ class GpuTreeMaker(TreeMaker):
         drawn: int | None = None,
         hard: bool = False,
     ) -> None:
-        """Bring codes and targets to the GPU."""
         super().__init__(sample, targets, classes, limits, drawn=drawn, hard=hard)
         if too_heavy(sample, classes, self._drawn):
             raise ParameterError(
@@ -142,7 +141,6 @@ class MemberTask:
     """Whether the member answers for the rows outside its bag."""
 
     def __call__(self, number: int) -> Evaluated:
-        """Make the member of this number."""
         bag = self.bags.bag(number)
         return self.evaluated(self.maker.make(bag), bag)
 
@@ -161,7 +159,6 @@ class MemberElsewhere:
     task: MemberTask
 
     def __call__(self, number: int) -> tuple[Any, NDArray[np.intp], Answers]:
-        """Make the member of this number, and pack it."""
         with using(1):
             member, rows, answers = self.task(number)
         return self.task.maker.packed(member), rows, answers
@@ -219,12 +216,10 @@ class Bagging:
     def _made_on_gpu(
         self, maker: GpuTreeMaker, task: MemberTask, numbers: range, threads: int
     ) -> Generator[Evaluated]:
-        """Have members made by a GPU, and ask them on the CPU."""
         with closing(maker.make_all(self.bags, numbers, threads)) as grown:
             yield from in_order(lambda pair: task.evaluated(*pair), grown, threads)
 
     def _made_on(self, cluster: Cluster, task: MemberTask, numbers: range) -> Generator[Evaluated]:
-        """Have members made by the workers of a cluster."""
         work = send(cluster, MemberElsewhere(task), "the rows and the learner")
         made = in_batches(cluster, _call, work, ((k,) for k in numbers))
         with closing(made) as results:

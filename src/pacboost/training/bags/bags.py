@@ -39,12 +39,10 @@ class Bag:
 
     @property
     def inside(self) -> NDArray[np.intp]:
-        """The rows in the bag."""
         return np.flatnonzero(self.counts)
 
     @property
     def outside(self) -> NDArray[np.intp]:
-        """The rows that are not in the bag."""
         return np.flatnonzero(self.counts == 0)
 
 

@@ -180,7 +180,6 @@ def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, Equal
 
 
 def _sampled(oracle: ArrayOracle, samples: list[ContentSample]) -> list[ContentSample]:
-    """Fill samples with rows of an array."""
     for sample in samples:
         for batch in oracle.select(lambda _, held, sample=sample: sample.choose(held)):  # type: ignore[misc]
             sample.keep(batch.table)
@@ -334,7 +333,6 @@ class ArrayRows(Candidates):
         return self._array.take(usable).table
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
-        """Read the rows that were set apart."""
         rows = np.flatnonzero(self.kinds == APART)
         return encoder.read(self._array.take(rows)) if rows.size else None
 
@@ -360,7 +358,6 @@ class ArrayRows(Candidates):
             yield Offer(batch, batch.rows, kinds, batch.rows, bounds, tells=False)
 
     def seen(self, rows: NDArray[np.uint64], chances: Floats) -> None:
-        """Note the weights, each rounded up to its kind."""
         own = rows.astype(np.int64)
         if self.kinds[own[:1]].tolist() == [KEPT_BACK]:
             self._learn_how_easy(chances)
@@ -384,11 +381,9 @@ class ArrayRows(Candidates):
                 self._unseen[k] = 1.0
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return what a checkpoint needs."""
         return super().state() | {"kinds": self.kinds.copy(), "unseen": self._unseen.copy()}
 
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
-        """Go on from a checkpoint."""
         super().restore(state, encoder)
         kinds = of_kind(state, "kinds", np.uint8, self.kinds.size)
         unseen = of_kind(state, "unseen", np.float64, self._unseen.size)

@@ -133,14 +133,12 @@ class Filtering:
         return None if kept is None else self._thinned(kept, wanted)
 
     def _refilling(self, key: np.uint64, scale: float, delta: float) -> Refilling:
-        """Start to look at candidates."""
         candidates, given = self.candidates, (self.encoder, self.vote_so_far, key, scale, delta)
         if isinstance(candidates, BlockRows) and isinstance(candidates.oracle, RemoteOracle):
             return RemoteRefilling(candidates, candidates.oracle, *given)
         return Refilling(candidates, *given, self.tasks)
 
     def _wanted(self, delta: float) -> int:
-        """How many rows the sample is to have."""
         return self.plan.rows_of(len(self.refills))
 
     def _scale(self, wanted: int) -> float:
@@ -168,7 +166,6 @@ class Filtering:
         return LEAST_ROWS
 
     def _enough(self, refilling: Refilling, *, full: bool, starved: bool) -> bool:
-        """Whether to stop drawing."""
         return full or starved
 
     def _good_enough(self, refilling: Refilling) -> bool:
@@ -292,7 +289,6 @@ class Filtering:
         return weights, stay
 
     def _take(self, done: FinishedRound, vote: float) -> None:
-        """Take a finished round over."""
         self.vote_so_far.add(done.hypothesis, vote, done.entry.memory)
         vote = done.entry.vote if self.vote_so_far.cells else vote
         self.rounds.append(dataclasses.replace(done.entry, number=len(self.vote_so_far), vote=vote))

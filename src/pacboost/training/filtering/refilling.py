@@ -147,7 +147,6 @@ class Tally:
 
     @property
     def count(self) -> int:
-        """How many rows there were."""
         return self.weight.count
 
     def error_upper(self, factor: float) -> float:
@@ -157,7 +156,6 @@ class Tally:
 
     @property
     def loss(self) -> float:
-        """The mean log loss."""
         return self._loss / self.count if self.count else 0.0
 
 
@@ -343,7 +341,6 @@ class Refilling:
 
 
 def _one_table(tables: list[Table]) -> Table:
-    """Put rows that were read one below the other."""
     if len(tables) == 1:
         return tables[0]
     rows = joined(tables)

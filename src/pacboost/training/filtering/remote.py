@@ -55,7 +55,6 @@ class RemoteLook:
     """Whether weights and mistakes of all rows are wanted: where no rows are set apart to test."""
 
     def __call__(self, held: Held, place: BlockPlace, ticketed: Ticketed) -> FoundRows:
-        """Look at some rows of a block."""
         span, ticket = ticketed
         unread = span.of(held, place)
         ids = unread.rows
@@ -115,7 +114,6 @@ class FoundRows:
 
     @property
     def nbytes(self) -> int:
-        """How many bytes of arrays are sent."""
         arrays: list[NDArray[Any]] = [self.codes, self.classes, self.places, self.margins]
         arrays += [self.chances, *self.learned]
         arrays += [] if self.path is None else [self.path]
@@ -191,7 +189,6 @@ class RemoteRefilling(Refilling):
         self._expected = max(1, groups) * self._rows.at_once
 
     def groups(self) -> Iterator[None]:
-        """Look at one group of candidates after the other."""
         try:
             for group in self._candidates.offer(self._key, self._scale):
                 for offer in group:

@@ -75,7 +75,6 @@ class Stream(Candidates):
 
     @property
     def problem(self) -> str:
-        """Why nothing can be certified, if that is so."""
         if self._arrivals is not None and self._arrivals.rounded.come_again:
             return ROUNDED
         return super().problem
@@ -99,7 +98,6 @@ class Stream(Candidates):
         return tables
 
     def _ids(self, batch: Drawn) -> NDArray[np.uint64]:
-        """Return what identifies each row."""
         if self.content is None:
             return batch.rows
         return self.content.ids(batch.read().table, batch.rows)
@@ -111,7 +109,6 @@ class Stream(Candidates):
         return np.asarray(numbers(ids, self._key) < self._share)
 
     def _first_time(self, batch: Drawn, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return which rows come for the first time."""
         if batch.lap > 0 or self.oracle.order is REPLACED:
             return np.zeros(ids.size, dtype=np.bool_)
         if self._arrivals is None:
@@ -124,7 +121,6 @@ class Stream(Candidates):
         return {"ahead": self._taken} if self._waiting else super().position()
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on from a position; what is read ahead at the start is always the same."""
         if "ahead" not in position:
             self._waiting.clear()
             super().seek(position)
@@ -188,7 +184,6 @@ class Stream(Candidates):
         return self.held[0] if self._held_ids.size else None
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return the rows set apart, and what is remembered of a stream."""
         arrays = super().state()
         if self.held:
             arrays |= EncodedRows.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
@@ -197,7 +192,6 @@ class Stream(Candidates):
         return arrays
 
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
-        """Go on from what ``state`` gave."""
         super().restore(state, encoder)
         if "apart_rows" in state and encoder.bins is not None:
             classes = encoder.classes.size
@@ -207,7 +201,6 @@ class Stream(Candidates):
             self._arrivals.restore(state)
 
     def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
-        """Draw so many rows at a time, whatever the sizes of the oracle's own batches."""
         self._tickets = 0
         while not self.ended:
             first = self._drawn(self.at_once)
@@ -278,7 +271,6 @@ class ReadFirst(SettlingChooser):
     samples: Sequence[ContentSample]
 
     def __call__(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
-        """Return which rows of a block are read."""
         if self.content is not None:
             try:
                 ids = self.content.ids(held.table(np.arange(held.n_rows)), ids)
@@ -389,11 +381,9 @@ class BlockRows(Stream):
         return self._key, self._share, self.content
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
-        """Leave out what certifies or tests, on every pass."""
         return ~self._kept_back(self._ids(offer.batch))
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
-        """Return the rows that certify."""
         return self._certifying
 
     def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
