@@ -148,6 +148,10 @@ class Cluster(Tasks):
         """Have something made on a worker that several tasks need."""
         return Shared(self, make, given)
 
+    def share_value(self, value: Result) -> Shared[Result]:
+        """Have a value on workers: it is sent once, and they pass it on to each other."""
+        return Shared(self, _same, (value,))
+
     def start(self, function: Callable[..., Any], given: tuple[Any, ...], avoid: Avoided) -> Any:
         """Submit a task to any worker but some; give its future."""
         ready = [own.future(avoid) if isinstance(own, Shared) else own for own in given]
@@ -359,11 +363,11 @@ def send(cluster: Cluster, thing: Any, what: str) -> Shared[Any]:
                 "FilterBoostClassifier, which does not need all rows in one memory."
             )
     pieces = (content[k : k + PIECE] for k in range(0, len(content), PIECE))
-    return cluster.share(_put_together, *(cluster.share(_same, piece) for piece in pieces))
+    return cluster.share(_put_together, *(cluster.share_value(piece) for piece in pieces))
 
 
-def _same(piece: bytes) -> bytes:
-    return piece
+def _same(value: Result) -> Result:
+    return value
 
 
 def _put_together(*pieces: bytes) -> Any:

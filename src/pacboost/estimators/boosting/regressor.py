@@ -48,7 +48,6 @@ from pacboost.models.model import Model
 from pacboost.samples.sample import Sample, fingerprint
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.training.metrics import Metric, metric_of
-from pacboost.training.run import resume
 from pacboost.training.run.loop import Run
 
 # What every fitted regressor by vote can explain: a row, the loss by round, shuffled columns.
@@ -260,7 +259,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
             best, share = len(first.run.done), self._kept_share(everyone.n_rows)
             longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
             second = work(longer, everyone, None, first.trained if share else None)
-            resume.keep_first_rounds(second.run, first.run, round(share * best))
+            second.run.keep_first_rounds(first.run, round(share * best))
             return second
 
         return replace(first, again=again)

@@ -72,16 +72,6 @@ class ArrayOracle(AbstractOracle):
         other._only, other.n_rows = rows, rows.size
         return other
 
-    def draw(self, n: int) -> Batch:
-        batch = self._upcoming(n).read()
-        self._advance(batch.n_rows)  # not where a row cannot be read
-        return batch
-
-    def draw_unread(self, n: int) -> Unread:
-        drawn = self._upcoming(n)
-        self._advance(drawn.n_rows)
-        return drawn
-
     def _upcoming(self, n: int) -> Unread:
         last = self._row + whole("n", n, 1)
         if self.order is REPLACED:

@@ -158,6 +158,8 @@ class Span(NamedTuple):
     first: int
     last: int
     shuffled: bool
+    ticket: int = 0
+    """The number of the first row among all that a refill draws."""
 
     def picked(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Return the numbers of the rows in the block, and their identities."""
@@ -204,17 +206,6 @@ class BlockOracle(AbstractOracle):
     @abstractmethod
     def read(self, block: int) -> Held | None:
         """Read a block; None says that there is none, where their number is not known."""
-
-    def draw(self, n: int) -> Batch:
-        batch = self._upcoming(n).read()
-        self._advance(batch.n_rows)  # not where a row cannot be read
-        return batch
-
-    def draw_unread(self, n: int) -> Drawn:
-        """Return the next rows unread: they hold on to their block until they are let go."""
-        drawn = self._upcoming(n)
-        self._advance(drawn.n_rows)
-        return drawn
 
     def _upcoming(self, n: int) -> Drawn:
         n = whole("n", n, 1)

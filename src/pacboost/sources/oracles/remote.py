@@ -20,7 +20,7 @@ from pacboost.parallel.cluster import MOST_AT_ONCE, Cluster, in_batches
 from pacboost.parallel.remote_task import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
 from pacboost.sources.oracles.held import Held, Rows, distinct
-from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Places, SettlingChooser, Unread
+from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, SettlingChooser, Unread
 from pacboost.sources.table import Table
 
 SHARE_OF_MEMORY = 0.25
@@ -90,15 +90,6 @@ class Absent(Held):
         raise TypeError("rows of a cluster are read by workers")
 
 
-class RowsElsewhere(Unread):
-    """Rows that a worker will read: here only their number is known, not which they are."""
-
-    def __init__(self, oracle: Places, span: Span) -> None:
-        count, nothing = span.last - span.first, Absent(span.block_rows, oracle.n_columns)
-        unknown = np.zeros(count, dtype=np.uint64)
-        super().__init__(oracle, nothing, unknown.view(np.int64), unknown, span.lap)
-
-
 class RemoteOracle(BlockOracle):
     """The rows of a source, read by the workers of a cluster."""
 
@@ -146,7 +137,8 @@ class RemoteOracle(BlockOracle):
             raise TypeError("a source in blocks does not end")
         span = self.next_span(n)
         self._advance(span.last - span.first)
-        return RowsElsewhere(self, span)
+        unknown = np.zeros(span.last - span.first, dtype=np.uint64)  # which rows, workers know
+        return Unread(self, self.read(span.block), unknown.view(np.int64), unknown, span.lap)
 
     def next_span(self, n: int) -> Span:
         """Return the rows that come next: at most n, and at most to the end of the block."""
@@ -194,7 +186,7 @@ class RemoteOracle(BlockOracle):
             rest = rest[1:]
             if batch.n_rows:
                 yield batch
-        chooser = self.cluster.share(_same, choose)
+        chooser = self.cluster.share_value(choose)
         for batch, _ in in_batches(
             self.cluster, _select_again, chooser, map(self._read, rest),
             most=MOST_AT_ONCE if self.source.reads_in_tasks else 1, calls=self.cluster.blocks,
@@ -229,10 +221,6 @@ def _read_span(held: Held, place: BlockPlace, span: Span) -> Batch:
 
 def _labels(read: Callable[..., Held], *given: Any) -> NDArray[Any]:
     return distinct([read(*given).labels()])
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _select(

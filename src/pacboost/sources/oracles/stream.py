@@ -192,7 +192,7 @@ class PushedOracle(AbstractOracle):
         self._waiting.append(Batch(table, labels, rows, 0))
         self._count += table.n_rows
 
-    def draw(self, n: int) -> Batch:
+    def _upcoming(self, n: int) -> Batch:
         if self._waiting:
             return self._waiting.pop(0)
         nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)

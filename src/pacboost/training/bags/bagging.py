@@ -22,7 +22,7 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.parallel.cluster import Cluster, in_batches, send
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Averages, Bag, Bags, OutOfBagVotes, Settling, in_order
-from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember, whole_weights
+from pacboost.training.bags.forest import TreeMaker, TreeMember, whole_weights
 from pacboost.training.bags.members import Answers, BagMember, Maker
 
 # Trees of a forest, many at once on a GPU: the same trees as those of the CPU.
@@ -50,22 +50,14 @@ def too_heavy(sample: Sample, classes: int, drawn: int) -> bool:
 class GpuTreeMaker(TreeMaker):
     """Grows the trees of many bags at once."""
 
-    def __init__(
-        self,
-        sample: Sample,
-        targets: NDArray[Any],
-        classes: int,
-        limits: TreeLimits,
-        *,
-        drawn: int | None = None,
-        hard: bool = False,
-    ) -> None:
-        super().__init__(sample, targets, classes, limits, drawn=drawn, hard=hard)
-        if too_heavy(sample, classes, self._drawn):
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        if too_heavy(self.sample, self.classes, self._drawn):
             raise ParameterError(
-                f"device is 'cuda', but trees of {classes} classes whose weights add up to more "
-                f"than {MOST_EXACT_WEIGHT:,} in a bag are grown on the CPU only (weights without a "
-                "common measure are multiples of 1/65536 of the largest one). Set device='cpu'"
+                f"device is 'cuda', but trees of {self.classes} classes whose weights add up to "
+                f"more than {MOST_EXACT_WEIGHT:,} in a bag are grown on the CPU only (weights "
+                "without a common measure are multiples of 1/65536 of the largest one). Set "
+                "device='cpu'"
             )
         self._gpu = ForestOnGpu(
             self._columns, self._lines, self._parcels, self._weights, self._bins.middle, self._plan

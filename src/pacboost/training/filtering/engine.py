@@ -30,7 +30,6 @@ from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote import RemoteRefilling
 from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows
-from pacboost.training.run import resume
 from pacboost.training.run.loop import NO_EDGE, Run
 from pacboost.training.run.rounds import FinishedRound
 
@@ -218,7 +217,7 @@ class Filtering:
         seed = int(key_of(self.plan.seed, 4, len(self.refills)) >> np.uint64(33))
         run = Run(sample, self._learner, booster, seed=seed)
         self.vote_so_far.cells = run.cells
-        resume.continue_on_other_rows(run, kept.margins, self.vote_so_far.votes, kept.path)
+        run.continue_on_other_rows(kept.margins, self.vote_so_far.votes, kept.path)
         return run
 
     def rounds_on(self, kept: MarginRows) -> Iterator[Event]:
