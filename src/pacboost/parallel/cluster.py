@@ -35,9 +35,7 @@ from pacboost.parallel.remote_task import (
     versions,
     worker_name,
 )
-from pacboost.parallel.tasks import Tasks
 
-Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 TIMEOUT = 300.0
@@ -52,7 +50,7 @@ RESTART = (
 )
 
 
-class Cluster(Tasks):
+class Cluster:
     """The workers that a Dask client knows."""
 
     def __init__(self, client: Any, timeout: float | None = None) -> None:
@@ -121,17 +119,14 @@ class Cluster(Tasks):
         """How many tasks can be done at the same time."""
         return max(1, sum(n for own, n in self.workers().items() if own not in self.unusable))
 
-    def map(self, task: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
-        """Keep workers busy while results are used: at most two tasks are open for every thread.
-
-        When results are no longer wanted, tasks that have not begun are dropped.
-        """
-        return self.each(task, ((block,) for block in blocks))
-
     def each(
         self, function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]
     ) -> Iterator[Result]:
-        """Do what ``map`` does, with a function of several arguments, some perhaps shared."""
+        """Call a function with arguments, some perhaps shared; give the results in their order.
+
+        Workers are kept busy while results are used: at most two tasks are open for every thread.
+        When results are no longer wanted, tasks that have not begun are dropped.
+        """
         open_jobs, ahead = deque[Job[Result]](), 2 * self.threads
         for given in arguments:
             open_jobs.append(self.submit(function, *given))

@@ -307,7 +307,7 @@ class ParquetOracle(SpreadOracle):
         return self.row_group(block).place
 
     def classes(self) -> NDArray[Any]:
-        return distinct(self._tasks().map(RowGroup.labels, self._row_groups()))
+        return distinct(self._in_order(RowGroup.labels, self._row_groups()))
 
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
         groups = ((group,) for group in self._row_groups())

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ctypes
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache, lru_cache
 from threading import Lock
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.parallel.tasks import Serial, Tasks, Threaded
+from pacboost.parallel.tasks import Result, in_order
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import (
@@ -230,7 +230,7 @@ class BlockOracle(AbstractOracle):
         self._forget()
         place = np.uint64(0)
         try:
-            for held in self._tasks().map(self._count, range(self._n_blocks or 0)):
+            for held in self._in_order(self._count, range(self._n_blocks or 0)):
                 if held is not None:
                     rows = np.arange(held.n_rows, dtype=np.uint64) | place
                     chosen = np.flatnonzero(choose(rows, held))
@@ -247,10 +247,10 @@ class BlockOracle(AbstractOracle):
             more = min(threads - 1, threads * BYTES_PER_THREAD // self.largest_block)
             self.blocks_ahead = 1 + min(more, self._n_blocks - 1)
 
-    def _tasks(self) -> Tasks:
-        """How blocks are read one after the other: no more are held than when rows are drawn."""
+    def _in_order(self, task: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
+        """Read blocks one after the other: no more are held than when rows are drawn."""
         ahead = self.blocks_ahead
-        return Threaded(ahead, ahead + 1) if self.reads_ahead else Serial()
+        return in_order(task, blocks, ahead, ahead + 1) if self.reads_ahead else map(task, blocks)
 
     def position(self) -> dict[str, Any]:
         return {**self._spot._asdict(), "row": self._row}

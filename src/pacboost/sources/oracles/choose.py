@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, DataTypeError, FileError, ParameterError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
-from pacboost.parallel.tasks import Serial
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.oracles import arrow, csv, svmlight
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -244,7 +243,7 @@ class DaskOracle(SpreadOracle):
     def _survey(self, cluster: Cluster | None) -> list[Facts]:
         numbers = range(len(self._parts))
         if cluster is None:
-            return list(Serial().map(lambda k: self._computed(self._how.facts, k), numbers))
+            return [self._computed(self._how.facts, number) for number in numbers]
         given = ((k, *_futures(self._parts[k], cluster)) for k in numbers)
         facts = in_batches(cluster, self._how.facts, None, given, most=1, calls=cluster.blocks)
         return list(facts)

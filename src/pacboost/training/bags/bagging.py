@@ -20,8 +20,9 @@ from pacboost.hypotheses.forest import ForestTree
 from pacboost.kernels.cuda.forest import MOST_EXACT_WEIGHT, ForestOnGpu, SmallBag
 from pacboost.kernels.runtime.threads import using
 from pacboost.parallel.cluster import Cluster, in_batches, send
+from pacboost.parallel.tasks import in_order
 from pacboost.samples.sample import Sample
-from pacboost.training.bags.bags import Averages, Bag, Bags, OutOfBagVotes, Settling, in_order
+from pacboost.training.bags.bags import Averages, Bag, Bags, OutOfBagVotes, Settling
 from pacboost.training.bags.forest import TreeMaker, TreeMember, whole_weights
 from pacboost.training.bags.members import Answers, BagMember, Maker
 

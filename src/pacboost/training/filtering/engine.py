@@ -21,7 +21,6 @@ from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger, Refill, Round
 from pacboost.numerics.same_bits import exp, mean, total
 from pacboost.parallel.cores import usable_cores
-from pacboost.parallel.tasks import tasks_on
 from pacboost.samples.sample import Sample
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.candidates import Candidates, key_of, numbers
@@ -72,8 +71,8 @@ class Filtering:
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
         self._carried: MarginRows | None = None
-        self.tasks = tasks_on(min(threads(), usable_cores(), MOST_LOOKING))
-        """How candidates are looked at; the model does not depend on it."""
+        self.threads = min(threads(), usable_cores(), MOST_LOOKING)
+        """So many look at candidates; the model does not depend on it."""
         self.before_refill: Callable[[], object] = bool
         """Called when all that was drawn is used up: the moment to write a checkpoint."""
         self.over: Callable[[], bool] = bool
@@ -135,7 +134,7 @@ class Filtering:
         candidates, given = self.candidates, (self.encoder, self.vote_so_far, key, scale, delta)
         if isinstance(candidates, BlockRows) and isinstance(candidates.oracle, RemoteOracle):
             return RemoteRefilling(candidates, candidates.oracle, *given)
-        return Refilling(candidates, *given, self.tasks)
+        return Refilling(candidates, *given, self.threads)
 
     def _wanted(self, delta: float) -> int:
         return self.plan.rows_of(len(self.refills))

@@ -165,7 +165,7 @@ class RemoteRefilling(Refilling):
         self._looks: dict[bool, Shared[RemoteLook]] = {}
         self._upcoming = self._spans_ahead()
         self._next = next(self._upcoming)
-        self._threads = self._cluster.threads
+        self._at_work = self._cluster.threads
 
     def expect(self, draws: float) -> None:
         """Look no further ahead than about so many draws, as long as they are enough.
@@ -237,7 +237,7 @@ class RemoteRefilling(Refilling):
         The first rows that are kept say how all are hashed: nothing is started before they are.
         """
         started = self._candidates.learned.started
-        most = 2 * self._threads if started else 1
+        most = 2 * self._at_work if started else 1
         while len(self._open) < most and self._next[1].ticket < self._expected:
             self._open.append(self._visit(self._rows_per_task() if started else 1))
 
@@ -290,7 +290,7 @@ class RemoteRefilling(Refilling):
         seconds = self._oracle.row_seconds
         if not seconds:
             return 1.0
-        fair = self._expected / (TASKS_PER_THREAD * self._threads)
+        fair = self._expected / (TASKS_PER_THREAD * self._at_work)
         return min(max(fair, LEAST_SECONDS / seconds), MOST_SECONDS / seconds)
 
     def _remote_look(self) -> RemoteLook:
