@@ -167,12 +167,11 @@ class Cluster:
             if found:
                 return found
             if time.monotonic() >= end:
-                raise ClusterError(f"no worker is left: {self._reasons(avoid)}. {RESTART}")
+                reasons = (
+                    f"{own} ({self.unusable.get(own, 'was tried')})" for own in sorted(avoid)
+                )
+                raise ClusterError(f"no worker is left: {', '.join(reasons)}. {RESTART}")
             time.sleep(0.2)
-
-    def _reasons(self, avoid: Avoided) -> str:
-        said = (f"{worker} ({self.unusable.get(worker, 'was tried')})" for worker in sorted(avoid))
-        return ", ".join(said)
 
     def wait(self, future: Any, seconds: float, *, strict: bool = True) -> Outcome | None:
         """Wait for the outcome of a task; None if it does not come in time."""
@@ -250,7 +249,7 @@ class Cluster:
         seconds = min(PING, self.timeout)
         try:
             said = self.client.sync(
-                self.client._run, _here, workers=[worker], callback_timeout=seconds
+                self.client._run, worker_name, workers=[worker], callback_timeout=seconds
             )
         except Exception as problem:  # whatever the reason, it gave no answer
             problem.__traceback__ = None
@@ -261,10 +260,6 @@ class Cluster:
         """Return the worker that has been given a task; None if none has."""
         processing: dict[str, Any] = self._ask("processing", workers=None)
         return next((own for own, keys in processing.items() if future.key in keys), None)
-
-
-def _here() -> bool:
-    return True
 
 
 # Tasks on a cluster that do several small things each: a task costs its scheduler a millisecond.

@@ -138,7 +138,12 @@ def sharing(table: Table, bins: Bins) -> list[Defaults]:
         return []
     step, known = max(1, table.n_rows // ROWS_LOOKED_AT), _known(table, bins)
     some = np.arange(0, table.n_rows, step)
-    codes = bins.encode(_copied(table, some)) if known is None else known[:, some]
+    if known is None:
+        rows = table.take(some)  # of one array of floats, all columns are copied at once
+        whole = table.in_place() is not None and not table.levels
+        codes: Codes = bins.encode(ArrayTable(rows.rows()) if whole else rows)
+    else:
+        codes = known[:, some]
     away: dict[int, NDArray[np.uint64]] = {}
     """Bits of rows, 64 in a word: with thousands of features each is compared with most others."""
     defaults: Defaults = {}
@@ -160,12 +165,6 @@ def sharing(table: Table, bins: Bins) -> list[Defaults]:
         taken[place] |= away[j]
         sizes[place] += _size(bins, j) - 1
     return [group for group in groups if len(group) > 1]
-
-
-def _copied(table: Table, some: NDArray[np.intp]) -> Table:
-    """Return some rows; of one array of floats all columns are copied at once."""
-    rows = table.take(some)
-    return rows if table.in_place() is None or table.levels else ArrayTable(rows.rows())
 
 
 def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -86,7 +86,14 @@ class HeldArrow(Held):
         self.names = tuple(table.column_names)
         self.n_rows, self.n_columns = table.num_rows, table.num_columns
         self.nbytes = table.nbytes + labels.nbytes
-        self._columns = [_view(column) for column in table.columns]
+        self._columns = [
+            memory(column)  # in place, where it is an array of numbers
+            if str(column.type) in NUMBERS
+            and str(column.type) not in {"bool", "null"}
+            and column.null_count == 0
+            else column
+            for column in table.columns
+        ]
         narrow = all(str(column.type) in NARROW for column in table.columns)
         self._dtype = np.float32 if narrow else np.float64
 
@@ -130,12 +137,6 @@ def encoded(column: Any) -> Any:
     if is_number(column.type) or str(column.type).startswith("dictionary"):
         return column
     return column.dictionary_encode()
-
-
-def _view(column: Any) -> Any:
-    """Return memory of a column of numbers, or the column where that is not an array of them."""
-    plain = str(column.type) in NUMBERS and str(column.type) not in {"bool", "null"}
-    return memory(column) if plain and column.null_count == 0 else column
 
 
 def release_memory() -> None:

@@ -149,12 +149,6 @@ def is_collection(data: object) -> bool:
     return type(data).__module__.startswith("dask.") and hasattr(data, "__dask_graph__")
 
 
-def is_dask_source(source: object) -> bool:
-    """Check whether this is a Dask collection, or a pair of which the first is one."""
-    pair = isinstance(source, tuple) and len(source) == 2
-    return is_collection(source[0] if isinstance(source, tuple) and pair else source)
-
-
 class Facts(NamedTuple):
     """What a look at a partition tells."""
 
@@ -354,7 +348,8 @@ def open_source(
     **options: Any,
 ) -> AbstractOracle:
     """Draw from a source, by the workers of a cluster where there is one."""
-    if not is_dask_source(source):
+    pair = isinstance(source, tuple) and len(source) == 2
+    if not is_collection(source[0] if pair else source):
         return on_cluster(as_oracle(source, target, seed, **options), client, timeout)
     found = _client(client)
     if found is None:

@@ -128,7 +128,8 @@ class RemoteOracle(BlockOracle):
         if self._open() is None:
             raise TypeError("a source in blocks does not end")
         span = self.next_span(n)
-        batch = self.cluster.submit(_read_span, self.shared(self._spot), *self.told(span)).result()
+        given = self.shared(self._spot), *self.told(span)
+        batch = self.cluster.submit(_read_span, *given).result()
         self._advance(batch.n_rows)
         return batch
 
@@ -159,15 +160,11 @@ class RemoteOracle(BlockOracle):
             self._blocks[spot] = self.cluster.share(reading.function, *reading.given)
         return self._blocks[spot]
 
-    def block_at(self, spot: Spot) -> int:
-        """Return the number of the block whose turn it is then."""
-        return self._block(spot)
-
-    def spots(self) -> Iterator[tuple[Spot, int]]:
-        """Return the turns from here on, and how many rows of each have come."""
+    def spots(self) -> Iterator[tuple[Spot, int, int]]:
+        """Return the turns from here on, how many rows of each have come, and how many it has."""
         spot, row = self._spot, self._row
         while True:
-            yield spot, row
+            yield spot, row, self.source.block_rows(self._block(spot))
             spot, row = self._after(spot), 0
 
     def read_next_blocks(self) -> None:

@@ -201,8 +201,8 @@ class RemoteRefilling(Refilling):
 
     def _use(self, offer: Offer) -> None:
         while not self._found:
-            if not self._open:
-                self._expect_more()
+            while not self._open and self._next[1].ticket >= self._expected:
+                self._expected += self._rows.at_once  # those that were expected are not enough
             self._look_ahead()
             visit = self._open.popleft()
             self._found.extend(zip(visit.spans, visit.job.result(), strict=True))
@@ -241,11 +241,6 @@ class RemoteRefilling(Refilling):
         while len(self._open) < most and self._next[1].ticket < self._expected:
             self._open.append(self._visit(self._rows_per_task() if started else 1))
 
-    def _expect_more(self) -> None:
-        """Go on for a group of rows, where those that were expected are not enough."""
-        while self._next[1].ticket >= self._expected:
-            self._expected += self._rows.at_once
-
     def _visit(self, enough: float) -> Visit:
         """Start a task that looks at rows of one block, and ends with the span that is enough.
 
@@ -276,8 +271,7 @@ class RemoteRefilling(Refilling):
         """Return the rows of every offer to come, as ``Stream.offer`` will draw them."""
         waiting, at_once = self._rows.rows_ahead, self._rows.at_once
         ticket, missing = waiting, at_once - waiting % at_once
-        for spot, row in self._oracle.spots():
-            rows = self._oracle.source.block_rows(self._oracle.block_at(spot))
+        for spot, row, rows in self._oracle.spots():
             first = row
             while first < rows:
                 last = min(first + missing, rows)
