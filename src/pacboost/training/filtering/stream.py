@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -12,17 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.content_sample import ContentKeys, ContentSample
-from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.oracles.oracle import (
     REPLACED,
     STREAM,
     AbstractOracle,
     Batch,
     Drawn,
-    SettlingChooser,
 )
 from pacboost.sources.table import Table
-from pacboost.training.filtering.arrivals import ROUNDED, Arrivals
+from pacboost.training.filtering.arrivals import ROUNDED, Arrivals, ReadFirst, judged
 from pacboost.training.filtering.candidates import (
     AGAIN,
     Candidates,
@@ -260,34 +258,6 @@ def rows_for_tests(rows: int, epsilon: float | None) -> int:
     return min(most, int(SHARE_TESTING * rows))
 
 
-@dataclass(frozen=True, eq=False)
-class ReadFirst(SettlingChooser):
-    """Chooses the rows that are read in a pass of their own: by their coins, and by content."""
-
-    key: np.uint64
-    share: float
-    content: ContentKeys | None
-    """What coins go by, where it is not the place of a row."""
-    samples: Sequence[ContentSample]
-
-    def __call__(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
-        if self.content is not None:
-            try:
-                ids = self.content.ids(held.table(np.arange(held.n_rows)), ids)
-            except BadCell:  # reading all rows names it
-                return np.ones(held.n_rows, dtype=np.bool_)
-        chosen = np.asarray(numbers(ids, self.key) < self.share)
-        for sample in self.samples:
-            chosen |= sample.choose(held)
-        return chosen
-
-    def settle(self, first: SettlingChooser) -> None:
-        """Choose from all blocks by what was settled on the first one."""
-        if isinstance(first, ReadFirst):
-            for own, settled in zip(self.samples, first.samples, strict=True):
-                own.go_by(settled)
-
-
 class BlockRows(Stream):
     """The rows of a source in blocks, less those that certify and those that test.
 
@@ -324,13 +294,7 @@ class BlockRows(Stream):
             return
         sample = ContentSample(*self._about)
         self._roles = self._read([sample])
-        verdict = sample.judge(self._copies)
-        if verdict.distinct and not verdict.judged:
-            samples = [ContentSample(*self._about, by=columns) for columns in verdict.fine]
-            for batch in self.oracle.select(ReadFirst(self._key, 0.0, None, samples)):
-                for sample in samples:
-                    sample.keep(batch.table)
-            verdict = verdict.by_values(samples)
+        verdict = judged(self.oracle, sample, self._copies, self._about)
         if verdict.distinct:
             tables = [batch.table for role in self._roles for batch in role if batch.n_rows]
             self.content = ContentKeys.of(key_of(self.seed, 8), verdict.fine, tables)
