@@ -129,14 +129,13 @@ def can_measure(held: LabelledRows, examples: LabelledRows) -> bool:
     return classes[0] == classes[1] and held.n_rows >= calibration.FEWEST_ROWS
 
 
-def temperature(vote: Vote, held: LabelledRows, trusted: float) -> Calibration:
+def temperature(held: LabelledRows, trusted: float, vote: Vote) -> Calibration:
     """Find how steep the probabilities of rows that were not boosted on should be.
 
     A trial on a part of the rows fits them more closely than the fit that follows fits all, so the
     slope moves by a part of the way. With more than three classes scores are too steep by more than
     that, and half of the rows are enough to be trusted.
     """
-    held = held.counting()
     scores = vote.scores(held.table)
     slope = calibration.fit(TEMPERATURE, scores, held.classes(), held.weights).slope
     assert slope is not None

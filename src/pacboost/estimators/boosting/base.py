@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster, FinalTable
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
@@ -29,24 +30,18 @@ from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
-    has_one_class,
     read_examples,
     read_known,
     read_validation,
     split_by_class,
-    training_sample,
 )
-from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
+from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn, warn_of_dense, warn_of_one_class
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import vote_digest
-from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.models import calibration
 from pacboost.models.model import Model
-from pacboost.samples.sample import fingerprint
-from pacboost.sources.levels import NO_LEVELS
+from pacboost.numerics.checks import integer, real_number
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric, metric
 from pacboost.training.run.loop import NO_EDGE, Run
@@ -67,7 +62,6 @@ class Boosting(BoostingFit, VoteClassifier):
     delta: float = 0.05
 
     random_state = None
-    max_bins = 255
     class_weight = None
     _looks = None
     _least_rounds = 0
@@ -93,7 +87,6 @@ class Boosting(BoostingFit, VoteClassifier):
         """Return the scikit-learn classifier that is boosted, if one is."""
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        """Check everything, and set up the run."""
         seed = draw_seed(self.random_state)
         divided = certifying.divide(self, X, y, sample_weight, seed)
         examples, prior = self._read_rows(divided, sample_weight)
@@ -117,41 +110,28 @@ class Boosting(BoostingFit, VoteClassifier):
             recipe = replace(recipe, least=min(self._least_rounds, recipe.rounds))
         self._remember_all(read, divided.apart, held)
 
-        def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:
-            examples = examples.counting()
-            sample = training_sample(
-                examples,
-                self.classes_,
-                integer("max_bins", self.max_bins),
-                codes=recipe.learner.codes,
-                bins_from=prior or examples,
-            )
-            if has_one_class(sample):
-                constant = _constant_learner(int(sample.signs[0, 0]))
-                recipe = replace(recipe, learner=constant, booster=AdaBoost())
-            run = self._set_up(recipe, sample, seed, held, self.classes_)
-            return PreparedFit(
-                run, recipe.rounds, examples, apart, prior, calibrating, divided.examples
-            )
-
-        again: Recipe | None = recipe
-        usual, parts = recipe.usual, None
-        if X_val is None and usual is not None and self._tries(usual, recipe.rounds):
+        usual, parts, found = recipe.usual, None, None
+        if usual is not None and X_val is None and self._tries(usual, recipe.rounds):
             parts = rows_of_a_trial(everyone, usual.tried, seed)
-        if parts is not None and usual is not None:
+        if usual is not None and parts is not None:
             examples, held = parts
             least = usual.least if self.early_stopping == AUTO else recipe.rounds
             recipe = replace(recipe, least=min(least, recipe.rounds))
-        elif held is None or X_val is not None or not self._refits(everyone):
-            again = None
-        first = work(replace(recipe, trial=again is not None), examples, held)
-        if held is not None and usual is not None and usual.trusted and self.calibrate == AUTO:
-            rows, trusted = held, usual.trusted
-            if can_measure(rows.counting(), everyone):
-                first = replace(first, temperature=lambda vote: temperature(vote, rows, trusted))
-        if again is None:
-            return first
-        return replace(first, again=lambda n: work(replace(again, rounds=n), everyone, None))
+        if usual is not None and usual.trusted and held is not None and self.calibrate == AUTO:
+            rows, trusted = held.counting(), usual.trusted
+            if can_measure(rows, everyone):
+                found = partial(temperature, rows, trusted)
+        return self._begin(
+            recipe, everyone, examples, held, seed, prior=prior, trial=parts is not None,
+            may_refit=X_val is None, apart=apart, calibrating=calibrating,
+            examples=divided.examples, temperature=found,
+        )  # fmt: skip
+
+    def _tries(self, usual: Settings, rounds: int) -> bool:
+        """Check whether a trial has something to choose: the number of rounds, or the slope."""
+        if not usual.tried or self.early_stopping not in (AUTO, False):
+            return False
+        return self.calibrate == AUTO or (self.early_stopping == AUTO and rounds > usual.least)
 
     def _on_all_rows(self, scout: PreparedFit, again: Callable[[int], PreparedFit]) -> PreparedFit:
         work = super()._on_all_rows(scout, again)
@@ -161,13 +141,6 @@ class Boosting(BoostingFit, VoteClassifier):
                 f"all {done} rounds are done; a trial on some of the rows kept {kept}"
             )
         return work
-
-    def _tries(self, usual: Settings, rounds: int) -> bool:
-        """Check whether a trial has something to choose: the number of rounds, or the slope."""
-        if self.early_stopping not in (AUTO, False) or not usual.tried:
-            return False
-        stops = self.early_stopping == AUTO and rounds > usual.least
-        return stops or self.calibrate == AUTO
 
     def _read_rows(
         self, divided: Division, sample_weight: Any
@@ -260,26 +233,10 @@ class Boosting(BoostingFit, VoteClassifier):
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model with its certificate."""
-        run, table = work.run, work.run.sample.table
-        ledger, vote = run.ledger(), run.vote()
-        ledger.vote_digest = vote_digest(vote)
-        try:
-            certificate = training_error(ledger)
-        except NotCertified:
-            certificate = None
-        self.model_ = Model(
-            self.classes_,
-            table.n_columns,
-            table.names,
-            run.sample.bins,
-            vote,
-            ledger,
-            certificate,
-            getattr(self, "levels_", NO_LEVELS),
-            self._calibrated(work),
-            fingerprint=fingerprint(run.sample),
-        )
-        self.model_ = self._as_read(self.model_)
+        model = self._as_read(self._model_of(work.run, calibration=self._calibrated(work)))
+        with suppress(NotCertified):
+            model = replace(model, certificate=training_error(model.ledger))
+        self.model_ = model
         for name in ("_quantised", "choices_"):
             self.__dict__.pop(name, None)
         quantised = certifying.quantised_votes(self.model_, work, self.delta)
@@ -328,9 +285,3 @@ class Boosting(BoostingFit, VoteClassifier):
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
         if said:
             warn(said, NoEdgeWarning)
-
-
-def _constant_learner(sign: int) -> Learner:
-    """Return a learner that always predicts the one class there is."""
-    constant = StumpRule.constant(sign)
-    return FunctionLearner(lambda X, y, weights: constant)

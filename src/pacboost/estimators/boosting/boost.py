@@ -26,11 +26,11 @@ from pacboost.estimators.fitting.parameters import (
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import real_number
 from pacboost.learners.choose import as_learner
 from pacboost.learners.growing import WHY_TWO_CLASSES as WHY
 from pacboost.learners.learner import Learner
 from pacboost.learners.tree import Tree
+from pacboost.numerics.checks import real_number
 
 
 @accepts_aliases
