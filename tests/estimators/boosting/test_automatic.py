@@ -1,4 +1,4 @@
-"""Without settings, BoostClassifier goes by the number of rows and by a trial."""
+"""A parameter that is not set has a value by the number of rows, whatever the others are."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.boosters.logit import Logit
-from pacboost.estimators.boosting import certifying
-from pacboost.estimators.boosting.boost import GIVEN, Settings, Trial, is_automatic, tried
+from pacboost.estimators.boosting.automatic import Settings, rows_of_a_trial
 from pacboost.estimators.boosting.certifying import divide
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.strong.candidates import Choice, choose
 from pacboost.hypotheses.vote import vote_digest
-from pacboost.learners.tree import Tree
 from pacboost.samples.sample import signs_of
 from pacboost.sources.arrays import ArrayTable
+from tests.test_model_bytes import content
 
 
 def world(rows: int, classes: int = 2, noise: float = 1.0) -> tuple[Any, Any]:
@@ -30,20 +30,81 @@ def world(rows: int, classes: int = 2, noise: float = 1.0) -> tuple[Any, Any]:
     return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
 
 
+def line(rows: int) -> tuple[Any, Any]:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(rows, 3))
+    return X, X[:, 0] + 0.3 * generator.normal(size=rows) > 0
+
+
 def loss(model: Any, X: Any, y: Any) -> float:
     return float(-np.log(model.predict_proba(X)[np.arange(len(y)), y]).mean())
 
 
-@pytest.mark.parametrize("many_classes", [False, True])
-def test_settings_move_smoothly_with_the_number_of_rows(many_classes: bool) -> None:
-    found = [Settings.of(rows, many_classes=many_classes) for rows in range(100, 31_001, 100)]
-    for before, after in pairwise(found):
-        assert abs(after.rounds - before.rounds) <= 3
-        assert -0.0001 <= after.rate - before.rate <= 0.004
-        assert 0 <= after.subsample - before.subsample <= 0.003
-        assert 0 <= after.min_leaf_rows - before.min_leaf_rows <= 1
-    shares = [tried(rows) for rows in range(100, 31_001, 100)]
-    assert all(0 <= before - after < 0.014 for before, after in pairwise(shares))
+@pytest.mark.parametrize("classes", [1, 5])
+@pytest.mark.parametrize("logistic", [True, False])
+def test_settings_move_smoothly_with_the_number_of_rows(classes: int, logistic: bool) -> None:
+    sizes = (*range(30, 120), *range(120, 31_001, 100))
+    for before, after in pairwise(Settings.of(n, classes, logistic=logistic) for n in sizes):
+        assert abs(after.n_estimators - before.n_estimators) <= 3
+        assert max(abs(after.least - before.least), abs(after.most - before.most)) <= 9
+        assert -0.0001 <= after.learning_rate - before.learning_rate <= 0.004
+        assert abs(after.subsample - before.subsample) <= 0.006
+        assert 0 <= after.max_features - before.max_features <= 0.006
+        assert 0 <= after.min_leaf_rows - before.min_leaf_rows <= 5
+        assert abs(after.trusted - before.trusted) <= 0.028
+
+
+def tables() -> dict[str, tuple[Any, Any]]:
+    generator = np.random.default_rng(7)
+    return {
+        "60 rows": world(60),
+        "150 rows": world(150, noise=2.0),
+        "three classes": world(110, 3),
+        "five classes": world(120, 5),
+        "5,200 rows": world(5_200),
+        "22,000 rows": line(22_000),
+        "categories": (
+            pd.DataFrame(
+                {"a": generator.choice(list("xyz"), 300), "b": generator.normal(size=300)}
+            ),
+            generator.integers(0, 2, 110),
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", tables())
+def test_setting_a_parameter_to_its_automatic_value_changes_nothing(name: str) -> None:
+    X, y = tables()[name]
+    model = BoostClassifier(random_state=0).fit(X, y)
+    automatic = {key: value for key, value in model.settings_.items() if key != "max_depth"}
+    usual = {"booster": "logit", "learner": "tree", "early_stopping": "auto", "calibrate": "auto"}
+    others = {"callbacks": [lambda entry: None], "warm_start": True, "eval_metric": "log_loss"}
+    for key, value in (automatic | usual | others).items():
+        again = BoostClassifier(random_state=0, **{key: value}).fit(X, y)
+        assert content(again) == content(model), key
+        assert again.settings_ == model.settings_
+    everything = BoostClassifier(random_state=0, **automatic).fit(X, y, np.ones(len(y)))
+    assert content(everything) == content(model)
+
+
+@pytest.mark.parametrize("name", ["n_estimators", "max_leaves", "early_stopping", "max_depth"])
+def test_setting_one_parameter_leaves_the_others_automatic(name: str) -> None:
+    values = {"n_estimators": 40, "max_leaves": 8, "early_stopping": False, "max_depth": 3}
+    X, y = world(400)
+    usual = BoostClassifier(random_state=0).fit(X, y)
+    model = BoostClassifier(random_state=0, **{name: values[name]}).fit(X, y)
+    changed = {key for key in usual.settings_ if usual.settings_[key] != model.settings_[key]}
+    assert changed == ({"n_estimators"} if name == "early_stopping" else {name})
+    assert model.model_.calibration is not None
+    assert model.ledger_.rows == 400
+
+
+def test_a_regressor_keeps_its_values_too() -> None:
+    X, y = sloped(2_100)
+    model = BoostRegressor(random_state=0).fit(X, y)
+    for key, value in model.settings_.items():
+        again = BoostRegressor(random_state=0, **{key: value}).fit(X, y)
+        assert vote_digest(again.model_.vote) == vote_digest(model.model_.vote), key
 
 
 def test_a_trial_chooses_rounds_and_slope_and_all_rows_are_boosted_on() -> None:
@@ -63,11 +124,9 @@ def test_probabilities_after_a_trial_are_better_than_without() -> None:
     learn, new = slice(0, 400), slice(400, None)
     tuned = BoostClassifier(random_state=0).fit(X[learn], y[learn])
     plain = BoostClassifier(random_state=0, calibrate=None).fit(X[learn], y[learn])
-    fixed = BoostClassifier(random_state=0, n_estimators=180).fit(X[learn], y[learn])
     assert vote_digest(tuned.model_.vote) == vote_digest(plain.model_.vote)
     assert plain.model_.calibration is None
-    losses = [loss(model, X[new], y[new]) for model in (tuned, plain, fixed)]
-    assert losses[0] < losses[1] < losses[2]
+    assert loss(tuned, X[new], y[new]) < loss(plain, X[new], y[new])
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -78,44 +137,31 @@ def test_the_choice_does_not_depend_on_threads(classes: int) -> None:
     assert one.model_.calibration == two.model_.calibration
 
 
-GIVEN_VALUES: dict[str, Any] = dict.fromkeys(GIVEN, 0.5) | {
-    "n_estimators": 7, "max_leaves": 4, "max_depth": 2, "min_leaf_rows": 9,
-    "early_stopping": False, "eval_metric": "error", "warm_start": True,
-    "booster": "gentle", "learner": "stump",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", GIVEN_VALUES)
-def test_whoever_sets_one_parameter_keeps_the_described_values_of_the_others(name: str) -> None:
+def test_a_booster_object_and_other_losses_have_no_trial() -> None:
     X, y = world(200)
-    signs, labels = signs_of(y, 2)
-    examples = LabelledRows(ArrayTable(X), signs, None, labels)
-    assert is_automatic(BoostClassifier(), examples)
-    assert not is_automatic(BoostClassifier(**{name: GIVEN_VALUES[name]}), examples)
+    for booster in (Logit(learning_rate=0.1, prior=True), "gentle"):
+        model = BoostClassifier(booster, n_estimators=7, random_state=0).fit(X, y)
+        assert (len(model.ledger_), model.model_.calibration) == (7, None)
+        assert (model.settings_["subsample"], model.settings_["max_features"]) == (1.0, 1.0)
 
 
-def test_given_parameters_are_used_as_they_are() -> None:
-    X, y = world(200)
-    model = BoostClassifier(n_estimators=7, random_state=0)
-    ledger = model.fit(X, y).ledger_
-    assert (len(ledger), ledger.rows, ledger.metric) == (7, 200, "")
-    assert model.model_.calibration is None
-    recipe = model._recipe(model._read_rows(certifying.divide(model, X, y, None, 0), None)[0])
-    assert isinstance(recipe.learner, Tree)
-    assert isinstance(recipe.booster, Logit)
-    found = recipe.subsample, recipe.learner.min_leaf_rows, recipe.learner.max_features
-    assert (*found, recipe.booster.learning_rate) == (1.0, 20, None, 0.1)
-
-
-def test_few_rows_and_rows_with_weights_are_not_sampled() -> None:
+def test_few_rows_and_rows_with_weights_are_sampled_and_tried_like_others() -> None:
     X, y = world(150)
     for model in (
         BoostClassifier().fit(X[:99], y[:99]),
         BoostClassifier().fit(X, y, np.arange(1.0, 151.0)),
         BoostClassifier(class_weight="balanced").fit(X[y + X[:, 0] > 0], y[y + X[:, 0] > 0]),
     ):
-        assert len(model.ledger_) == 180
-        assert model.model_.calibration is None
+        assert (model.settings_["subsample"], model.settings_["l2"]) == (0.8, 3.0)
+        assert model.model_.calibration is not None
+
+
+def test_rows_held_back_to_stop_say_how_steep_probabilities_are() -> None:
+    X, y = world(1_500, noise=2.0)
+    model = BoostClassifier(early_stopping=True, random_state=0).fit(X[:500], y[:500])
+    plain = BoostClassifier(early_stopping=True, random_state=0, calibrate=None)
+    assert model.model_.calibration is not None
+    assert loss(model, X[500:], y[500:]) < loss(plain.fit(X[:500], y[:500]), X[500:], y[500:])
 
 
 def test_a_class_of_one_row_leaves_the_trial_out() -> None:
@@ -131,44 +177,30 @@ def test_rows_of_a_trial_are_apart_and_few_rows_are_all_in_it() -> None:
         X, y = world(rows)
         signs, labels = signs_of(y, 2)
         examples = LabelledRows(ArrayTable(X), signs, None, labels)
-        model = BoostClassifier()
-        model.classes_ = np.arange(2)
-        trial = Trial.of(examples, model._recipe(examples), 5, all_rounds=False)
+        trial = rows_of_a_trial(examples, Settings.of(rows, 1).tried, 5)
         assert trial is not None
-        assert abs(trial.learned.n_rows + trial.held.n_rows - share * rows) <= 2
-        assert abs(trial.held.n_rows - 0.2 * share * rows) <= 2
-        assert trial.learned.numbers is not None
-        assert trial.held.numbers is not None
-        assert not set(trial.learned.numbers.tolist()) & set(trial.held.numbers.tolist())
+        learned, held = trial
+        assert abs(learned.n_rows + held.n_rows - share * rows) <= 2
+        assert abs(held.n_rows - 0.2 * share * rows) <= 2
+        assert learned.numbers is not None
+        assert held.numbers is not None
+        assert not set(learned.numbers.tolist()) & set(held.numbers.tolist())
 
 
 @pytest.mark.parametrize(
     ("rows", "few", "many"), [(500, 1.0, 1.0), (8_750, 0.5, 1.0), (11_000, 0.2, 0.4)]
 )
 def test_how_far_a_trial_moves_the_slope(rows: int, few: float, many: float) -> None:
-    X, y = world(rows)
-    signs, labels = signs_of(y, 2)
-    examples = LabelledRows(ArrayTable(X), signs, None, labels)
-    model = BoostClassifier()
-    model.classes_ = np.arange(2)
-    for all_rounds, expected in ((False, few), (True, many)):
-        trial = Trial.of(examples, model._recipe(examples), 5, all_rounds=all_rounds)
-        assert trial is not None
-        assert trial.trusted == pytest.approx(expected)
+    assert Settings.of(rows, 1).trusted == pytest.approx(few)
+    assert Settings.of(rows, 5).trusted == pytest.approx(many)
 
 
-@pytest.mark.parametrize(("rows", "classes", "l2"), [(500, 2, 3.0), (500, 3, 3.0), (500, 4, 1.0)])
-def test_few_classes_have_a_stronger_regularisation(rows: int, classes: int, l2: float) -> None:
-    X, y = world(rows, classes)
-    model = BoostClassifier(random_state=0)
-    recipe = model._recipe(model._read_rows(certifying.divide(model, X, y, None, 0), None)[0])
-    assert isinstance(recipe.booster, Logit)
-    assert recipe.booster.l2 == l2
+@pytest.mark.parametrize(("classes", "l2"), [(2, 3.0), (3, 3.0), (4, 1.0)])
+def test_few_classes_have_a_stronger_regularisation(classes: int, l2: float) -> None:
+    X, y = world(500, classes)
+    assert BoostClassifier(random_state=0, n_estimators=2).fit(X, y).settings_["l2"] == l2
     asked: Any = {"texts": None, "rounds": None, "several_labels": False, "common": {}}
-    chosen = choose(rows=rows, classes=classes, weighted=False, **asked)
-    assert chosen.make().l2 == l2
-    weighted = choose(rows=rows, classes=classes, weighted=True, **asked)
-    assert weighted.make().l2 is None
+    assert choose(rows=500, classes=classes, **asked).make().l2 == l2
 
 
 def test_certifying_rows_have_no_say() -> None:
@@ -194,16 +226,10 @@ def test_whoever_watches_the_rounds_sees_one_run() -> None:
     seen: list[int] = []
     model = BoostClassifier(random_state=0, callbacks=[lambda entry: seen.append(entry.number)])
     model.fit(X, y)
-    assert seen == list(range(1, 301)) == [entry.number for entry in model.ledger_.rounds]
+    assert seen == list(range(1, len(seen) + 1)) == [entry.number for entry in model.ledger_.rounds]
 
 
 # The default settings of BoostClassifier move smoothly with the number of rows.
-
-
-def line(rows: int) -> tuple[Any, Any]:
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(rows, 3))
-    return X, X[:, 0] + 0.3 * generator.normal(size=rows) > 0
 
 
 @pytest.mark.parametrize(
@@ -214,28 +240,6 @@ def test_many_rows_are_held_back_unasked(rows: int, held: int) -> None:
     ledger = BoostClassifier(n_estimators=2, random_state=0).fit(X, y).ledger_
     assert abs(rows - held - ledger.rows) <= 1
     assert ledger.metric == ("log_loss" if held else "")
-
-
-def settings(rows: int, classes: int) -> tuple[int, float]:
-    """The rounds and the rate that trees have where something else is set."""
-    signs = np.ones((rows, 1 if classes == 2 else classes), dtype=np.int8)
-    table = ArrayTable(np.zeros((rows, 1)))
-    model = BoostClassifier(subsample=1.0)
-    model.classes_ = np.arange(classes)
-    recipe = model._recipe(LabelledRows(table, signs))
-    assert isinstance(recipe.booster, Logit)
-    return recipe.rounds, recipe.booster.learning_rate
-
-
-@pytest.mark.parametrize("classes", [2, 5])
-def test_rounds_and_rate_move_smoothly_with_the_number_of_rows(classes: int) -> None:
-    few = (100 if classes > 3 else 180, 0.1)
-    assert settings(10, classes) == settings(20_000, classes) == few
-    assert settings(30_000, classes) == settings(60_000, classes) == (180, 0.2)
-    found = [settings(rows, classes) for rows in range(19_000, 31_001, 250)]
-    for (rounds, rate), (more, larger) in pairwise(found):
-        assert 0 <= more - rounds <= 2
-        assert 0 <= larger - rate <= 0.0026
 
 
 def test_fewer_rounds_are_certain_the_more_rows_can_be_spared() -> None:
@@ -266,7 +270,6 @@ def test_weightless_rows_alone_stop_nothing_unless_asked() -> None:
 
 def test_strong_classifiers_are_boosted_for_as_many_rounds_at_least() -> None:
     asked: dict[str, Any] = {"texts": None, "classes": 2, "several_labels": False, "rounds": None}
-    asked["weighted"] = False
     least = [choose(rows=rows, common={}, **asked).least for rows in range(19_000, 31_001, 500)]
     assert (least[0], least[-1]) == (90, 0)
     assert all(0 <= before - after <= 9 for before, after in pairwise(least))
@@ -279,7 +282,7 @@ SIZES = list(range(19_000, 31_001, 500))
 
 def plan(rows: int) -> Choice:
     asked: dict[str, Any] = {"texts": None, "classes": 2, "several_labels": False, "rounds": None}
-    return choose(rows=rows, weighted=False, common={"random_state": 5}, **asked)
+    return choose(rows=rows, common={"random_state": 5}, **asked)
 
 
 def test_trees_of_a_strong_classifier_change_step_by_step() -> None:
@@ -312,9 +315,7 @@ def kept_rounds(rows: int, early_stopping: Any = "auto", y: Any = None) -> int:
         callbacks=[seen.append],
         verbose=0,
     ).fit(X, known if y is None else y)
-    numbers = [entry.number for entry in seen]
-    again = [i for i in range(1, len(numbers)) if numbers[i] <= numbers[i - 1]]
-    return numbers[again[0]] - 1 if again else len(model.ledger_)
+    return len(model.ledger_) if model.ledger_.rows < rows else seen[0].number - 1
 
 
 def test_the_second_run_of_a_regressor_keeps_ever_more_of_the_first() -> None:

@@ -30,7 +30,7 @@ from pacboost.estimators.inputs.examples import (
 )
 from pacboost.estimators.inputs.parameters import callables, progress_after, threads
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import vote_digest
+from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.kernels.cuda.device import gpu_in_use, in_host_memory, use_gpu, using_gpu
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
@@ -135,11 +135,12 @@ class Recipe:
     def settings(self) -> dict[str, Any]:
         """Return what is used of the parameters that may be automatic."""
         trees = ("max_leaves", "max_depth", "min_leaf_rows", "max_features")
-        of = {"learning_rate": self.booster, "l2": self.booster} | dict.fromkeys(
-            trees, self.learner
-        )
-        values = {name: getattr(part, name) for name, part in of.items() if hasattr(part, name)}
-        return {"n_estimators": self.rounds, "subsample": self.subsample, **values}
+        return {"n_estimators": self.rounds, "subsample": self.subsample} | {
+            name: getattr(part, name)
+            for part, names in ((self.booster, ("learning_rate", "l2")), (self.learner, trees))
+            for name in names
+            if hasattr(part, name)
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,7 +297,8 @@ class BoostingFit(VoteBase):
     ) -> PreparedFit:
         """Set up the run, and if rows are held back to find the number of rounds the next one.
 
-        The rows of a ``trial`` are always boosted on again with all others. ``prior`` holds other rows that give the bins, and ``kept`` what certifies and calibrates.
+        The rows of a ``trial`` are always boosted on again with all others. ``prior`` holds other
+        rows that give the bins, and ``kept`` what certifies and calibrates.
         """
         bins = integer("max_bins", self.max_bins)
         classes = getattr(self, "classes_", NO_CLASSES)
