@@ -84,16 +84,16 @@ class Settings:
         if not logistic:
             rounds = round(100 + 80 * large) if many_classes else 180
             rate, features = round(0.1 + 0.1 * large, 4), 0.5 if many_classes else 1.0
-            smallest = min(20, few)
-            return cls(rounds, rate, 1.0, leaves, features, smallest, 1.0, 0.0, 0.0, rounds, rounds)
+            return cls(rounds, rate, 1.0, leaves, features, 20, 1.0, 0.0, 0.0, rounds, rounds)
         some = 1 - ramp(rows, ALL_TRIED, NONE_TRIED)
         enough = ramp(rows, FEWEST, FEW)
         tried = some if enough else 0.0
         if many_classes:
             rounds = round(300 + 33 * some - 120 * large)
             rate, trusted = round(0.06 + 0.14 * large, 4), min(1.0, 2 * some) * enough
+            features, few = round(1 - 0.5 * enough, 4), min(20, few)
             return cls(
-                rounds, rate, 1.0, leaves, 0.5, min(20, few), 1.0, tried, trusted, rounds, rounds
+                rounds, rate, 1.0, leaves, features, few, 1.0, tried, trusted, rounds, rounds
             )
         rounds, rate = round(180 + 120 * some), 0.1 - 0.05 * some
         trusted = some * enough
@@ -102,7 +102,7 @@ class Settings:
             round(rate + (0.2 - rate) * large, 4),
             round(1 - 0.2 * (1 - large) * enough, 4),
             leaves,
-            round(0.5 + 0.5 * large, 4),
+            round(1 - 0.5 * (1 - large) * enough, 4),
             min(round(5 + 15 * large), few),
             round(3 - 2 * large, 4),
             tried,

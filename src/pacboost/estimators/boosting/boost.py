@@ -168,7 +168,10 @@ class BoostClassifier(NestedParameters, Boosting):
             if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
                 changes["learning_rate"] = usual.learning_rate
             if isinstance(booster, Logit | CustomObjective):
-                changes |= {"prior": True, "l2": usual.l2}
+                changes |= {
+                    "prior": True,
+                    "l2": usual.l2 / examples.heaviest,
+                }  # of a row of weight 1
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
                 changes["confidence_rated"] = own.get("multiclass", "mh") == "mh"
         if self.learning_rate is not None:

@@ -40,6 +40,8 @@ class LabelledRows:
     targets: NDArray[np.float64] | None = None
     numbers: NDArray[np.intp] | None = None
     copies: NDArray[np.intp] | None = None
+    heaviest: float = 1.0
+    """The largest weight as it was given, 1 at least: ``weights`` are shares of it."""
 
     @property
     def n_rows(self) -> int:
@@ -56,6 +58,7 @@ class LabelledRows:
             None if self.targets is None else self.targets[rows],
             rows if self.numbers is None else self.numbers[rows],
             None if self.copies is None else self.copies[rows],
+            self.heaviest,
         )
 
     def counting(self) -> LabelledRows:
@@ -97,7 +100,14 @@ def read_examples(
     classes, codes = number_classes(labels)
     _refuse_weightless(classes, codes, weights)
     signs, numbers = signs_of(codes, classes.size)
-    return LabelledRows(table, signs, weights, numbers), classes
+    heaviest = 1.0 if weights is None else _heaviest(labels, sample_weight, class_weight)
+    return LabelledRows(table, signs, weights, numbers, heaviest=heaviest), classes
+
+
+def _heaviest(labels: Any, sample_weight: Any, class_weight: Any) -> float:
+    given = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    of_class = 1.0 if class_weight is None else class_weights(class_weight, np.asarray(labels))
+    return max(1.0, float(np.max(given * of_class)))
 
 
 def training_weights(

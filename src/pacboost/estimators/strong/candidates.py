@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds import holdout
-from pacboost.estimators.boosting.automatic import FEW_CLASSES, LEAST, Settings
+from pacboost.estimators.boosting.automatic import FEW_CLASSES, LEAST, ROWS_PER_LEAF, Settings
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.fitting.parameters import many
@@ -53,11 +53,13 @@ def choose(
     classes: int,
     several_labels: bool,
     rounds: int | None,
+    light: float = 1.0,
     common: dict[str, Any],
 ) -> Choice:
     """Choose by what the rows are, how many there are, and how many labels they have.
 
-    ``texts`` says what are texts, if something is.
+    ``texts`` says what are texts, if something is; ``light`` is the share of the heaviest row that
+    a row of weight 1 is.
 
     >>> asked = {"texts": None, "rounds": None, "common": {}}
     >>> chosen = choose(rows=999, classes=2, several_labels=False, **asked)
@@ -69,6 +71,8 @@ def choose(
     many_classes = classes > FEW_CLASSES
     if texts:
         lists = partial(TextBoostClassifier, booster=booster, **common)
+        if light < 1 and not several_labels:
+            lists = partial(lists, l2=light)
         return Choice(
             f"lists of words by {called}", lists, texts, rounds or MOST_ROUNDS, 0, False,
             of_texts=True,
@@ -76,8 +80,10 @@ def choose(
     usual = Settings.of(rows, classes, logistic=not several_labels)
     names = ("learning_rate", "subsample", "max_features", "min_leaf_rows", "max_leaves")
     values = {name: getattr(usual, name) for name in names}
-    if not several_labels:
-        values["l2"] = usual.l2
+    if several_labels:  # few rows could never be told apart
+        values["min_leaf_rows"] = max(1, min(usual.min_leaf_rows, rows // ROWS_PER_LEAF))
+    else:
+        values["l2"] = usual.l2 * light
     make = partial(BoostClassifier, booster, "tree", **{**common, **values, "calibrate": None})
     patience = round(max(1.0, 0.1 / usual.learning_rate) * PATIENCE)
     spared = 1 if many_classes or several_labels else LEAST

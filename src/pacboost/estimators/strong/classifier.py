@@ -302,13 +302,13 @@ class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: 
         parts, promise, why = set_apart(
             given, labels, self.epsilon, self.delta, seed, copies, wished=wish is not None
         )
-        weights, regularised = weights_of(given.sample_weight, self.class_weight, labels, parts)
+        weights, light = weights_of(given.sample_weight, self.class_weight, labels, parts)
         promise = replace(promise, weighted=weights is not None)
         rows, texts = self._open_rows(columns, given.X, parts)
         common: dict[str, Any] = {
             name: getattr(self, name) for name in ("n_jobs", "device", "verbose")
         }
-        common |= {"random_state": seed, **regularised}
+        common |= {"random_state": seed}
         self._texts = not isinstance(rows, Table)
         choice = choose(
             texts=_words(texts) if self._texts else None,
@@ -316,6 +316,7 @@ class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: 
             classes=labels.shape[1] if several else np.unique(labels[parts.known]).size,
             several_labels=several,
             rounds=self.n_estimators,
+            light=light,
             common=common | ({"text_columns": texts} if texts else {}),
         )
 

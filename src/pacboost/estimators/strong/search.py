@@ -94,12 +94,12 @@ class Outcome(NamedTuple):
 
 def weights_of(
     sample_weight: Any, class_weight: Any, labels: NDArray[Any], parts: Parts
-) -> tuple[NDArray[np.float64] | None, dict[str, float]]:
+) -> tuple[NDArray[np.float64] | None, float]:
     """Return the weights of the rows that may be learned from, and 0 to those that certify.
 
     Balanced weights follow from how often classes occur, so certifying rows are left out. Also
-    give the regularisation: one row of weight 1, so that whole weights stand for repeated rows.
-    Where all weights are smaller, it is the heaviest row.
+    give the share of the heaviest row that a row of weight 1 is (1 if all weights are smaller), in
+    which the regularisation counts, so that whole weights stand for repeated rows.
     """
     rows, known = len(labels), parts.known
     read_weights(sample_weight, rows)  # raises where they are no weights
@@ -109,10 +109,10 @@ def weights_of(
         raw = raw * class_weights(class_weight, labels[known])
     found = read_weights(raw, known.size)
     if found is None:
-        return None, {}
+        return None, 1.0
     weights = np.zeros(rows)
     weights[known] = found
-    return weights, {} if labels.ndim > 1 else {"l2": 1 / max(1.0, float(raw.max()))}
+    return weights, 1 / max(1.0, float(raw.max()))
 
 
 def set_apart(
