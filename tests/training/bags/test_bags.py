@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from pacboost.kernels.runtime.threads import using
-from pacboost.theory.nvote import out_of_bag_sizes
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling, joint
+from tests.bounds.coverage import out_of_bag_sizes
 
 BAGS = Bags(rows=50, drawn=50, columns=8, kept=8, seed=3)
 

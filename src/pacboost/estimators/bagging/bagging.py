@@ -110,7 +110,6 @@ class BaggingBase(Bagged):
         return for_bags(as_learner(self._default() if self.estimator is None else self.estimator))
 
     def _answers(self, X: Any) -> Iterator[Answers]:
-        """Return the predictions of every member, in order."""
         members = self._made()
         sample = unlabelled(open_table(self, X, reset=False), self._bins)
         trees = [member for member in members if isinstance(member, TreeMember)]
