@@ -28,9 +28,8 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.learners import Rectangle
-from pacboost.theory.nvote import out_of_bag_sizes
 from pacboost.training.bags.bagging import Made
-from tests.bounds.coverage import check_coverage
+from tests.bounds.coverage import check_coverage, out_of_bag_sizes
 from tests.data import real_data
 from tests.estimators.checks import every_check
 from tests.runs import several_runs

@@ -32,9 +32,10 @@ from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.same_bits import mean_of
+from pacboost.parallel.tasks import in_order
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.training.bags.bagging import Bagging
-from pacboost.training.bags.bags import Bags, in_order
+from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import TreeMember
 from pacboost.training.bags.members import Answers, BagMember, Maker, for_bags
 

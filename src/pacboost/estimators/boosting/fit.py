@@ -45,7 +45,6 @@ from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
-from pacboost.training.run import resume
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
 
@@ -314,7 +313,7 @@ class BoostingFit(VoteBase):
             longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
             second = work(longer, everyone, None, first.trained if share else None)
             if share:
-                resume.keep_first_rounds(second.run, first.run, round(share * best))
+                second.run.keep_first_rounds(first.run, round(share * best))
             return second
 
         refits = may_refit and held is not None and self._refits(everyone)
@@ -407,7 +406,7 @@ class BoostingFit(VoteBase):
                 "the bins are not those of the last fit: max_bins or the data have changed. Keep "
                 "them, or set warm_start=False to start afresh"
             )
-        resume.resume(run, vote.hypotheses, cast, ledger)
+        run.resume(vote.hypotheses, cast, ledger)
 
     def _on_all_rows(self, scout: PreparedFit, again: Callable[[int], PreparedFit]) -> PreparedFit:
         """Boost once more without holding rows back: more rows bear more rounds."""

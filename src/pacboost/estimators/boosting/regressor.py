@@ -192,7 +192,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         table = self._one_row(x)
         prediction = float(self.predict(table)[0])
         with using(self.n_jobs):
-            return explanation.explain_number(self.model_, table, prediction, top)
+            return explanation.explain(self.model_, table, prediction, top)
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"

@@ -236,7 +236,7 @@ class TextBoostClassifier(Boosting):
         if table.n_rows != 1:
             raise DataError(f"one row can be explained at a time, and {table.n_rows} came")
         decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
-        return explanation.explain_words(
+        return explanation.explain(
             self.model_, table, decided, positive_whole("top", top), for_class
         )
 

@@ -52,12 +52,12 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
+from pacboost.training.filtering.arrivals import without_copies
 from pacboost.training.filtering.candidates import (
     LEAST_AT_ONCE,
     ArrayRows,
     Candidates,
     bytes_of_work,
-    without_copies,
 )
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
