@@ -17,7 +17,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, TooFewRowsWarning
+from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning
 from pacboost.estimators.fitted.explaining import mistaken
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.atomic import all_or_nothing
@@ -42,7 +42,7 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
-from pacboost.numerics.checks import integer, positive_whole, probability, real_number
+from pacboost.numerics.checks import integer, positive_whole
 from pacboost.numerics.same_bits import mean_of, row_totals
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
@@ -139,14 +139,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
 
     def _divide(self, X: Any, y: Any, seed: int) -> Division:
-        probability("delta", self.delta)
-        if self.certify is None:
-            return Division(X, y)
-        if self.certify != "holdout":
-            raise ParameterError(f"certify is {self.certify!r}; it may be 'holdout' or None")
-        share = real_number("holdout", self.holdout)
-        copies = self._equal_rows
-        return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies)
+        return division.held_out(self, X, y, seed)
 
     def _keep(
         self,

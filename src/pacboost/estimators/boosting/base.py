@@ -23,9 +23,9 @@ from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
+    label_rows,
     read_examples,
     read_known,
-    read_validation,
     split_by_class,
 )
 from pacboost.estimators.inputs.parameters import draw_seed
@@ -198,7 +198,8 @@ class Boosting(BoostingFit, VoteClassifier):
         return split_by_class(examples, "validation_fraction", share, seed + CALIBRATE)
 
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        return read_validation(self, X, y, self.classes_)
+        table = open_table(self, X, reset=False)
+        return label_rows(table, y, self.classes_, "y_val", several=self.several_labels_)
 
     def _metric(self, booster: Booster[Any]) -> Metric:
         return metric(self.eval_metric, booster.potential)
