@@ -30,48 +30,6 @@ from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 from pacboost.sources.oracles.choose import is_collection
 
-# certify_all: recall, precision, AUC, costs and the like, for classes and groups at once.
-
-
-def certify_measures(
-    model: Any,
-    X: Any,
-    y: Any,
-    of: Any,
-    *,
-    positive: Any,
-    by: Any,
-    end: str | None,
-    options: dict[str, Any],
-    delta: float,
-    models: int,
-    groups: Any,
-    ordered: bool,
-    copies: str,
-) -> Family:
-    """Certify measures that all hold together."""
-    X, named = by_column(model, X, by)
-    names = read_measures(of, options)
-    labels, said = _answers(model, X, y, names)
-    each = groups is None and not ordered
-    new = NewRows.of([model], X, labels, copies, each=each)
-    rows = ScoredRows(model, X, labels, said, _ties(model, X, y, labels, said, names))
-    group = None if named is None else groups_of_rows(named, labels.size)
-    distinct = [] if group is None else np.unique(group).tolist()
-    claims = claims_of(rows, names, positive, distinct, end)
-    words = "held-out rows in the order of time" if ordered else "held-out rows"
-    sample = new.sample(words if groups is None else "whole groups that were held out")
-    measuring = Measuring(rows, new.kept, options, delta, models, sample)
-    if groups is not None:
-        refuse_hidden_copies(X, np.asarray(groups))
-        place = numbered(np.asarray(groups), labels.size)
-        family = measuring.by_dependent_groups(claims, place)
-    elif ordered:
-        family = measuring.over_time(claims)
-    else:
-        family = measuring.family(claims, group)
-    return Family(tuple(map(new.marked, family)), family.delta)
-
 
 def by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
     """Return rows as the model reads them, and the groups: a column that is named, or values."""
@@ -313,11 +271,28 @@ def certify_all(
     """
     X, y = _read(model, X, y, target, by, groups, order, models, ordered=ordered)
     options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
-    return certify_measures(
-        model, X, y, of, positive=positive, by=by, end=end, options=options,
-        delta=probability("delta", delta), models=models, groups=groups, ordered=ordered,
-        copies=copies,
-    )  # fmt: skip
+    level = probability("delta", delta)
+    X, named = by_column(model, X, by)
+    names = read_measures(of, options)
+    labels, said = _answers(model, X, y, names)
+    each = groups is None and not ordered
+    new = NewRows.of([model], X, labels, copies, each=each)
+    rows = ScoredRows(model, X, labels, said, _ties(model, X, y, labels, said, names))
+    group = None if named is None else groups_of_rows(named, labels.size)
+    distinct = [] if group is None else np.unique(group).tolist()
+    claims = claims_of(rows, names, positive, distinct, end)
+    words = "held-out rows in the order of time" if ordered else "held-out rows"
+    sample = new.sample(words if groups is None else "whole groups that were held out")
+    measuring = Measuring(rows, new.kept, options, level, models, sample)
+    if groups is not None:
+        refuse_hidden_copies(X, np.asarray(groups))
+        place = numbered(np.asarray(groups), labels.size)
+        family = measuring.by_dependent_groups(claims, place)
+    elif ordered:
+        family = measuring.over_time(claims)
+    else:
+        family = measuring.family(claims, group)
+    return Family(tuple(map(new.marked, family)), family.delta)
 
 
 def _read(
