@@ -9,7 +9,6 @@ from a fixed seed.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -61,7 +60,10 @@ def smallest(enough: Callable[[int], bool], most: int) -> int | None:
         if high > most:
             return None
     low = high // 2
-    return low + 1 + bisect_left(range(low + 1, high), True, key=enough)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def tight_fit(epsilon: float, delta: float, sides: int, most: int) -> int | None:
