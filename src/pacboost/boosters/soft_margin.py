@@ -52,7 +52,6 @@ class LP(Corrective):
         return replace(state, votes=state.balanced.votes)
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
-        """Solve the program, starting from the last weights: they decide which corner is found."""
         return solved(state, ACCURACY * self.tolerance)
 
     def row_weights(self, state: CorrectiveState) -> Floats:
@@ -61,7 +60,7 @@ class LP(Corrective):
 
 
 def solved(state: CorrectiveState, accuracy: float) -> CorrectiveState:
-    """Solve the linear program, starting from the solution of the last round."""
+    """Solve the linear program from the last weights: they decide which corner is found."""
     start = state.balanced or Balance(state.votes, state.shares, 2.0)
     found = balance(state.columns, state.base, state.share, start, accuracy)
     return replace(state, balanced=found)
