@@ -38,8 +38,8 @@ from scipy.stats import norm
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds import holdout
 from pacboost.errors import NotCertified
-from pacboost.estimators.fitted.mistakes import wrong_rows
-from pacboost.estimators.fitted.quantising import QuantisedVotes, merged
+from pacboost.estimators.boosting.certifying import QuantisedVotes, merged
+from pacboost.estimators.fitted.explaining import wrong_rows
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import using

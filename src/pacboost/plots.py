@@ -13,7 +13,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.fitted.mistakes import margins_after, refuse_half, staged_errors, vote_of
+from pacboost.estimators.fitted.explaining import margins_after, refuse_half, staged_errors, vote_of
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain.explanation import class_number

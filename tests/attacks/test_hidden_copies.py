@@ -13,10 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 import pacboost
+from pacboost import BoostClassifier, StrongClassifier, TextBoostClassifier
 from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import PacboostError
+from pacboost.samples.copies import places_of_rows
 from tests.attacks.worlds import coins
 from tests.bounds.coverage import allowed_violations
 from tests.runs import several_runs
@@ -149,3 +152,62 @@ def test_few_training_rows_among_few_rows(rows: int, learned: int, runs: int) ->
             continue
         violated += is_false(certificate)
     assert violated <= allowed_violations(runs, DELTA)
+
+
+# Copies among other rows that differ in rounding or letters, too few to refuse the table.
+
+DELTA_OF_NEARLY_EQUAL, RUNS_OF_NEARLY_EQUAL, ROWS_OF_NEARLY_EQUAL = 0.1, 8, 200
+ALLOWED = int(binom.isf(1e-3, RUNS_OF_NEARLY_EQUAL, DELTA_OF_NEARLY_EQUAL))
+
+
+def numbers(generator: np.random.Generator, again: Any) -> Any:
+    X = generator.normal(size=(ROWS_OF_NEARLY_EQUAL, 4))
+    return np.concatenate([X, X[again] * (1 + 1e-7)])
+
+
+def texts(generator: np.random.Generator, again: Any) -> Any:
+    words = [f"w{number}" for number in range(400)]
+    X = [" ".join(generator.choice(words, 8, replace=False)) for _ in range(ROWS_OF_NEARLY_EQUAL)]
+    return X + [f"{X[place].upper()}!" for place in again]
+
+
+CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "trees": (
+        lambda seed: BoostClassifier(
+            "logit", "tree", 100, certify="holdout", delta=DELTA_OF_NEARLY_EQUAL, random_state=seed
+        ),
+        numbers,
+    ),
+    "strong": (
+        lambda seed: StrongClassifier(delta=DELTA_OF_NEARLY_EQUAL, random_state=seed),
+        numbers,
+    ),
+    "texts": (
+        lambda seed: TextBoostClassifier(
+            n_estimators=40, certify="holdout", delta=DELTA_OF_NEARLY_EQUAL, random_state=seed
+        ),
+        texts,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ["trees", pytest.param("strong", marks=pytest.mark.slow), "texts"])
+def test_a_third_of_the_rows_comes_again(name: str) -> None:
+    make, rows = CASES[name]
+    false = 0
+    for seed in range(RUNS_OF_NEARLY_EQUAL):
+        generator = np.random.default_rng(seed)
+        again = generator.choice(ROWS_OF_NEARLY_EQUAL, ROWS_OF_NEARLY_EQUAL // 3, replace=False)
+        y = generator.integers(2, size=ROWS_OF_NEARLY_EQUAL)
+        found = make(seed).fit(rows(generator, again), np.concatenate([y, y[again]]))
+        false += found.certificate_.value < 0.5
+    assert false <= ALLOWED
+
+
+@pytest.mark.parametrize("rows", [300, 100_000])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_dense_numbers_are_not_taken_for_copies(rows: int, columns: int) -> None:
+    X = np.random.default_rng(0).normal(size=(rows, columns))
+    X[:, 1:] = X[:, 1:] > 0
+    distinct = np.unique(X.astype(np.float32), axis=0).shape[0]
+    assert int(places_of_rows(X).max()) + 1 >= 0.999 * distinct

@@ -28,7 +28,7 @@ from pacboost.samples.equal_rows import DISTINCT, SEPARATE, UNLESS
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.held import HeldArray, HeldSparse
-from pacboost.training.filtering import candidates
+from pacboost.training.filtering import arrivals
 from tests.bounds.coverage import check_coverage, check_rejected
 
 Rows = NDArray[np.intp]
@@ -147,7 +147,7 @@ def test_patients_with_several_visits(
     """Seen before: claims of .04 to .18 where the error is one half, in every run."""
     if how == "many rows":  # as if there were too many to look at all of them
         monkeypatch.setattr(content_sample, "CHOSEN", 300)
-        monkeypatch.setattr(candidates, "CHOSEN", 300)
+        monkeypatch.setattr(arrivals, "CHOSEN", 300)
     false = 0
     for seed in range(RUNS):
         X, y = visits(seed, 300)
@@ -172,7 +172,7 @@ def test_draws_from_few_values_count_as_they_fall(
 ) -> None:
     if how == "many rows":
         monkeypatch.setattr(content_sample, "CHOSEN", 300)
-        monkeypatch.setattr(candidates, "CHOSEN", 300)
+        monkeypatch.setattr(arrivals, "CHOSEN", 300)
     false = 0
     for seed in range(RUNS):
         generator = np.random.default_rng(seed)
@@ -202,7 +202,7 @@ def test_a_heavy_value_is_no_copy(
     """Amounts are 0 in six of ten rows, whose labels are coins; the others are clear."""
     if how == "many rows":
         monkeypatch.setattr(content_sample, "CHOSEN", 600)
-        monkeypatch.setattr(candidates, "CHOSEN", 600)
+        monkeypatch.setattr(arrivals, "CHOSEN", 600)
     false = 0
     for seed in range(RUNS):
         generator = np.random.default_rng(seed)
@@ -228,7 +228,7 @@ def test_a_column_is_judged_by_all_rows_of_its_values() -> None:
     generator = np.random.default_rng(0)
     X = generator.integers([15_000, 2, 2, 2], size=(200_000, 4)).astype(np.float64)
     oracle = ArrayOracle(X, np.zeros(len(X)))
-    left, verdict = candidates.without_copies(oracle, "auto")
+    left, verdict = arrivals.without_copies(oracle, "auto")
     assert (verdict.repeated, verdict.distinct, verdict.problem) == (True, False, "")
     assert left is oracle
     sample = ContentSample(len(X))

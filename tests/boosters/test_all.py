@@ -23,7 +23,6 @@ from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from pacboost.training.run.resume import resume
 from tests.boosters.margins import NAMES, SOFT
 from tests.worlds import make_sample, noisy
 
@@ -71,7 +70,7 @@ def same_after_a_break(
     if booster.revises or not ledger.cells:
         assert [entry.vote for entry in ledger.rounds] == vote.votes.tolist()
     second = Run(sample, learner, booster, seed=5)
-    resume(second, vote.hypotheses, vote.votes.tolist(), ledger)
+    second.resume(vote.hypotheses, vote.votes.tolist(), ledger)
     assert second.stopped == first.stopped
     list(islice(second, rounds - after))
     assert second.ledger().core() == whole.ledger().core()

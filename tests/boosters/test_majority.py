@@ -18,7 +18,6 @@ from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from pacboost.training.run.resume import resume
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -116,7 +115,7 @@ def test_what_earlier_rules_gave_more_later_ones_may_give_less() -> None:
     first = Run(sample, Adversary(0.6), rules, seed=7)
     list(islice(first, 3))
     second = Run(sample, Adversary(0.29), rules, seed=8)
-    resume(second, first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
+    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
     short = [done.entry.edge < 0.3 for done in second]
     assert any(short)
     assert second.done[-1].entry.training_error <= 0.05
@@ -142,7 +141,7 @@ def test_a_run_that_is_done_does_not_go_on() -> None:
     rules = Majority(0.4, 0.1)
     run = boosted(rules, 0.4)
     again = Run(run.sample, Adversary(0.4), rules, seed=7)
-    resume(again, run.vote().hypotheses, run.vote().votes.tolist(), run.ledger())
+    again.resume(run.vote().hypotheses, run.vote().votes.tolist(), run.ledger())
     assert again.stopped == run.stopped
     assert list(again) == []
 

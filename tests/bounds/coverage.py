@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import SupportsInt
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import binom
 
 FALSE_ALARM = 1e-4
@@ -70,3 +72,10 @@ def _keep(name: str, violations: SupportsInt, runs: int, delta: float, *, twin: 
     count = Count(name, int(violations), int(runs), float(delta), twin)
     COUNTS.append(count)
     return count
+
+
+def out_of_bag_sizes(in_bag: NDArray[np.bool_]) -> tuple[int, int]:
+    """Count the fewest rows outside the bag of a voter, and outside both bags of a pair."""
+    outside = (~in_bag).astype(np.float64)
+    overlaps = outside @ outside.T
+    return int(overlaps.diagonal().min()), int(overlaps.min())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from pacboost.bounds import holdout, wording
-from pacboost.bounds.estimates import beside, in_full, next_step
-from pacboost.bounds.held_out import HeldOut, named
+from pacboost.bounds.estimates import beside, in_full, missed_classes, missed_in_words, next_step
+from pacboost.bounds.held_out import HeldOut, RankCounts, named, rank_counts
 
 CLASSES = np.array(["no", "yes"])
 
@@ -122,3 +124,170 @@ def test_labels_and_predictions_of_no_class_are_counted_apart() -> None:
     assert found is not None
     assert found.matrix(2).tolist() == [[1, 0], [0, 1]]
     assert [found.own.tolist(), found.said.tolist()] == [[0, 0, 1, 2], [0, 2, 1, 0]]
+
+
+# The share of rare classes that is missed: the bound holds, and counts what it has to.
+
+DELTA = 0.05
+SHARES = np.array([0.84, 0.06, 0.06, 0.04])
+MISSES = np.array([0.02, 0.25, 0.3, 0.4])
+"""How often each of four classes is missed, in truth."""
+
+
+def drawn(generator: np.random.Generator, rows: int = 400) -> tuple[Any, Any]:
+    labels = generator.choice(4, rows, p=SHARES)
+    wrong = generator.random(rows) < MISSES[labels]
+    said = np.where(wrong, (labels + 1) % 4, labels)
+    counted = HeldOut.of(labels, said, np.arange(4))
+    assert counted is not None
+    return holdout.certificate(int(wrong.sum()), rows, DELTA), counted
+
+
+def failures(runs: int, *, shared: bool) -> float:
+    """How often some named class is missed more often than its bound says."""
+    failed, generator = 0, np.random.default_rng(0)
+    for _ in range(runs):
+        certificate, counted = drawn(generator)
+        found = missed_classes(certificate, counted, 4)
+        assert found
+        bounds = {
+            each.number: each.bound
+            if shared
+            else holdout.clopper_pearson(each.missed, each.rows, DELTA)
+            for each in found
+        }
+        failed += any(MISSES[number] > bound for number, bound in bounds.items())
+    return failed / runs
+
+
+def test_all_bounds_hold_together_as_often_as_said() -> None:
+    assert failures(800, shared=True) <= DELTA + 2 * np.sqrt(DELTA / 800)
+
+
+def test_without_sharing_delta_they_would_not() -> None:
+    assert failures(800, shared=False) > DELTA + 3 * np.sqrt(DELTA / 800)
+
+
+def rare(rows: int, missed: int) -> HeldOut:
+    labels = np.repeat([0, 1], [rows, 200 - rows])
+    counted = HeldOut.of(labels, np.where(np.arange(200) < missed, 1, labels), np.arange(2))
+    assert counted is not None
+    return counted
+
+
+def test_mistakes_that_the_table_does_not_show_count_as_missed() -> None:
+    """Ties are mistakes in the certificate alone."""
+    [found] = missed_classes(holdout.certificate(9, 200, DELTA), rare(30, 5), 2)
+    assert (found.rows, found.missed) == (30, 9)
+    [found] = missed_classes(holdout.certificate(60, 200, DELTA), rare(30, 5), 2)
+    assert (found.missed, found.bound) == (30, 1.0)
+
+
+def test_looks_at_the_same_rows_are_paid_for() -> None:
+    values = [
+        missed_classes(made, rare(30, 5), 2)[0].bound
+        for made in (
+            holdout.certificate(5, 200, DELTA),
+            holdout.certificate(5, 200, DELTA, 2),
+            holdout.certificate(5, 200, DELTA, look=2),
+        )
+    ]
+    expected = [holdout.clopper_pearson(5, 30, share) for share in (DELTA, DELTA / 2, DELTA / 6)]
+    assert values == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "certificate",
+    [
+        holdout.certificate(5, 150, DELTA),  # other rows
+        holdout.certificate(4, 200, DELTA),  # fewer mistakes than the table shows
+        holdout.groups_certificate([0.0, 0.9, 0.2] * 5, DELTA),
+        replace(holdout.certificate(5, 200, DELTA), of_what=wording.PERIOD),
+    ],
+)
+def test_nothing_is_bounded_unless_the_certificate_counts_the_same_rows(certificate: Any) -> None:
+    assert missed_classes(certificate, rare(30, 5), 2) == ()
+    assert missed_in_words(certificate, rare(30, 5), ["a", "b"]) == ""
+
+
+def test_a_claim_about_rows_that_may_be_old_begins_so() -> None:
+    made = replace(holdout.certificate(5, 200, DELTA), rows_checked=False)
+    said = missed_in_words(made, rare(30, 5), ["a", "b"])
+    assert said.startswith("If these rows are new, it misses at most ")
+
+
+def test_a_bound_that_says_nothing_is_not_stated() -> None:
+    assert missed_in_words(holdout.certificate(19, 200, DELTA), rare(20, 19), ["a", "b"]) == ""
+
+
+# Points of ROC curves: areas as scikit-learn computes them, and files that no rows could give.
+
+
+@pytest.mark.parametrize(("rows", "share", "ties"), [(50, 0.5, 1), (3000, 0.02, 2), (500, 0.5, 0)])
+def test_areas_and_points_are_those_of_scikit_learn(rows: int, share: float, ties: int) -> None:
+    rng = np.random.default_rng(rows)
+    own = rng.random(rows) < share
+    own[:2] = True, False
+    scores = rng.normal(size=rows) + own
+    scores = scores.round(ties) if ties else scores
+    found = RankCounts.of(own, scores)
+    assert found is not None
+    assert found.auc == pytest.approx(roc_auc_score(own, scores), abs=1e-12)
+    assert found.average_precision == pytest.approx(average_precision_score(own, scores), abs=1e-12)
+    assert (found.positive.sum(), found.negative.sum()) == (own.sum(), (~own).sum())
+    false, true, _ = roc_curve(own, scores)
+    points = {(round(a, 9), round(b, 9)) for a, b in zip(false, true, strict=True)}
+    kept = {(round(a, 9), round(b, 9)) for a, b in zip(*found.rates, strict=True)}
+    if rows <= 50:
+        assert points <= kept
+    assert found.positive.size <= 202
+    assert np.trapezoid(found.rates[1], found.rates[0]) == pytest.approx(found.auc, abs=0.01)
+    recall, precision = found.precisions
+    assert recall[-1] == 1
+    assert precision[-1] == pytest.approx(own.mean())
+
+
+def test_there_is_no_curve_without_rows_of_both_kinds() -> None:
+    assert RankCounts.of([True, True], [0.1, 0.2]) is None
+    assert RankCounts.of([False, False], [0.1, 0.2]) is None
+    assert RankCounts.of([True, False], [np.nan, 0.2]) is None
+
+
+def test_two_classes_have_one_curve_and_several_labels_one_each() -> None:
+    own, shares = np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
+    assert list(rank_counts(own, shares, 2)) == [1]
+    assert list(rank_counts(np.array([[1, 0], [0, 1], [1, 1]]), shares[:, :2], 2)) == [0, 1]
+    assert rank_counts(own, None, 2) == {}
+
+
+def test_held_out_rows_keep_their_curves_in_files() -> None:
+    labels, shares = np.array(["a", "b", "b"]), np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+    counted = HeldOut.of(labels, labels, np.array(["a", "b"]), shares)
+    assert counted is not None
+    again = HeldOut.from_dict(counted.to_dict())
+    assert again.ranks[1].positive.tolist() == counted.ranks[1].positive.tolist() == [1, 1, 0]
+    before = {name: part for name, part in counted.to_dict().items() if name != "ranks"}
+    assert HeldOut.from_dict(before).ranks == {}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"positive": [1, 1, 0]},
+        {"positive": np.array([1, -1, 2])},
+        {"positive": np.array([1, 1])},
+        {"negative": np.zeros(3, dtype=np.int64)},
+        {"auc": 1.5},
+        {"auc": float("nan")},
+        {"average_precision": "0.5"},
+        {"class": -1},
+    ],
+)
+def test_counts_that_no_rows_could_give_are_refused(change: dict[str, Any]) -> None:
+    labels, shares = np.array(["a", "b", "b"]), np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+    counted = HeldOut.of(labels, labels, np.array(["a", "b"]), shares)
+    assert counted is not None
+    content = counted.to_dict()
+    content["ranks"][0] |= change
+    with pytest.raises(ValueError, match=r"(have|has) to be"):
+        HeldOut.from_dict(content)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,14 +20,22 @@ from pacboost.bounds.holdout import (
     chernoff_kl,
     clopper_pearson,
     clopper_pearson_lower,
+    counted,
     examples_for_chernoff_kl,
     examples_for_clopper_pearson,
     examples_for_hoeffding,
+    group_bets,
+    groups_bound,
+    groups_certificate,
     hoeffding,
+    mean_share,
+    ordered_certificate,
+    ordered_mixture,
 )
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.percent import percent_above
 from tests.bounds.coverage import allowed_violations, check_coverage, check_rejected
+from tests.runs import several_runs
 
 Bound = Callable[[int, int, float], float]
 BOUNDS: list[Bound] = [clopper_pearson, chernoff_kl, hoeffding]
@@ -205,3 +215,288 @@ def test_refuses_other_input() -> None:
         examples_for_clopper_pearson(0.1, 0.05, rate=0.1)
     with pytest.raises(NotCertified, match="more than"):
         examples_for_hoeffding(1e-8, 0.05)
+
+
+# Rows that depend on each other: vectors, shape, coverage, and rows taken as independent.
+
+
+def test_vectors_of_dependent() -> None:
+    assert groups_bound(0.1, 1000, 0.05) == pytest.approx(0.124808, abs=5e-7)
+
+
+@given(st.integers(1, 400), st.floats(0, 1), st.floats(1e-9, 0.9))
+def test_groups_of_one_row_give_chernoff(n: int, share: float, delta: float) -> None:
+    k = int(share * n)
+    assert groups_bound(k / n, n, delta) == pytest.approx(chernoff_kl(k, n, delta), rel=1e-9)
+
+
+@given(st.integers(1, 400), st.floats(0, 0.99), st.floats(1e-9, 0.9))
+def test_shape(groups: int, mean: float, delta: float) -> None:
+    value = groups_bound(mean, groups, delta)
+    assert mean <= value <= 1
+    assert groups_bound(mean, groups + 1, delta) <= value
+    assert groups_bound(mean, groups, delta / 2) >= value
+    assert groups_bound(min(1.0, mean + 0.01), groups, delta) >= value
+
+
+def test_rounded_outward() -> None:
+    for n in (1, 7, 50, 1000):
+        exact = 1 - 0.05 ** (1 / n)
+        assert groups_bound(0.0, n, 0.05) >= exact
+        assert groups_bound(0.0, n, 0.05) == pytest.approx(exact, rel=1e-9)
+
+
+def test_tiny_delta_says_nothing_rather_than_failing() -> None:
+    assert groups_bound(0.0, 10, 1e-320) == 1.0
+
+
+def shares_of_groups(generator: np.random.Generator, runs: int, groups: int) -> NDArray[np.float64]:
+    """Each group errs on all of its rows or on none, mean risk 0.2."""
+    return np.asarray(generator.random((runs, groups)) < 0.2, dtype=np.float64)
+
+
+def test_groups_cover_where_rows_move_together() -> None:
+    runs, groups, rows, delta = 4000, 60, 10, 0.05
+    shares = shares_of_groups(np.random.default_rng(1), runs, groups)
+    means, times = np.unique(shares.mean(axis=1), return_counts=True)
+    bounds = np.array([groups_bound(float(m), groups, delta) for m in means])
+    check_coverage("dependent.groups, rows move together", times[bounds < 0.2].sum(), runs, delta)
+    naive = np.array(
+        [clopper_pearson(round(m * groups) * rows, groups * rows, delta) for m in means]
+    )
+    wrong = times[naive < 0.2].sum()
+    check_rejected("twin: grouped rows counted as independent", wrong, runs, delta)
+
+
+def test_groups_cover_where_groups_differ() -> None:
+    """Every group has a risk of its own, Beta(1, 4), and few rows."""
+    generator = np.random.default_rng(2)
+    runs, groups, delta = 4000, 80, 0.05
+    risks = generator.beta(1, 4, size=(runs, groups))
+    shares = generator.binomial(5, risks) / 5
+    broken = sum(groups_bound(float(m), groups, delta) < 0.2 for m in shares.mean(axis=1))
+    check_coverage("dependent.groups, groups differ in risk", broken, runs, delta)
+
+
+def test_unequal_groups_are_counted_once_each() -> None:
+    """Large groups err more: the mean over rows speaks of other people than the mean over groups.
+
+    Half of the groups have one row and risk 0.1, half have nine and risk 0.5. A row of a new group
+    is wrong with probability 0.3.
+    """
+    generator = np.random.default_rng(3)
+    runs, groups, delta = 2000, 100, 0.05
+    large = generator.random((runs, groups)) < 0.5
+    wrong = np.where(large, generator.binomial(9, 0.5, large.shape) / 9, 0.0)
+    wrong = np.where(large, wrong, generator.random(large.shape) < 0.1)
+    broken = sum(groups_bound(float(m), groups, delta) < 0.3 for m in wrong.mean(axis=1))
+    check_coverage("dependent.groups, unequal groups", broken, runs, delta)
+
+
+def drifting(runs: int, n: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Rows whose risk follows the past: high after a mistake, low after none."""
+    generator = np.random.default_rng(seed)
+    total, risks = np.zeros(runs), np.zeros(runs)
+    wrong = np.zeros(runs, dtype=np.bool_)
+    for _ in range(n):
+        now = np.where(wrong, 0.9, 0.05)
+        wrong = generator.random(runs) < now
+        risks += now / n
+        total += wrong
+    return total.astype(np.int64), risks
+
+
+def test_twin_ordered_rows_say_nothing_of_the_future() -> None:
+    """The long-run risk is 1/3 here; taken for independent, the period watched misleads."""
+    runs, n, delta = 4000, 200, 0.05
+    k, _ = drifting(runs, n, 5)
+    exact = {m: clopper_pearson(int(m), n, delta) for m in np.unique(k)}
+    broken = sum(exact[m] < 1 / 3 for m in k)
+    check_rejected("twin: ordered rows counted as independent", broken, runs, delta)
+
+
+def test_twin_delta_dropped_of_dependent() -> None:
+    k, risks = drifting(2000, 200, 6)
+    check_rejected("twin: ordered, delta dropped", (k / 200 < risks).sum(), 2000, 0.05)
+
+
+def test_groups_not_rows_are_the_size() -> None:
+    made = groups_certificate([0.25] * 12, 0.1)
+    assert made.size == 12
+    assert made.inputs["shares"] == "12x1024"
+    assert "group" in made.claim
+
+
+def test_an_ordered_claim_is_about_the_period() -> None:
+    assert "period" in ordered_certificate(0, 10, 0.05).claim
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, float("nan"), "0.05"])
+def test_refuses_delta_of_dependent(delta: float) -> None:
+    with pytest.raises(ParameterError, match="delta"):
+        groups_bound(0.1, 10, delta)
+    with pytest.raises(ParameterError, match="delta"):
+        ordered_mixture(1, 10, delta)
+
+
+def test_refuses_other_input_of_dependent() -> None:
+    for mean in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ParameterError, match="between 0 and 1"):
+            groups_bound(mean, 10, 0.05)
+    with pytest.raises(ParameterError, match="groups"):
+        groups_bound(0.1, 0, 0.05)
+    with pytest.raises(ParameterError, match="groups"):
+        groups_certificate([], 0.05)
+    for k, n in ((-1, 10), (11, 10), (0, 0)):
+        with pytest.raises(ParameterError, match=r"must be|are a whole"):
+            ordered_mixture(k, n, 0.05)
+
+
+@pytest.mark.parametrize("n", [37, 113, 400, 1000])
+def test_claims_round_up_of_dependent(n: int) -> None:
+    """A claim never says less than the bound gives."""
+    for made in (groups_certificate([0.1] * n, 0.05), ordered_certificate(n // 10, n, 0.05)):
+        words = made.claim.rstrip(".").replace("%", " ").split()
+        number = float(next(word for word in reversed(words) if word[0].isdigit()))
+        claimed = number / 100 if "%" in made.claim else number
+        assert claimed >= made.value
+
+
+def test_groups_are_printed_as_groups() -> None:
+    assert "12 rows" not in str(groups_certificate([0.25] * 12, 0.05))
+
+
+def test_mixture_vectors() -> None:
+    """Far below Azuma's bound where mistakes are few, and little above it where they are many."""
+    assert ordered_mixture(0, 200, 0.05) < 0.0210 < hoeffding(0, 200, 0.05)
+    assert ordered_mixture(5, 1000, 0.05) < 0.0152 < hoeffding(5, 1000, 0.05)
+    assert ordered_mixture(100, 1000, 0.05) < hoeffding(100, 1000, 0.05)
+    assert ordered_mixture(500, 1000, 0.05) < hoeffding(500, 1000, 0.05) + 0.0065
+    assert ordered_mixture(10, 10, 0.05) == 1
+
+
+@given(st.integers(1, 400), st.floats(0, 0.99), st.floats(1e-9, 0.9))
+def test_shape_of_the_mixture(n: int, share: float, delta: float) -> None:
+    k = int(share * n)
+    value = ordered_mixture(k, n, delta)
+    assert k / n <= value <= 1
+    assert value >= clopper_pearson(k, n, delta) * (1 - 1e-9) or delta > 0.5
+    assert ordered_mixture(k, n + 1, delta) <= value
+    assert ordered_mixture(k, n, delta / 2) >= value
+    assert ordered_mixture(min(n, k + 1), n, delta) >= value
+
+
+def test_the_mixture_is_what_its_sum_says() -> None:
+    """The sum of the theorem, written out, crosses 1/δ at the bound."""
+    k, n, delta = 3, 150, 0.05
+    low = math.sqrt(8 * math.log(1 / delta) / n)
+    steps = [low * (2 / low) ** (j / 15) for j in range(16)]
+    pairs = [(0.25, 1.0), (0.25, 1 - math.exp(-low))]
+    pairs += [(0.5 / 16, 1 - math.exp(-step)) for step in steps]
+    assert math.fsum(w for w, _ in pairs) == pytest.approx(1, abs=1e-15)
+
+    def total(risk: float) -> float:
+        return math.fsum(w * (1 - c) ** k / (1 - risk * c) ** n for w, c in pairs)
+
+    value = ordered_mixture(k, n, delta)
+    assert total(value) >= 1 / delta > total(value * (1 - 1e-9))
+
+
+def chasing(runs: int, n: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Risks that an adversary lowers to nothing as soon as mistakes have caught up."""
+    generator = np.random.default_rng(seed)
+    k, risks = np.zeros(runs), np.zeros(runs)
+    for _ in range(n):
+        now = np.where(risks > k, 0.1, 0.0) + (risks == 0) * 0.1  # goes on only while ahead
+        k += generator.random(runs) < now
+        risks += now
+    return k.astype(np.int64), risks / n
+
+
+@pytest.mark.parametrize("world", [drifting, chasing])
+def test_the_mixture_covers(world: Callable[..., Any]) -> None:
+    runs, n, delta = 4000, 200, 0.05
+    k, risks = world(runs, n, 7)
+    bounds = {m: ordered_mixture(int(m), n, delta) for m in np.unique(k)}
+    broken = sum(bounds[m] < risk for m, risk in zip(k, risks, strict=True))
+    check_coverage(f"dependent.ordered_mixture, {world.__name__}", broken, runs, delta)
+
+
+def test_twin_the_best_moment_for_the_mistakes_seen() -> None:
+    """One λ chosen by k, as Chernoff's bound does: risks that follow the past break it."""
+    runs, n, delta = 1000, 2000, 0.05
+    generator = np.random.default_rng(8)
+    k, risks = np.zeros(runs), np.zeros(runs)
+    stopped = np.zeros(runs, dtype=np.bool_)
+    for t in range(n):
+        now = np.where(stopped, 0.0, 0.05)
+        k += generator.random(runs) < now
+        risks += now
+        if t % 10 == 9:  # the risk ends at the moment at which the bound fails
+            mean = k / n
+            distance = np.maximum(risks / n - mean, 0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                near = np.where(mean > 0, mean * np.log1p(distance / mean), 0.0)
+            far = (1 - mean) * np.log1p(distance / (1 - risks / n))
+            stopped |= far - near > math.log(1 / delta) / n
+    check_rejected("twin: ordered, λ chosen after looking", int(stopped.sum()), runs, delta)
+    bounds = {m: ordered_mixture(int(m), n, delta) for m in np.unique(k)}
+    broken = sum(bool(bounds[m] < risk / n) for m, risk in zip(k, risks, strict=True))
+    check_coverage("dependent.ordered_mixture, an end chosen by the past", broken, runs, delta)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=60), st.floats(1e-9, 0.9))
+def test_bets_are_never_above_chernoff(shares: list[float], delta: float) -> None:
+    text = counted(shares)
+    mean = mean_share(text)
+    assert math.fsum(shares) / len(shares) <= mean + 1e-12
+    value = group_bets(text, delta)
+    assert min(mean, 1.0) <= value <= groups_bound(min(mean, 1.0), len(shares), delta)
+    assert group_bets(text, delta / 2) >= value
+
+
+@given(st.integers(1, 300), st.floats(0, 1), st.floats(1e-6, 0.9))
+def test_bets_on_all_or_nothing_are_chernoff(groups: int, share: float, delta: float) -> None:
+    k = int(share * groups)
+    text = counted([1.0] * k + [0.0] * (groups - k))
+    assert group_bets(text, delta) == pytest.approx(groups_bound(k / groups, groups, delta))
+
+
+GROUPS: dict[str, Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]] = {
+    "rows move together": lambda g, size: (g.random(size) < 0.2).astype(float),
+    "groups differ": lambda g, size: g.binomial(5, g.beta(1, 4, size=size)) / 5,
+    "all groups alike": lambda g, size: g.binomial(20, np.full(size, 0.2)) / 20,
+    "few bad groups": lambda g, size: np.where(g.random(size) < 0.25, 0.8, 0.0),
+}
+
+
+@several_runs(100, 2000)
+@pytest.mark.parametrize("name", GROUPS)
+def test_bets_on_groups_cover(name: str, runs: int) -> None:
+    groups, delta = 40, 0.05
+    shares = GROUPS[name](np.random.default_rng(9), (runs, groups))
+    found = {text: group_bets(text, delta) for text in {counted(row.tolist()) for row in shares}}
+    broken = sum(found[counted(row.tolist())] < 0.2 for row in shares)
+    check_coverage(f"dependent.group_bets, {name}", broken, runs, delta)
+
+
+def test_twin_the_variance_that_was_seen() -> None:
+    """A normal limit by the variance of the groups: where bad groups are rare, none may be seen."""
+    runs, groups, delta = 400, 40, 0.05
+    shares = (np.random.default_rng(10).random((runs, groups)) < 0.02).astype(np.float64)
+    normal = shares.mean(axis=1) + 1.645 * shares.std(axis=1) / math.sqrt(groups)
+    check_rejected("twin: groups, a normal limit", int((normal < 0.02).sum()), runs, delta)
+    broken = sum(group_bets(counted(row.tolist()), delta) < 0.02 for row in shares)
+    check_coverage("dependent.group_bets, rare bad groups", broken, runs, delta)
+
+
+@pytest.mark.parametrize("shares", ["", "3", "3x", "x4", "3x4097", "-1x3", "0x5", "2.5x3", "ax0"])
+def test_refuses_texts_that_count_no_groups(shares: str) -> None:
+    with pytest.raises(ParameterError, match="shares"):
+        group_bets(shares, 0.05)
+
+
+def test_refuses_shares() -> None:
+    for share in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ParameterError, match="between 0 and 1"):
+            counted([0.5, share])

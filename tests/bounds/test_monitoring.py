@@ -35,10 +35,10 @@ def test_capital_is_the_mean_over_the_bets(k: int, n: int, error: float, vector:
 
 
 def test_mistakes_that_refute() -> None:
-    k = monitoring.mistakes_to_refute(1000, ERROR, DELTA)
-    assert monitoring.log_capital(k, 1000, ERROR) >= math.log(20)
-    assert monitoring.log_capital(k - 1, 1000, ERROR) < math.log(20)
-    assert monitoring.mistakes_to_refute(1, 0.5, 0.05) == 2
+    capital = [monitoring.log_capital(k, 1000, ERROR) for k in range(1001)]
+    assert capital == sorted(capital)
+    assert np.searchsorted(capital, math.log(20)) == 74
+    assert monitoring.log_capital(1, 1, 0.5) < math.log(20)
 
 
 def test_the_kernel_follows_the_definition_row_by_row() -> None:

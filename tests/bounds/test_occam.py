@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.occam import (
-    certificate,
-    examples_for_occam,
     log_inverse_prior,
     occam_bound,
     quantise,
     search,
 )
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.kl import kl_upper
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -49,34 +46,12 @@ def test_prior_sums_to_at_most_one() -> None:
     assert total == pytest.approx((1 - 1 / 4) * (1 - 1 / 4), rel=1e-12)
 
 
-def test_monotone_in_mistakes_rows_delta_and_length() -> None:
-    lists = [
-        [occam_bound(k, 500, 100, 5, 2, 0.05) for k in (200, 100, 50, 1, 0)],
-        [occam_bound(n // 10, n, 100, 5, 2, 0.05) for n in (50, 500, 5000)],
-        [occam_bound(50, 500, 100, 5, 2, delta) for delta in (1e-6, 0.01, 0.2)],
-        [occam_bound(50, 500, 100, rules, 2, 0.05) for rules in (20, 5, 1)],
-        [occam_bound(50, 500, 100, 5, bits, 0.05) for bits in (9, 3, 1)],
-        [occam_bound(50, 500, size, 5, 2, 0.05) for size in (10**6, 100, 10)],
-    ]
-    for values in lists:
-        assert values == sorted(values, reverse=True)
-        assert values[-1] < values[0] <= 1
-    assert occam_bound(500, 500, 100, 5, 2, 0.05) == 1
-
-
 def test_thousands_of_rules_do_not_underflow() -> None:
     value = occam_bound(1000, 10**6, 10**6, 2000, 4, 0.05)
     price = log_inverse_prior(10**6, 2000, 4) - math.log(0.05)
     assert price > 645  # beyond what a float holds as a probability
     chernoff = kl_upper(0.001, price / 10**6)
     assert chernoff * 0.999 < value <= chernoff * (1 + 1e-11)
-
-
-def test_rows_for_a_bound() -> None:
-    n = examples_for_occam(0.1, 0.05, 100, 5, 2)
-    assert occam_bound(0, n, 100, 5, 2, 0.05) <= 0.1 < occam_bound(0, n - 1, 100, 5, 2, 0.05)
-    n = examples_for_occam(0.1, 0.05, 100, 5, 2, rate=0.04)
-    assert occam_bound(int(0.04 * n), n, 100, 5, 2, 0.05) <= 0.1
 
 
 def test_quantise() -> None:
@@ -107,14 +82,6 @@ def test_search_offers_every_pair_and_counts_each_vote_once() -> None:
         search([1.0], count, 100, 50, 0.05, bits=[1], scales=[0.1])
 
 
-def test_certificate_can_be_computed_again() -> None:
-    made = certificate(30, 1000, 200, 7, 2, 0.01)
-    assert Certificate.from_json(made.to_json()) == made
-    assert occam_bound(**made.inputs) == made.value
-    assert made.bound == "occam.occam_bound"
-    assert made.valid_after_looking
-
-
 def test_bad_numbers() -> None:
     with pytest.raises(ParameterError, match="only 3 base rules"):
         log_inverse_prior(3, 4, 1)
@@ -126,12 +93,6 @@ def test_bad_numbers() -> None:
         quantise([math.inf], 2, 1.0)
     with pytest.raises(ParameterError, match="scale is 0"):
         quantise([1.0], 2, 0.0)
-    with pytest.raises(ParameterError, match="delta"):
-        occam_bound(1, 10, 5, 1, 1, 0.0)
-    with pytest.raises(ParameterError, match="k is 11"):
-        occam_bound(11, 10, 5, 1, 1, 0.05)
-    with pytest.raises(NotCertified):
-        examples_for_occam(0.1, 0.05, 5, 1, 1, rate=0.2)
 
 
 def fit_noise(
@@ -197,11 +158,3 @@ def test_edges_fitted_to_labels_break_it_and_edges_from_features_hide() -> None:
             blind += failed and not fits
     check_coverage("Occam, edges from the features, noise", blind, runs, DELTA)
     check_rejected("Occam, edges fitted to the labels", fitted, runs, DELTA)
-
-
-def test_planned_examples_count_whole_mistakes() -> None:
-    for epsilon, rate in ((0.15, 0.01), (0.15, 0.05), (0.3, 0.29)):
-        n = examples_for_occam(epsilon, DELTA, 10, 3, 2, rate)
-        assert occam_bound(math.ceil(rate * n), n, 10, 3, 2, DELTA) <= epsilon
-    twin = 131  # Chernoff's form of a share of .01, as if 1.31 rows could be wrong
-    assert occam_bound(2, twin, 10, 3, 2, DELTA) > 0.154

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -12,13 +15,227 @@ from numpy.typing import NDArray
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.bounds.out_of_bag import WAYS, certificate, way_for
+from pacboost.bounds.out_of_bag import (
+    WAYS,
+    c_bound,
+    cantelli_bound,
+    cantelli_mu,
+    certificate,
+    first_order_bound,
+    pac_bayes_kl_bound,
+    tandem_bound,
+    vote_certificate,
+    way_for,
+)
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.validation import OutOfBag
+from pacboost.theory.nvote import (
+    divergence,
+)
 from pacboost.training.bags.bags import Bags, OutOfBagVotes
-from tests.bounds.coverage import check_coverage, check_rejected
+from tests.bounds.coverage import check_coverage, check_rejected, out_of_bag_sizes
 
-DELTA = 0.05
+# PAC-Bayes bounds of a vote: vectors, identities, coverage where they are tight, and twins.
+
+RUNS, DELTA = 2000, 0.05
+
+
+def test_vectors() -> None:
+    assert tandem_bound(0.08, 1000, 0.0, 0.05) == pytest.approx(0.465640, abs=5e-7)
+    assert tandem_bound(0.08, 1000, 1.0, 0.05) == pytest.approx(0.487115, abs=5e-7)
+    assert first_order_bound(0.2, 1000, 2.0, 0.05) == pytest.approx(0.515081, abs=5e-7)
+    assert cantelli_bound(0.2, 0.08, 1000, 1000, 0.0, 0.05) == pytest.approx(0.473326, abs=5e-7)
+
+
+@pytest.mark.parametrize(
+    ("rows", "first", "tandem", "cantelli", "c"),
+    [(10**5, 0.418, 0.360, 0.361, 0.387), (10**6, 0.406, 0.333, 0.327, 0.335)],
+)
+def test_table_of_bagged_votes(
+    rows: int, first: float, tandem: float, cantelli: float, c: float
+) -> None:
+    """Gibbs 0.20 and tandem 0.08 out of bag; sizes in the table are rounded, so is the match."""
+    n, pairs = round(0.36 * rows), round(0.13 * rows)
+    assert first_order_bound(0.2, n, 0.0, 0.05) == pytest.approx(first, abs=1e-3)
+    assert tandem_bound(0.08, pairs, 0.0, 0.05) == pytest.approx(tandem, abs=1e-3)
+    assert cantelli_bound(0.2, 0.08, n, pairs, 0.0, 0.05) == pytest.approx(cantelli, abs=1e-3)
+    assert c_bound(0.2, 0.24, n, pairs, 0.0, 0.05) == pytest.approx(c, abs=1e-3)
+
+
+def test_the_closed_form_covers_the_exact_constant() -> None:
+    """ξ(n) = Σ_j n!/((n-j)! n^j) ≤ 2√n, and (2√m)^(n/m) ≤ 2√n for m ≥ n, as out of bag needs."""
+
+    def xi(n: int) -> float:
+        return 1 + float(np.cumprod(1 - np.arange(n) / n).sum())
+
+    assert xi(1000) == pytest.approx(40.303, abs=5e-4)
+    assert all(xi(n) <= 2 * math.sqrt(n) for n in range(1, 2000))
+    for n in range(1, 60):
+        powers = [(2 * math.sqrt(m)) ** (n / m) for m in range(n, 300)]
+        assert all(later <= earlier * (1 + 1e-15) for earlier, later in pairwise(powers))
+
+
+def test_rounds_outward_but_not_far() -> None:
+    """Against the same formulas in 40 digits."""
+
+    def end(q: float, n: int, cost: float, start: float) -> mpmath.mpf:
+        budget = (cost + mpmath.log(2 * mpmath.sqrt(n) / mpmath.mpf("0.025"))) / n
+        gap = lambda p: q * mpmath.log(q / p) + (1 - q) * mpmath.log((1 - q) / (1 - p)) - budget  # noqa: E731
+        return mpmath.findroot(gap, (start, (start + q) / 2), solver="anderson", tol=1e-60)
+
+    with mpmath.workdps(40):
+        for n in (500, 10**5):
+            spread = 3 / math.sqrt(n)
+            single = end(0.2, n, 1.0, 0.2 + spread)
+            dis = end(0.24, n, 2.0, 0.24 - spread)
+            exact = 1 - (1 - 2 * single) ** 2 / (1 - 2 * dis)
+            assert exact <= c_bound(0.2, 0.24, n, n, 1.0, 0.05) <= exact * (1 + 1e-10)
+            both, low = end(0.08, n, 2.0, 0.08 + spread), end(0.2, n, 1.0, 0.2 - spread)
+            mu = max(0, (low / 2 - both) / (0.5 - low))
+            exact = (both - 2 * mu * low + mu**2) / (0.5 - mu) ** 2
+            assert exact <= cantelli_bound(0.2, 0.08, n, n, 1.0, 0.05) <= exact * (1 + 1e-10)
+
+
+def test_cantelli_at_its_best_is_the_c_bound() -> None:
+    for gibbs in np.linspace(0.02, 0.48, 24):
+        for tandem in np.linspace(gibbs**2 * 1.001, gibbs / 2, 12):
+            mu = cantelli_mu(gibbs, tandem)
+            value = (tandem - 2 * mu * gibbs + mu * mu) / (0.5 - mu) ** 2
+            dis = 2 * (gibbs - tandem)
+            assert value == pytest.approx(1 - (1 - 2 * gibbs) ** 2 / (1 - 2 * dis), abs=1e-12)
+            assert value == pytest.approx((tandem - gibbs**2) / (tandem - gibbs + 0.25), abs=1e-12)
+            others = np.linspace(0, 0.49, 99)
+            assert value <= ((tandem - 2 * others * gibbs + others**2) / (0.5 - others) ** 2).min()
+
+
+def test_cantelli_stays_safe_where_numbers_contradict() -> None:
+    """L₂ < L² or L ≥ ½ from different rows: μ = 0, which is the tandem bound."""
+    assert cantelli_mu(0.4, 0.1) == 0
+    assert cantelli_mu(0.6, 0.5) == 0
+    assert cantelli_mu(0.2, 0.15) == 0
+    value = cantelli_bound(0.45, 0.05, 10**6, 10**6, 0.0, 0.05)
+    assert value == pytest.approx(tandem_bound(0.05, 10**6, 0.0, 0.025))
+
+
+def test_c_bound_is_one_unless_voters_beat_a_coin() -> None:
+    assert c_bound(0.49, 0.3, 100, 100, 0.0, 0.05) == 1
+    assert c_bound(0.1, 0.9, 10**6, 10**6, 0.0, 0.05) == 1
+
+
+def test_c_bound_may_fall_as_the_mean_error_grows() -> None:
+    """At tandem 0.08 it goes from .308 to .287: so no test asks for monotony in the losses."""
+    oracle = [(0.08 - gibbs**2) / (0.08 - gibbs + 0.25) for gibbs in (0.20, 0.22)]
+    assert oracle == pytest.approx([0.308, 0.287], abs=5e-4)
+
+
+def test_divergence() -> None:
+    assert divergence([1.0, 1.0]) == pytest.approx(0, abs=1e-12)
+    assert divergence([1.0, 0.0], [0.25, 0.75]) == pytest.approx(math.log(4))
+    assert divergence([0.0, 0.0, 7.0]) >= math.log(3)
+
+
+@pytest.mark.parametrize("weights", [[], [0.0, 0.0], [1.0, -1.0], [1.0, math.nan]])
+def test_divergence_refuses_bad_votes(weights: list[float]) -> None:
+    with pytest.raises(ParameterError, match="finite weights"):
+        divergence(weights)
+
+
+def test_divergence_refuses_bad_priors() -> None:
+    with pytest.raises(ParameterError, match="2 votes but 3"):
+        divergence([1.0, 1.0], [1.0, 1.0, 1.0])
+    with pytest.raises(ParameterError, match="prior is 0"):
+        divergence([1.0, 1.0], [1.0, 0.0])
+
+
+def test_out_of_bag_sizes_of_bootstrap() -> None:
+    generator = np.random.default_rng(1)
+    bags = np.zeros((20, 5000), dtype=bool)
+    for bag in bags:
+        bag[generator.integers(5000, size=5000)] = True
+    fewest, pair = out_of_bag_sizes(bags)
+    assert fewest == pytest.approx(5000 / math.e, rel=0.05)
+    assert pair == pytest.approx(5000 / math.e**2, rel=0.1)
+
+
+def test_bad_numbers() -> None:
+    with pytest.raises(ParameterError, match="gibbs is 1"):
+        pac_bayes_kl_bound(1.5, 10, 0.0, 0.05)
+    with pytest.raises(ParameterError, match="divergence is -1"):
+        tandem_bound(0.1, 10, -0.5, 0.05)
+    with pytest.raises(ParameterError, match="there are first_order_bound"):
+        vote_certificate("oob_vote", n=10, delta=0.05)
+
+
+def two_voters_that_never_err_together(n: int = 500, error: float = 0.2) -> NDArray[np.int64]:
+    """Mistakes of the vote of two equal voters; where one errs there is a tie, which is an error.
+
+    The vote's error is exactly 2L = 4L₂ = the C-bound: every inequality here is an equality.
+    """
+    return np.random.default_rng(7).binomial(n, error, size=RUNS)
+
+
+def test_coverage_where_all_four_bounds_are_equalities() -> None:
+    mistakes = two_voters_that_never_err_together()
+    forms: dict[str, Callable[[float], float]] = {
+        "PAC-Bayes first order": lambda r: first_order_bound(r / 2, 500, 0.0, DELTA),
+        "PAC-Bayes tandem": lambda r: tandem_bound(r / 4, 500, 0.0, DELTA),
+        "PAC-Bayes C-bound": lambda r: c_bound(r / 2, r / 2, 500, 500, 0.0, DELTA),
+        "PAC-Bayes Chebyshev-Cantelli": lambda r: cantelli_bound(
+            r / 2, r / 4, 500, 500, 0.0, DELTA
+        ),
+    }
+    for name, form in forms.items():
+        values = {k: form(int(k) / 500) for k in np.unique(mistakes)}
+        check_coverage(name, sum(values[k] < 0.2 for k in mistakes), RUNS, DELTA)
+
+
+def test_broken_twins_are_rejected() -> None:
+    mistakes = two_voters_that_never_err_together()
+    twins: dict[str, Callable[[float], float]] = {
+        "first order without the 2": lambda r: pac_bayes_kl_bound(r / 2, 500, 0.0, DELTA),
+        "tandem with 2 for 4": lambda r: tandem_bound(r / 4, 500, 0.0, DELTA) / 2,
+        "C-bound of the measured losses": lambda r: 1 - (1 - r) ** 2 / (1 - r),
+        "Chebyshev-Cantelli of the measured losses": lambda r: (
+            (r / 4 - cantelli_mu(r / 2, r / 4) * r + cantelli_mu(r / 2, r / 4) ** 2)
+            / (0.5 - cantelli_mu(r / 2, r / 4)) ** 2
+        ),
+    }
+    for name, form in twins.items():
+        values = {k: form(int(k) / 500) for k in np.unique(mistakes)}
+        check_rejected(name, sum(values[k] < 0.2 for k in mistakes), RUNS, DELTA)
+
+
+def bagged_noise(
+    generator: np.random.Generator, n: int, voters: int, minus: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Bags, and mistakes of voters that know their bag by heart and answer +1 elsewhere.
+
+    No row is ever drawn twice, so on a new example the vote says +1 and errs exactly if y = -1.
+    """
+    bags = np.zeros((voters, n), dtype=bool)
+    for bag in bags:
+        bag[generator.integers(n, size=n)] = True
+    return bags, ~bags & (generator.random(n) < minus)
+
+
+def test_tandem_on_bagged_noise() -> None:
+    """Out of bag it holds; counted on all rows, bagged memory makes noise look learnable."""
+    generator = np.random.default_rng(11)
+    runs, held, broken = 200, 0, 0
+    for _ in range(runs):
+        bags, wrong = bagged_noise(generator, 600, 8, 0.1)
+        outside = (~bags).astype(float)
+        both = (wrong.astype(float) @ wrong.T.astype(float)) / (outside @ outside.T)
+        _, pairs = out_of_bag_sizes(bags)
+        held += tandem_bound(float(both.mean()), pairs, 0.0, DELTA) < 0.1
+        bags, wrong = bagged_noise(generator, 2000, 8, 0.5)
+        everywhere = float((wrong.mean(axis=0) ** 2).mean())
+        broken += tandem_bound(everywhere, 2000, 0.0, DELTA) < 0.5
+    check_coverage("tandem out of bag on noise", held, runs, DELTA)
+    check_rejected("tandem on the rows of the bags", broken, runs, DELTA)
+
+
+DELTA_OF_OUT_OF_BAG = 0.05
 VALID = ("first_order", "tandem", "cantelli")
 GOOD = OutOfBag(
     rows=100_000,
@@ -33,7 +250,7 @@ GOOD = OutOfBag(
 )
 
 
-def test_table_of_bagged_votes() -> None:
+def test_table_by_ways() -> None:
     """Gibbs 0.20 and tandem 0.08 on 100,000 rows: 0.418, 0.360 and 0.361."""
     values = [certificate(GOOD, 0.05, way).value for way in VALID]
     assert values == pytest.approx([0.418, 0.360, 0.361], abs=1.5e-3)
@@ -121,15 +338,17 @@ def test_coverage_where_members_never_err_together() -> None:
         said = np.stack([place < 0.1, (place >= 0.1) & (place < 0.2)]).astype(np.int64)
         counts = tallied(Bags(rows, rows, 1, 1, run), 2, labels, said)
         for way in VALID:
-            failed[way] += certificate(counts, DELTA, way).value < 0.2
+            failed[way] += certificate(counts, DELTA_OF_OUT_OF_BAG, way).value < 0.2
         assert counts.first is not None
         assert counts.tandem is not None
         measured["first_order"] += 2 * counts.first < 0.2
         measured["tandem"] += 4 * counts.tandem < 0.2
     for way, count in failed.items():
-        check_coverage(f"out of bag, {way}, tight", count, runs, DELTA)
+        check_coverage(f"out of bag, {way}, tight", count, runs, DELTA_OF_OUT_OF_BAG)
     for way, count in measured.items():
-        check_rejected(f"out of bag, {way} of the measured losses", count, runs, DELTA)
+        check_rejected(
+            f"out of bag, {way} of the measured losses", count, runs, DELTA_OF_OUT_OF_BAG
+        )
 
 
 def test_coverage_where_members_know_their_bags() -> None:
@@ -140,9 +359,9 @@ def test_coverage_where_members_know_their_bags() -> None:
         labels = (generator.random(rows) < 0.3).astype(np.int64)
         counts = tallied(Bags(rows, rows, 1, 1, run), 5, labels, np.zeros((5, rows), np.int64))
         for way in VALID:
-            failed[way] += certificate(counts, DELTA, way).value < 0.3
+            failed[way] += certificate(counts, DELTA_OF_OUT_OF_BAG, way).value < 0.3
     for way, count in failed.items():
-        check_coverage(f"out of bag, {way}, memory", count, runs, DELTA)
+        check_coverage(f"out of bag, {way}, memory", count, runs, DELTA_OF_OUT_OF_BAG)
 
 
 def test_dropping_the_price_of_a_choice_is_rejected() -> None:
@@ -164,11 +383,11 @@ def test_dropping_the_price_of_a_choice_is_rejected() -> None:
         kept = OutOfBag(
             rows, members, bags.chance_outside, sizes[[best]], wrong[[best]], None, None, None, 0
         )
-        held += certificate(kept, DELTA, "first_order").value / 2 < 0.3
+        held += certificate(kept, DELTA_OF_OUT_OF_BAG, "first_order").value / 2 < 0.3
         free = replace(kept, members_max=1)
-        broken += certificate(free, DELTA, "first_order").value / 2 < 0.3
-    check_coverage("out of bag, the best of 2,000 members", held, runs, DELTA)
-    check_rejected("out of bag without ln(B_max/B)", broken, runs, DELTA)
+        broken += certificate(free, DELTA_OF_OUT_OF_BAG, "first_order").value / 2 < 0.3
+    check_coverage("out of bag, the best of 2,000 members", held, runs, DELTA_OF_OUT_OF_BAG)
+    check_rejected("out of bag without ln(B_max/B)", broken, runs, DELTA_OF_OUT_OF_BAG)
 
 
 def test_a_binomial_interval_on_the_votes_is_rejected() -> None:
@@ -189,12 +408,12 @@ def test_a_binomial_interval_on_the_votes_is_rejected() -> None:
         counts = tallied(Bags(rows, rows, 1, 1, run), members, labels, said)
         assert counts.vote_error is not None
         seen = rows - counts.unseen
-        broken += clopper_pearson(round(counts.vote_error * seen), seen, DELTA) < risk
+        broken += clopper_pearson(round(counts.vote_error * seen), seen, DELTA_OF_OUT_OF_BAG) < risk
         for way in VALID:
-            failed[way] += certificate(counts, DELTA, way).value < risk
-    check_rejected("binomial interval on votes out of bag", broken, runs, DELTA)
+            failed[way] += certificate(counts, DELTA_OF_OUT_OF_BAG, way).value < risk
+    check_rejected("binomial interval on votes out of bag", broken, runs, DELTA_OF_OUT_OF_BAG)
     for way, count in failed.items():
-        check_coverage(f"out of bag, {way}, coins", count, runs, DELTA)
+        check_coverage(f"out of bag, {way}, coins", count, runs, DELTA_OF_OUT_OF_BAG)
 
 
 def test_a_binomial_interval_after_tuning_is_rejected() -> None:
@@ -210,8 +429,8 @@ def test_a_binomial_interval_after_tuning_is_rejected() -> None:
         ]
         seen = rows - counted[0].unseen
         least = min(round(float(c.vote_error or 0) * seen) for c in counted)
-        broken += clopper_pearson(least, seen, DELTA) < 0.5
-    check_rejected("binomial interval on tuned votes out of bag", broken, runs, DELTA)
+        broken += clopper_pearson(least, seen, DELTA_OF_OUT_OF_BAG) < 0.5
+    check_rejected("binomial interval on tuned votes out of bag", broken, runs, DELTA_OF_OUT_OF_BAG)
 
 
 def test_members_that_know_features_outside_their_bags_are_rejected() -> None:
@@ -221,8 +440,8 @@ def test_members_that_know_features_outside_their_bags_are_rejected() -> None:
     broken = 0
     for run in range(runs):
         counts = tallied(Bags(rows, rows, 1, 1, run), 5, labels, right)
-        broken += certificate(counts, DELTA, "first_order").value < 1
-    check_rejected("out of bag, features known beforehand", broken, runs, DELTA)
+        broken += certificate(counts, DELTA_OF_OUT_OF_BAG, "first_order").value < 1
+    check_rejected("out of bag, features known beforehand", broken, runs, DELTA_OF_OUT_OF_BAG)
 
 
 def test_every_way_is_one_function() -> None:

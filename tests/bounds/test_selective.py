@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta
 
 from pacboost.bounds import selective
 from pacboost.bounds.answering import Answering, at_thresholds, by_ranks
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import Borders
+from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.selective import TESTS
-from pacboost.errors import ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs
 
@@ -218,6 +224,8 @@ def test_the_certificate_of_a_target_says_so() -> None:
     assert selective.passed_error(**dict(made.inputs)) == made.value
     assert Certificate.from_json(made.to_json()) == made
     assert Answering.from_dict(found.to_dict()) == found
+    assert "one of 20" in selective.certificate(3, 600, 0.05, 20, 0.9).independent_of
+    assert "fixed before" in selective.certificate(3, 600, 0.05, 1, 0.9).independent_of
     other = found.within(0.2)  # looking again costs nothing: the others have their share of delta
     assert other.certificate.bound == "selective.answered_error"
     assert other.certificate.delta == 0.05
@@ -244,17 +252,191 @@ def test_values() -> None:
     assert selective.answered_error(0, 0, 0.05) == 1
 
 
-def test_certificate_can_be_computed_again() -> None:
-    made = selective.certificate(3, 600, 0.05, 20, 0.9)
-    assert Certificate.from_json(made.to_json()) == made
-    module, function = made.bound.split(".")
-    assert module == "selective"
-    assert getattr(selective, function)(**made.inputs) == made.value
-    assert "one of 20" in made.independent_of
-    assert "fixed before" in selective.certificate(3, 600, 0.05, 1, 0.9).independent_of
+# Thresholds by rank and by wish, and what is refused.
 
 
-@pytest.mark.parametrize(("k", "n", "delta"), [(4, 3, 0.05), (-1, 3, 0.05), (1, 3, 0.0)])
-def test_refuses(k: int, n: int, delta: float) -> None:
-    with pytest.raises(ParameterError):
-        selective.answered_error(k, n, delta, 2)
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), st.booleans()), min_size=1),
+    st.integers(1, 30),
+)
+def test_counts_are_those_of_the_rows(rows: list[tuple[float, bool]], ranks: int) -> None:
+    confidence, wrong = np.array([c for c, _ in rows]), np.array([w for _, w in rows])
+    found = by_ranks(confidence, wrong, 0.05, ranks)
+    assert found.points[0].threshold == 0
+    assert found.points[0].answered == found.rows == len(rows)
+    assert found.thresholds <= min(ranks, len(rows))
+    for point in found.points:
+        answered = confidence >= point.threshold
+        assert (point.answered, point.mistakes) == (int(answered.sum()), int(wrong[answered].sum()))
+        assert point.fewest <= point.answered <= point.most
+    assert Answering.from_dict(found.to_dict()) == found
+    again = at_thresholds(
+        confidence, wrong, 0.05, [p.threshold for p in found.points if p.threshold <= 1]
+    )
+    assert [p.answered for p in again.points] == [p.answered for p in found.points]
+
+
+def test_without_ties_the_ranks_are_what_is_answered() -> None:
+    confidence = np.random.default_rng(0).random(1000)
+    found = by_ranks(confidence, confidence < 0.2, 0.05)
+    assert [point.answered for point in found.points] == list(range(1000, 0, -50))
+    assert all(p.fewest == p.most == p.answered for p in found.points)
+    assert found.thresholds == 20
+
+
+def test_order_of_rows_does_not_matter() -> None:
+    generator = np.random.default_rng(1)
+    confidence, wrong = generator.random(300).round(1), generator.random(300) < 0.1
+    order = generator.permutation(300)
+    assert by_ranks(confidence, wrong, 0.1) == by_ranks(confidence[order], wrong[order], 0.1)
+
+
+def test_all_rows_equally_sure_leave_one_threshold() -> None:
+    found = by_ranks(np.ones(100), np.zeros(100), 0.05)
+    assert [point.threshold for point in found.points] == [0.0]
+    assert found.shares == ((1.0, 1.0),)
+
+
+def test_a_threshold_that_nobody_reaches() -> None:
+    found = at_thresholds([0.1, 0.2], [False, False], 0.05, [0.9]).at(0)
+    assert found.error == 1
+    assert found.certificate.vacuous
+    assert found.share[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("confidence", "wrong", "problem"),
+    [
+        ([], [], "at least one row"),
+        ([0.5], [True, False], "one of each"),
+        ([[0.5]], [[True]], "shape"),
+        ([1.5], [True], "between 0 and 1"),
+        ([float("nan")], [True], "between 0 and 1"),
+    ],
+)
+def test_refuses_rows(confidence: Any, wrong: Any, problem: str) -> None:
+    with pytest.raises(DataError, match=problem):
+        by_ranks(confidence, wrong, 0.05)
+    with pytest.raises(DataError, match=problem):
+        at_thresholds(confidence, wrong, 0.05, [0.5])
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "0.5", True, None])
+def test_refuses_thresholds(threshold: Any) -> None:
+    with pytest.raises(ParameterError, match="confidence lies between 0 and 1"):
+        at_thresholds([0.5], [True], 0.05, [threshold])
+
+
+def test_refuses_other_input() -> None:
+    with pytest.raises(ParameterError, match="no thresholds"):
+        at_thresholds([0.5], [True], 0.05, [])
+    with pytest.raises(ParameterError, match="ranks"):
+        by_ranks([0.5], [True], 0.05, 0)
+    with pytest.raises(ParameterError, match="delta"):
+        by_ranks([0.5], [True], 0.0)
+    with pytest.raises(ParameterError, match="target_error"):
+        by_ranks([0.5], [True], 0.05).within(1.0)
+    with pytest.raises(NotCertified, match="name a target_error"):
+        _ = by_ranks([0.5], [True], 0.05).point
+
+
+def test_borders_are_fixed_and_lie_between_close_scores() -> None:
+    generator = np.random.default_rng(0)
+    scores = np.concatenate([
+        generator.random(100), np.exp(-1000 * generator.random(100)), generator.normal(size=100),
+        np.arange(-100, 101) / 60, [0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308],
+    ])  # fmt: skip
+    for borders in (Borders(), Borders(38)):
+        below = borders.below(scores)
+        assert (below <= scores).all()
+        assert (borders.below(below) == below).all()
+        above = np.array([borders.above(score) for score in scores])
+        assert (above > scores).all()
+        assert (np.diff(below[np.argsort(scores, kind="stable")]) >= 0).all()
+        assert (
+            below >= np.array([borders.above(own) for own in np.nextafter(below, -np.inf)])
+        ).all()
+    tenths = np.arange(1, 1001) / 1000
+    for step in range(-50, 51):
+        assert (
+            Borders().below(tenths + step * np.spacing(tenths)) == Borders().below(tenths)
+        ).all()
+
+
+# What is kept of held-out rows: choices, words, and files that lie.
+
+CONFIDENCE = np.linspace(0, 1, 2000)
+WRONG = np.random.default_rng(0).random(2000) < 0.4 * (1 - CONFIDENCE)
+
+
+@pytest.fixture
+def found() -> Answering:
+    return by_ranks(CONFIDENCE, WRONG, 0.05)
+
+
+def test_the_smallest_threshold_that_is_good_enough(found: Answering) -> None:
+    chosen = found.within(0.1)
+    place = chosen.chosen
+    assert place is not None
+    assert 0 < place < len(found.points) - 1
+    assert chosen.error == found.errors[place] <= 0.1
+    assert all(error > 0.1 for error in found.errors[:place])
+    point = chosen.point
+    assert chosen.error == clopper_pearson(point.mistakes, point.answered, 0.05, 20)
+    assert chosen.certificate.value == chosen.error
+    assert chosen.certificate.size == point.answered
+    assert chosen.share[0] < point.answered / 2000 < chosen.share[1]
+    assert chosen.within(0.5).chosen == 0  # looking again costs nothing
+
+
+def test_what_cannot_be_reached_is_said(found: Answering) -> None:
+    chosen = found.within(1e-4)
+    assert chosen.chosen is None
+    for ask in ("point", "error", "share", "certificate"):
+        with pytest.raises(NotCertified, match=r"to 0\.0001; the least is 0\.\d+"):
+            getattr(chosen, ask)
+    assert "the least is" in str(chosen)
+
+
+def test_in_words(found: Answering) -> None:
+    told = str(found.within(0.1)).splitlines()
+    assert told[0].startswith("Of the new examples it answers (confidence 0.")
+    assert told[1].startswith("It answers between ")
+    assert len([line for line in told if line.startswith("*")]) == 1
+    assert "name a target_error" in str(found)
+
+
+@pytest.mark.parametrize("choice", [None, 0.1, 1e-4])
+def test_files_keep_everything(found: Answering, choice: float | None) -> None:
+    known = found if choice is None else found.within(choice)
+    assert Answering.from_dict(json.loads(json.dumps(known.to_dict()))) == known
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"delta": 2.0},
+        {"thresholds": 3},
+        {"thresholds": 0},
+        {"chosen": 20},
+        {"chosen": -1},
+        {"chosen": True},
+        {"target_error": 7.0},
+        {"points": []},
+        {"rows": 100},
+        {"points": [[0.0, 2000, 2001, 2000, 2000]]},
+        {"points": [[0.0, 2000, 1, 2001, 2000]]},
+        {"points": [[0.0, 2000, -1, 2000, 2000]]},
+        {"points": [[2.0, 2000, 1, 2000, 2000]]},
+        {"points": [[float("nan"), 2000, 1, 2000, 2000]]},
+        {"points": [[0.5, 2000, 1.0, 2000, 2000]]},
+        {"points": [["0.5", 2000, 1, 2000, 2000]]},
+        {"points": [[0.5, 2000, 1, 2000]]},
+        {"points": [[0.5, 100, 1, 100, 100], [0.4, 10, 1, 10, 10]]},
+        {"points": [[0.4, 100, 1, 100, 100], [0.5, 110, 1, 110, 110]]},
+        {"strange": 1},
+    ],
+)
+def test_counts_that_no_rows_give_are_refused(found: Answering, change: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        Answering.from_dict({**found.to_dict(), **change})

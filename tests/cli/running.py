@@ -27,6 +27,13 @@ def well(*arguments: object, stdin: str | None = None) -> str:
     return " ".join(result.stdout.split())
 
 
+def refused(*arguments: object, code: int = 2) -> str:
+    """Run a command that has to end with this code, and give all it says with single blanks."""
+    result = run(*arguments)
+    assert result.exit_code == code, result.output
+    return " ".join(result.output.replace("│", "").split())
+
+
 def answer(*arguments: object, stdin: str | None = None, code: int = 0) -> Any:
     """Run a command with --json, whose standard output is one document and nothing else."""
     result = run(*arguments, "--json", stdin=stdin)

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import pacboost
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.cli.commands import doctor
-from pacboost.cli.main import main
 from pacboost.estimators.compare import Contest, compare
 from pacboost.questions.diagnose import diagnose
 from pacboost.sources.csv import read_csv
-from tests.cli.running import answer, people, run, well, write_csv
+from tests.cli.running import answer, people, refused, run, well, write_csv
 from tests.worlds import noisy
 
 
@@ -35,7 +34,7 @@ def data(tmp_path: Path) -> Path:
 
 def compared(data: Path, *arguments: str) -> Result:
     common = ["compare", str(data), "--target", "label", "--rounds", "6"]
-    return CliRunner().invoke(main, [*common, *arguments])
+    return run(*common, *arguments)
 
 
 def test_prints_a_table_and_writes_nothing(data: Path) -> None:
@@ -82,9 +81,8 @@ def test_all_and_the_usual_ones(data: Path) -> None:
     assert not any(entry["failed"] for entry in json.loads(usual.output)["boosters"])
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_draws(data: Path, tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"picture.{suffix}"
+def test_draws(data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "picture.svg"
     result = compared(data, "--boosters", "adaboost,mada", "--learner", "tree", "--plot", str(path))
     assert result.exit_code == 0, result.output
     assert path.stat().st_size > 1000
@@ -127,14 +125,12 @@ def test_ctrl_c_shows_what_is_done(data: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_fit_shows_the_hardest_rows(data: Path) -> None:
     common = ["fit", str(data), "--target", "label", "--learner", "tree"]
-    result = CliRunner().invoke(main, [*common, "--rounds", "5", "--hardest", "3"])
-    assert result.exit_code == 0, result.output
-    assert "hardest rows" in result.output
-    plain = CliRunner().invoke(main, [*common, "--rounds", "5"])
+    assert "hardest rows" in well(*common, "--rounds", "5", "--hardest", "3")
+    plain = run(*common, "--rounds", "5")
     assert "hardest rows" not in plain.output
-    filtered = CliRunner().invoke(main, [*common[:4], "--filter", "--hardest", "3"])
-    assert filtered.exit_code == 2
-    assert "--hardest cannot be combined with boosting by filtering" in filtered.output
+    assert "--hardest cannot be combined with boosting by filtering" in refused(
+        *common[:4], "--filter", "--hardest", "3"
+    )
 
 
 # ``pacboost diagnose`` as a user runs it.
@@ -158,13 +154,9 @@ def test_it_says_what_python_says(two_classes: Path) -> None:
 def test_one_class_against_the_others(tmp_path: Path) -> None:
     x = np.random.default_rng(0).normal(size=400)
     path = write_csv(tmp_path / "three.csv", {"x": x.tolist(), "y": np.digitize(x, [-1, 1])})
-    many = run("diagnose", path, "--target", "y")
-    assert many.exit_code == 2
-    assert "3 classes" in many.stderr
+    assert "3 classes" in refused("diagnose", path, "--target", "y")
     assert answer("diagnose", path, "--target", "y", "--label", "0")["stages"][0]["lower"] > 0
-    unknown = run("diagnose", path, "--target", "y", "--label", "9")
-    assert unknown.exit_code == 2
-    assert "the labels are 0, 1, 2" in unknown.stderr
+    assert "the labels are 0, 1, 2" in refused("diagnose", path, "--target", "y", "--label", "9")
 
 
 def test_a_learner_that_is_worse_than_guessing_is_a_no(tmp_path: Path) -> None:
@@ -174,9 +166,7 @@ def test_a_learner_that_is_worse_than_guessing_is_a_no(tmp_path: Path) -> None:
     x = np.random.default_rng(1).integers(0, 2, size=rows)
     learned = np.isin(np.arange(rows), half)
     path = write_csv(tmp_path / "liar.csv", {"x": x, "y": np.where(learned, x, 1 - x)})
-    result = run("diagnose", path, "--target", "y")
-    assert result.exit_code == 1
-    assert "no better than guessing" in " ".join(result.stdout.split())
+    assert "no better than guessing" in refused("diagnose", path, "--target", "y", code=1)
 
 
 # ``pacboost demo`` as a user runs it.
@@ -235,17 +225,13 @@ def test_what_is_not_installed_says_how_to_install_it(monkeypatch: pytest.Monkey
 
 def test_what_is_missing_and_needed_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "REQUIRED", ("no-such-library",))
-    result = run("doctor")
-    assert result.exit_code == 1
-    assert "FAILS" in result.stdout
+    assert "FAILS" in refused("doctor", code=1)
     assert answer("doctor", code=1)["well"] is False
 
 
 def test_compiled_code_that_does_not_work_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: ([], []))
-    result = run("doctor")
-    assert result.exit_code == 1
-    assert "FAILS compiled code" in " ".join(result.stdout.split())
+    assert "FAILS compiled code" in refused("doctor", code=1)
     X, y = np.arange(4.0)[:, None], np.array([-1, 1, -1, 1])
     monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: (X, y))
     assert "a known fit gave" in run("doctor").stdout
@@ -258,6 +244,6 @@ def test_without_a_folder_for_compiled_code_it_says_what_to_do(
 
     nowhere = SimpleNamespace(stats=SimpleNamespace(cache_path=None))
     monkeypatch.setattr(bins, "encode", nowhere)
-    found = doctor._cache()
-    assert not found.well
-    assert "Set NUMBA_CACHE_DIR" in found.words
+    _, mark, words = doctor._cache()
+    assert mark is False
+    assert "Set NUMBA_CACHE_DIR" in words

@@ -20,7 +20,7 @@ from pacboost import BoostClassifier
 from pacboost.cli.main import main
 from pacboost.errors import DataError, DataTypeError, NotCertified, ParameterError
 from pacboost.estimators.strong.rows import ordered
-from tests.cli.running import answer, run, well
+from tests.cli.running import answer, refused, run, well
 
 TARGET = "kauft?"
 SMALL = ("--target", TARGET, "--seed", "1")
@@ -123,8 +123,8 @@ def test_the_standard_input(folder: Path) -> None:
     assert "standard input: 1,200 rows" in result.output
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_certify_and_report_read_every_kind(folder: Path, file: str) -> None:
+@pytest.mark.parametrize("file", FILES[:2])
+def test_certify_and_report_read_files(folder: Path, file: str) -> None:
     model = folder / "csv.pacb"
     certified = answer("certify", model, folder / file, "--target", TARGET)
     assert 0 < certified["certificate"]["value"] < 0.3
@@ -261,9 +261,9 @@ def test_a_target_with_commas_between_thousands_holds_numbers(houses: Path) -> N
 def test_more_than_200_of_them_ask_for_regression(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(["a,y", *(f'{k % 7},"{1000 + k:,}"' for k in range(300))]))
-    refused = run("fit", path, "--target", "y")
-    assert refused.exit_code == 2
-    assert "holds 300 different numbers. Is this regression?" in said(refused)
+    assert "holds 300 different numbers. Is this regression?" in refused(
+        "fit", path, "--target", "y"
+    )
 
 
 def test_few_of_them_are_classes_as_they_are_written(tmp_path: Path) -> None:
@@ -287,15 +287,15 @@ def test_times_are_read_as_dates_of_files_are(houses: Path) -> None:
     assert "over the latest" in " ".join(shown.split())
     assert ordered(np.array(["2.1.2024", "1.2.2024", "31.12.2023"]), 3).tolist() == [1, 2, 0]
     assert ordered(np.array(["13/1/2024", "1/2/2024"]), 2).tolist() == [0, 1]
-    refused = run("fit", houses / "old.csv", *asked, "--time-column", "town")
-    assert refused.exit_code == 2
-    assert "time holds missing values in 54 of 160 rows" in said(refused)
+    assert "time holds missing values in 54 of 160 rows" in refused(
+        "fit", houses / "old.csv", *asked, "--time-column", "town"
+    )
 
 
 def test_groups_that_are_missing_are_counted(houses: Path) -> None:
-    refused = run("fit", houses / "old.csv", "--target", "dear", "--groups", "town")
-    assert refused.exit_code == 2
-    assert "groups holds missing values in 54 of 160 rows" in said(refused)
+    assert "groups holds missing values in 54 of 160 rows" in refused(
+        "fit", houses / "old.csv", "--target", "dear", "--groups", "town"
+    )
 
 
 def test_a_file_without_the_columns_of_the_model_names_them_all(houses: Path) -> None:
@@ -314,15 +314,11 @@ def test_a_file_without_the_columns_of_the_model_names_them_all(houses: Path) ->
     ("typed", "meant"), [("predit", "predict"), ("train", "fit"), ("explain", "report")]
 )
 def test_a_command_that_does_not_exist_is_guessed(typed: str, meant: str) -> None:
-    refused = run(typed, "m.pacb")
-    assert refused.exit_code == 2
-    assert f"No such command '{typed}'. Did you mean '{meant}'?" in said(refused)
+    assert f"No such command '{typed}'. Did you mean '{meant}'?" in refused(typed, "m.pacb")
 
 
 def test_a_column_that_does_not_exist_is_guessed(houses: Path) -> None:
-    refused = run("fit", houses / "old.csv", "--target", "prise")
-    assert refused.exit_code == 2
-    assert "Did you mean 'price'?" in said(refused)
+    assert "Did you mean 'price'?" in refused("fit", houses / "old.csv", "--target", "prise")
 
 
 def test_python_runs_the_command() -> None:
@@ -345,12 +341,6 @@ Y = (X[:, 0] > 0).astype(int)
 def test_values_that_make_no_sense_are_explained(parameters: dict[str, Any], answer: str) -> None:
     with pytest.raises(ParameterError, match=re.escape(answer)):
         BoostClassifier(**parameters).fit(X, Y)
-
-
-def test_whole_floats_and_shares_of_rows_are_understood() -> None:
-    for least in (0.1, 1.0, 3.0, 3):
-        BoostClassifier(n_estimators=2, min_leaf_rows=least).fit(X, Y)
-    assert BoostClassifier(bagging_fraction=0.5).subsample == 0.5
 
 
 def test_numbers_as_labels_point_to_the_regressor() -> None:

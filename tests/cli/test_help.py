@@ -11,7 +11,6 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -22,11 +21,10 @@ import pacboost
 from pacboost.cli.commands.plan import EXAMPLES
 from pacboost.cli.group import DEBUG, Commands
 from pacboost.cli.main import COMMANDS, main
-from pacboost.cli.output import make_console
 from pacboost.errors import FileError, NoEdgeWarning, NotCertified, PacboostError
 from pacboost.numerics.percent import guarded, visible
 from pacboost.theory.plan import QUESTIONS
-from tests.cli.running import run, well
+from tests.cli.running import answer, refused, run, well
 
 
 def commands(group: click.Group, path: str = "") -> list[tuple[str, click.Command]]:
@@ -214,12 +212,12 @@ MORE = {
 
 
 def run_plan(name: str, options: str, *more: str) -> Result:
-    return CliRunner().invoke(main, ["plan", name, *options.split(), *more])
+    return run("plan", name, *options.split(), *more)
 
 
 def test_every_question_is_a_command_with_an_example() -> None:
     assert set(ASKED) == set(QUESTIONS) == set(EXAMPLES)
-    result = CliRunner().invoke(main, ["plan", "--help"])
+    result = run("plan", "--help")
     assert result.exit_code == 0
     for name in QUESTIONS:
         assert name in result.output
@@ -241,17 +239,9 @@ def test_json_and_table_say_the_same(name: str, options: str) -> None:
     assert max(len(line) for line in table.output.splitlines()) <= 80
 
 
-def test_known_numbers() -> None:
-    assert json.loads(run_plan("rectangle", ASKED["rectangle"], "--json").output)["examples"] == 76
-    assert json.loads(run_plan("confidence", MORE["confidence"], "--json").output)["runs"] == 36
-    assert "299" in run_plan("holdout", "--epsilon 0.01 --delta 0.05").output
-
-
-@pytest.mark.thinned(3)
-@pytest.mark.parametrize("name", [name for name in ASKED if name != "no_free_lunch"])
-def test_plot_writes_a_file(name: str, tmp_path: Path) -> None:
+def test_plot_writes_a_file(tmp_path: Path) -> None:
     path = tmp_path / "curve.png"
-    result = run_plan(name, ASKED[name], "--plot", str(path))
+    result = run_plan("holdout", ASKED["holdout"], "--plot", str(path))
     assert result.exit_code == 0, result.output
     assert path.read_bytes().startswith(b"\x89PNG")
 
@@ -327,26 +317,6 @@ def test_labels_and_names_with_escapes_are_shown_not_obeyed(tmp_path: Path) -> N
     assert "\u241b[31m" in said
 
 
-def test_errors_with_escapes_are_shown_not_obeyed(tmp_path: Path) -> None:
-    data = rows(tmp_path / "rows.csv", ("a", "b"), ESCAPE)
-    done = CliRunner().invoke(main, ["fit", str(data), "--target", "\x1b]0;title\x07"], color=True)
-    assert done.exit_code == 2
-    assert "\x1b" not in done.output
-
-
-def test_tables_show_control_characters() -> None:
-    from io import StringIO
-
-    from rich.table import Table
-
-    table = Table("name")
-    table.add_row(ESCAPE)
-    page = StringIO()
-    make_console(file=page, force_terminal=True).print(table)
-    assert "\u241b[31m" in page.getvalue()
-    assert "\x1b[31m" not in page.getvalue()
-
-
 def test_formulas_are_guarded_unless_asked_for(tmp_path: Path) -> None:
     data = rows(tmp_path / "rows.csv", ("=1+1", "@b"))
     model, answers = tmp_path / "model.pacb", tmp_path / "answers.csv"
@@ -367,16 +337,7 @@ def test_plain_text_stays_as_it_is(text: str) -> None:
 def test_a_file_that_holds_only_the_target(tmp_path: Path, more: tuple[str, ...]) -> None:
     data = tmp_path / "rows.csv"
     data.write_text("label\n1\n0\n1\n")
-    done = CliRunner().invoke(main, ["fit", str(data), "--target", "label", *more])
-    assert done.exit_code == 2
-    assert "at least one more" in done.output
-
-
-def test_reports_escape_markup(tmp_path: Path) -> None:
-    X = [[k % 17] for k in range(200)]
-    y = ["<script>alert(1)</script>" if k % 17 > 8 else "b" for k in range(200)]
-    pacboost.AdaBoostClassifier(n_estimators=3).fit(X, y).report(tmp_path / "page.html")
-    assert "<script>alert" not in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "at least one more" in refused("fit", str(data), "--target", "label", *more)
 
 
 # The commands that the README shows run as they stand there, on the files of ``examples``.
@@ -427,30 +388,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def asked(*arguments: Any) -> Any:
-    result = CliRunner().invoke(main, [str(part) for part in (*arguments, "--json")])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
 @pytest.mark.parametrize("options", [(), STUMPS], ids=["chosen", "stumps"])
 def test_every_command_speaks_the_same_way(folder: Path, options: tuple[str, ...]) -> None:
     model, page = folder / "m.pacb", folder / "m.html"
-    fitted = asked("fit", folder / "old.csv", "--target", "state", "--output", model, *options)
+    fitted = answer("fit", folder / "old.csv", "--target", "state", "--output", model, *options)
     said = fitted["sentence"]
     assert said.startswith("At most ")
     assert "(95 % confidence; 200 held-out rows, " in said
     assert "Always saying 'well' would be " in said
     assert MISSED.search(said), said
     assert "Next: " in said
-    assert asked("verify", model)["sentence"] == said
-    assert asked("inspect", model)["sentence"] == said
-    asked("report", model, "--output", page)
+    assert answer("verify", model)["sentence"] == said
+    assert answer("inspect", model)["sentence"] == said
+    answer("report", model, "--output", page)
     head, *rest = said.split(". ")
     text = html.unescape(page.read_text(encoding="utf-8"))
     assert f"{head}." in text
     assert all(part.removesuffix(".") in text for part in rest)
-    fresh = asked("certify", model, folder / "new.csv", "--target", "state")["sentence"]
+    fresh = answer("certify", model, folder / "new.csv", "--target", "state")["sentence"]
     assert "(95 % confidence; 600 held-out rows, " in fresh
     assert "Always saying 'well' would be " in fresh
     assert MISSED.search(fresh), fresh
@@ -458,14 +413,14 @@ def test_every_command_speaks_the_same_way(folder: Path, options: tuple[str, ...
 
 def test_a_named_booster_keeps_the_certificate_by_held_out_rows(folder: Path) -> None:
     old = folder / "old.csv"
-    made = asked("fit", old, "--target", "state", *STUMPS)["certificate"]
+    made = answer("fit", old, "--target", "state", *STUMPS)["certificate"]
     assert (made["bound"], made["size"]) == ("holdout.clopper_pearson", 200)
-    trained = asked("fit", old, "--target", "state", *STUMPS, "--certify", "train-error")
+    trained = answer("fit", old, "--target", "state", *STUMPS, "--certify", "train-error")
     assert trained["certificate"]["bound"] == "training.product_bound"
     assert (
         "of the rows it learned from. Nothing is proved about new examples" in trained["sentence"]
     )
-    shown = CliRunner().invoke(main, ["fit", str(old), "--target", "state", *STUMPS])
+    shown = run("fit", str(old), "--target", "state", *STUMPS)
     assert " ".join(shown.output.split()).startswith("At most ")
 
 
@@ -474,7 +429,7 @@ def test_few_rows_are_all_learned_from(folder: Path, tmp_path: Path) -> None:
     few = [lines[0], *[line for line in lines[1:] if line.endswith("well")][:20]]
     few += [line for line in lines if line.endswith("ill")][:19]
     (tmp_path / "few.csv").write_text("\n".join(few))
-    made = asked("fit", tmp_path / "few.csv", "--target", "state", *STUMPS)["certificate"]
+    made = answer("fit", tmp_path / "few.csv", "--target", "state", *STUMPS)["certificate"]
     assert made["bound"] == "training.product_bound"
 
 

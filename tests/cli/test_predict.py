@@ -12,7 +12,7 @@ import pytest
 import pacboost
 from pacboost.sources import file_rows
 from pacboost.sources.csv import read_csv
-from tests.cli.running import answer, people, requests, run, well, write_csv
+from tests.cli.running import answer, people, refused, requests, run, well, write_csv
 
 
 @pytest.fixture(scope="module")
@@ -111,9 +111,9 @@ def test_a_model_that_knows_no_names_takes_columns_in_order(tmp_path: Path) -> N
     path = write_csv(tmp_path / "rows.csv", columns)
     found = answer("predict", tmp_path / "m.pacb", path, "--target", "y")
     assert [row["prediction"] for row in found["predictions"]] == model.predict(X).tolist()
-    result = run("predict", tmp_path / "m.pacb", path)
-    assert result.exit_code == 2
-    assert "has 3 feature columns, but the model expects 2" in result.stderr
+    assert "has 3 feature columns, but the model expects 2" in refused(
+        "predict", tmp_path / "m.pacb", path
+    )
 
 
 def test_numbers(tmp_path: Path) -> None:
@@ -123,9 +123,7 @@ def test_numbers(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "rows.csv", {"a": X[:, 0].tolist(), "b": X[:, 1].tolist()})
     lines = run("predict", tmp_path / "m.pacb", path).stdout.splitlines()
     assert [float(line) for line in lines[1:]] == model.predict(X).tolist()
-    result = run("predict", tmp_path / "m.pacb", path, "--proba")
-    assert result.exit_code == 2
-    assert "predicts numbers" in result.stderr
+    assert "predicts numbers" in refused("predict", tmp_path / "m.pacb", path, "--proba")
 
 
 @pytest.mark.parametrize(
@@ -144,33 +142,15 @@ def test_bad_rows(
         tmp_path / "bad.csv", {n: own for n, own in columns.items() if own is not None}
     )
     out = tmp_path / "out.csv"
-    result = run("predict", folder / "m.pacb", path, "--output", out)
-    assert result.exit_code == 2
-    assert message in result.stderr
+    assert message in refused("predict", folder / "m.pacb", path, "--output", out)
     assert not out.exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (b"size,colour,weight\n", "has a header but no rows"),
-        (b"size,colour,weight\n1,red\n", "line 2: has 2 cells where the header has 3"),
-    ],
-)
-def test_bad_files(folder: Path, tmp_path: Path, content: bytes, message: str) -> None:
-    path = tmp_path / "bad.csv"
-    path.write_bytes(content)
-    result = run("predict", folder / "m.pacb", path)
-    assert result.exit_code == 2
-    assert message in result.stderr
 
 
 def test_labels_of_another_kind_are_an_error_not_a_rate(folder: Path, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "other.csv", people(150, 1, (0, 1)))
-    result = run("predict", folder / "m.pacb", path, "--target", "label")
-    assert result.exit_code == 2
-    assert "holds none of the classes of the model, 'no', 'yes'" in result.stderr
+    assert "holds none of the classes of the model, 'no', 'yes'" in refused(
+        "predict", folder / "m.pacb", path, "--target", "label"
+    )
 
 
 def test_texts(tmp_path: Path) -> None:
@@ -180,9 +160,7 @@ def test_texts(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "rows.csv", rows)
     found = answer("predict", tmp_path / "m.pacb", path, "--target", "intent")
     assert [row["prediction"] for row in found["predictions"]] == rows["intent"]
-    result = run("predict", tmp_path / "m.pacb", path)
-    assert result.exit_code == 2
-    assert "name the column of texts with --text" in result.stderr
+    assert "name the column of texts with --text" in refused("predict", tmp_path / "m.pacb", path)
     named = run("predict", tmp_path / "m.pacb", path, "--text", "utterance")
     assert named.stdout.splitlines()[1:] == rows["intent"]
 
@@ -197,9 +175,7 @@ def test_what_is_read_is_never_written_over(folder: Path) -> None:
         ["report", model, "--output", model],
         ["fit", rows, "--target", "label", "--output", rows],
     ):
-        result = run(*asked)
-        assert result.exit_code == 2, result.output
-        assert "would be overwritten" in result.stderr
+        assert "would be overwritten" in refused(*asked)
     assert before == {name: (folder / name).read_bytes() for name in before}
 
 
@@ -280,15 +256,11 @@ def test_what_is_not_named_is_missing(people_model: Path) -> None:
 
 @pytest.mark.parametrize("part", ["height=2", "size", "=3"])
 def test_no_such_column(people_model: Path, part: str) -> None:
-    result = run("ask", people_model, part)
-    assert result.exit_code == 2
-    assert "its columns are size, colour, weight" in result.stderr
+    assert "its columns are size, colour, weight" in refused("ask", people_model, part)
 
 
 def test_no_number(people_model: Path) -> None:
-    result = run("ask", people_model, "size=tall")
-    assert result.exit_code == 2
-    assert "size" in result.stderr
+    assert "size" in refused("ask", people_model, "size=tall")
 
 
 def test_a_threshold_that_was_certified_is_kept_to(tmp_path: Path) -> None:

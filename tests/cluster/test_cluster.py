@@ -57,7 +57,7 @@ def of_version(version: str) -> None:
 def test_results_come_in_the_order_of_blocks(processes: Client) -> None:
     waits = [0.2, 0.0, 0.1, 0.0]
     cluster = Cluster(processes, timeout=60)
-    assert list(cluster.map(later, waits)) == waits
+    assert list(cluster.each(later, zip(waits))) == waits
     assert sum(cluster.done.values()) == len(waits)
 
 
@@ -69,7 +69,7 @@ def test_no_more_tasks_are_open_than_two_for_each_thread(threads: Client) -> Non
             asked.append(block)
             yield block
 
-    results = Cluster(threads).map(abs, blocks())
+    results = Cluster(threads).each(abs, zip(blocks()))
     next(results)
     assert len(asked) == 2
 
@@ -87,7 +87,7 @@ def test_a_value_is_made_once_for_many_tasks(threads: Client, tmp_path: Path) ->
 
 
 def test_an_error_of_the_data_is_raised_in_its_turn(processes: Client) -> None:
-    results = Cluster(processes).map(refuse, range(6))
+    results = Cluster(processes).each(refuse, zip(range(6)))
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(DataError, match="row 3 is bad") as caught:
         next(results)
@@ -134,7 +134,7 @@ def test_a_worker_of_another_version_gets_no_tasks(processes: Client) -> None:
         cluster = Cluster(processes)
         assert list(cluster.unusable) == [odd]
         assert "pacboost 0.0.1" in cluster.unusable[odd]
-        list(cluster.map(abs, range(6)))
+        list(cluster.each(abs, zip(range(6))))
         assert set(cluster.done) == {good}
         processes.run(of_version, "0.0.1")
         with pytest.raises(ClusterError, match=r"no worker can be used.*pacboost 0\.0\.1"):

@@ -21,8 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.boosters import AdaBoost
 from pacboost.boosters.registry import BOOSTERS
-from pacboost.errors import DataError, PacboostError, ParameterError
-from pacboost.estimators.compare import Contest, compare
+from pacboost.errors import PacboostError, ParameterError
+from pacboost.estimators.compare import compare
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.compare import Comparison
 from pacboost.sources.arrays import ArrayTable
@@ -220,31 +220,6 @@ def test_bad_parameters_are_refused_before_the_work(options: dict[str, Any], mes
     given = {"boosters": "adaboost", "learner": "stump", "X": X, "y": y, **options}
     with pytest.raises(ParameterError, match=message):
         compare(**given)
-
-
-def test_bad_rows_are_refused_once() -> None:
-    X, y = data(100)
-    with pytest.raises(DataError, match="100 rows but y has 99"):
-        compare(X, y[:-1], "adaboost", "stump")
-    with pytest.raises(DataError, match="inf"):
-        compare(np.where(X > 2, np.inf, X), y, "adaboost", "stump")
-
-
-def test_ctrl_c_leaves_what_is_done() -> None:
-    X, y = data(100)
-
-    def interrupt(entry: Any) -> None:
-        if len(contest.entries) == 1:  # the first is done
-            os.kill(os.getpid(), signal.SIGINT)
-
-    contest = Contest(
-        X, y, "adaboost,logit,mada", "stump", n_estimators=50, test=0.25, delta=0.05, share=0.05,
-        random_state=0, callbacks=[interrupt],
-    )  # fmt: skip
-    with pytest.raises(KeyboardInterrupt):
-        contest.run()
-    assert [entry.name for entry in contest.comparison()] == ["adaboost"]
-    assert contest.comparison()["adaboost"].rounds == 50
 
 
 def test_ctrl_c_carries_the_comparison_of_what_is_done() -> None:

@@ -103,11 +103,6 @@ def test_verbose_of_zero_and_below_is_silent(kind: Any, verbose: Any, capfd: Any
     assert capfd.readouterr() == ("", "")
 
 
-def test_verbose_has_to_be_a_number_or_a_truth_value() -> None:
-    with pytest.raises(ParameterError, match="verbose is 'yes'"):
-        AdaBoostClassifier().set_params(verbose="yes").fit(X, Y)
-
-
 @pytest.mark.parametrize(
     "model",
     [

@@ -132,12 +132,6 @@ def test_plans_are_those_of_the_library(name: str) -> None:
     assert curve["numbers"][place] == getattr(QUESTIONS[name](**own), question.unit)
 
 
-def test_plans_without_an_answer_are_gaps_in_the_curve() -> None:
-    found = planner.plan({"question": "holdout", "values": {"error": 0.05}, "along": "epsilon"})
-    assert found["curve"]["numbers"][0] is None
-    assert found["curve"]["numbers"][-1] > 0
-
-
 def test_the_game_and_the_hard_core_are_those_of_the_library() -> None:
     session = LabSession()
     X, y = lecture_points()
@@ -193,11 +187,6 @@ def test_the_offline_page_holds_the_page_and_the_recording() -> None:
     modules = json.loads(re.search(r'type="importmap">(.*?)</script>', text, re.S).group(1))  # type: ignore[union-attr]
     for address in modules["imports"].values():
         assert base64.b64decode(address.partition("base64,")[2])
-
-
-def test_the_page_is_small_and_in_the_package() -> None:
-    text = whole_page({})
-    assert len(text.encode()) < 1.4 * 300_000  # modules are written in base64
 
 
 def test_every_recording_of_the_site_is_linked_from_its_page() -> None:
@@ -296,14 +285,6 @@ def test_the_surface_is_the_score_divided_by_the_votes() -> None:
         )
 
 
-def test_the_margins_are_cumulated() -> None:
-    last = shown(MOONS, 9)["rounds"][-1]
-    margins, cumulated = floats(last["margins"]), floats(last["margin_cdf"])
-    assert cumulated[-1] == 1
-    assert cumulated[50] == pytest.approx((margins <= 1e-9).mean())
-    assert last["least_margin"] == pytest.approx(margins.min())
-
-
 def test_every_booster_and_learner_runs_and_can_be_asked_for_in_any_order() -> None:
     assert set(OFFERS) <= set(BOOSTERS)
     session = LabSession()
@@ -325,7 +306,7 @@ def test_a_run_that_was_forgotten_comes_out_the_same() -> None:
     session = LabSession()
     run = {**MOONS, "booster": {"name": "logit"}, "learner": {"name": "tree"}}
     first = shown(run, 8, session, surface=12)
-    session.forget()
+    session = LabSession()
     assert _without_clocks(shown(run, 8, session, surface=12)) == _without_clocks(first)
 
 

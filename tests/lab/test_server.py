@@ -23,7 +23,6 @@ from click.testing import CliRunner
 
 from pacboost.cli.main import main
 from pacboost.errors import FileError, PacboostError
-from pacboost.lab import app as application
 from pacboost.lab import files, server
 from pacboost.lab.app import NAMES, Lab
 from pacboost.lab.routes import ROUTES
@@ -319,10 +318,6 @@ def test_the_page_without_its_packages_is_explained(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(PacboostError, match=r"pip install 'pacboost\[lab\]'"):
         server.serve(browser=False)
-
-
-def test_the_body_limit_is_smaller_than_what_is_dropped() -> None:
-    assert application.MOST_REQUEST < files.MOST_BYTES < application.MOST_DROPPED
 
 
 # Everybody can use the page: axe-core finds nothing, keys suffice, pictures have words.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -13,9 +12,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pacboost.parallel.tasks import Serial, Tasks, Threaded, tasks_on
+from pacboost.parallel.tasks import in_order
 
-WAYS = [Serial(), Threaded(1, 1), Threaded(2, 3), Threaded(7, 14)]
+WAYS = [(1, None), (1, 1), (2, 3), (7, None)]
 
 
 def slow_first(block: int) -> int:
@@ -26,12 +25,12 @@ def slow_first(block: int) -> int:
 
 @pytest.mark.parametrize("tasks", WAYS)
 @pytest.mark.parametrize("blocks", [0, 1, 5, 30])
-def test_results_come_in_the_order_of_blocks(tasks: Tasks, blocks: int) -> None:
-    assert list(tasks.map(slow_first, range(blocks))) == [k * k for k in range(blocks)]
+def test_results_come_in_the_order_of_blocks(tasks: tuple[int, int | None], blocks: int) -> None:
+    assert list(in_order(slow_first, range(blocks), *tasks)) == [k * k for k in range(blocks)]
 
 
-@pytest.mark.parametrize(("tasks", "most"), [(Serial(), 1), (Threaded(2, 3), 3)])
-def test_blocks_in_flight_are_few(tasks: Tasks, most: int) -> None:
+@pytest.mark.parametrize(("tasks", "most"), [((1, None), 1), ((2, 3), 3)])
+def test_blocks_in_flight_are_few(tasks: tuple[int, int | None], most: int) -> None:
     asked = used = 0
 
     def blocks() -> Iterator[int]:
@@ -41,7 +40,7 @@ def test_blocks_in_flight_are_few(tasks: Tasks, most: int) -> None:
             assert asked - used <= most
             yield k
 
-    for _ in tasks.map(abs, blocks()):
+    for _ in in_order(abs, blocks(), *tasks):
         used += 1
     assert used == 20
 
@@ -53,11 +52,11 @@ def test_threads_work_at_the_same_time() -> None:
         both.wait()
         return block
 
-    assert list(Threaded(2, 2).map(task, range(4))) == [0, 1, 2, 3]
+    assert list(in_order(task, range(4), 2, 2)) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("tasks", WAYS)
-def test_an_error_comes_in_its_turn_and_as_it_is(tasks: Tasks) -> None:
+def test_an_error_comes_in_its_turn_and_as_it_is(tasks: tuple[int, int | None]) -> None:
     def task(block: int) -> int:
         if block in {3, 4}:
             raise KeyError(block)
@@ -65,18 +64,18 @@ def test_an_error_comes_in_its_turn_and_as_it_is(tasks: Tasks) -> None:
 
     seen: list[int] = []
     with pytest.raises(KeyError, match="3"):
-        seen.extend(tasks.map(task, range(10)))
+        seen.extend(in_order(task, range(10), *tasks))
     assert seen == [0, 1, 2]
 
 
 @pytest.mark.parametrize("tasks", WAYS)
-def test_an_error_of_the_blocks_comes_out(tasks: Tasks) -> None:
+def test_an_error_of_the_blocks_comes_out(tasks: tuple[int, int | None]) -> None:
     def blocks() -> Iterator[int]:
         yield 1
         raise OSError("no more")
 
     with pytest.raises(OSError, match="no more"):
-        list(tasks.map(abs, blocks()))
+        list(in_order(abs, blocks(), *tasks))
 
 
 def test_nothing_is_under_way_when_results_are_no_longer_wanted() -> None:
@@ -88,9 +87,9 @@ def test_nothing_is_under_way_when_results_are_no_longer_wanted() -> None:
         ended.release()
         return block
 
-    results = iter(Threaded(2, 8).map(task, range(100)))
+    results = in_order(task, range(100), 2, 8)
     assert next(results) == 0
-    results.close()  # type: ignore[attr-defined]
+    results.close()
     assert begun._value == ended._value < 20
 
 
@@ -98,11 +97,11 @@ def test_nothing_is_under_way_when_results_are_no_longer_wanted() -> None:
 def test_ctrl_c_ends_at_once() -> None:
     program = (
         "import itertools, os, signal\n"
-        "from pacboost.parallel.tasks import Threaded\n"
+        "from pacboost.parallel.tasks import in_order\n"
         "def task(k):\n"
         "    if k == 20: os.kill(os.getpid(), signal.SIGINT)\n"
         "try:\n"
-        "    for _ in Threaded(2, 1000).map(task, itertools.count()): pass  # else without an end\n"
+        "    for _ in in_order(task, itertools.count(), 2, 1000): pass  # else without an end\n"
         "except KeyboardInterrupt:\n"
         "    raise SystemExit(7)\n"
     )
@@ -110,18 +109,30 @@ def test_ctrl_c_ends_at_once() -> None:
     assert done.returncode == 7
 
 
-def test_ways_to_do_tasks_can_be_pickled() -> None:
-    assert pickle.loads(pickle.dumps(tasks_on(3))) == tasks_on(3)
+def test_what_nobody_wants_any_more_is_told_to_end() -> None:
+    """Nothing else ends the second item: closing would wait for it for ever."""
+    unwanted = threading.Event()
+
+    def until_unwanted(item: int) -> int:
+        if item:
+            unwanted.wait()
+        return item
+
+    results = in_order(until_unwanted, range(3), 2, 3, unwanted)
+    assert next(results) == 0
+    assert not unwanted.is_set()
+    results.close()
+    assert unwanted.is_set()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_forked_process_has_threads_of_its_own() -> None:
     program = (
         "import os, warnings; warnings.simplefilter('ignore')\n"
-        "from pacboost.parallel.tasks import Threaded\n"
-        "assert list(Threaded(2, 4).map(abs, range(9))) == list(range(9))\n"
+        "from pacboost.parallel.tasks import in_order\n"
+        "assert list(in_order(abs, range(9), 2)) == list(range(9))\n"
         "child = os.fork()\n"
-        "assert list(Threaded(2, 4).map(abs, range(9))) == list(range(9))\n"
+        "assert list(in_order(abs, range(9), 2)) == list(range(9))\n"
         "if child: assert os.waitpid(child, 0)[1] == 0\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=600)

@@ -314,3 +314,32 @@ def test_coverage_and_the_twin_on_training_rows() -> None:
         cheated += certify(model, *train, delta=delta).value < risk
     check_coverage("certify, trees on fresh rows", honest, runs, delta)
     check_rejected("twin: certify on the training rows", cheated, runs, delta)
+
+
+# Labels that a model can never get right are named, and not counted as mistakes.
+
+X_OF_MISTAKES = np.random.default_rng(0).normal(size=(200, 2))
+Y_OF_MISTAKES = (X_OF_MISTAKES[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize("kind", [AdaBoostClassifier, LogisticRegression])
+def test_labels_of_another_type_are_refused(kind: type) -> None:
+    model = kind().fit(X_OF_MISTAKES[:100], Y_OF_MISTAKES[:100])
+    with pytest.raises(DataError, match=r"y holds '[01]', and the classes are 0, 1"):
+        certify(model, X_OF_MISTAKES[100:], Y_OF_MISTAKES[100:].astype(str))
+    assert certify(model, X_OF_MISTAKES[100:], Y_OF_MISTAKES[100:].astype(float)).value < 0.2
+    assert certify(model, X_OF_MISTAKES[100:], Y_OF_MISTAKES[100:] > 0).value < 0.2
+
+
+def test_some_labels_may_be_unknown() -> None:
+    model = AdaBoostClassifier().fit(X_OF_MISTAKES[:100], Y_OF_MISTAKES[:100])
+    labels = np.where(np.arange(100) < 30, 7, Y_OF_MISTAKES[100:])
+    assert int(certify(model, X_OF_MISTAKES[100:], labels).inputs["k"]) >= 30
+
+
+def test_a_compressed_vote_forgets_what_was_counted_for_the_vote_before() -> None:
+    model = AdaBoostClassifier(n_estimators=5, certify="holdout", random_state=0).fit(
+        X_OF_MISTAKES, Y_OF_MISTAKES
+    )
+    assert model.model_.held_out is not None
+    assert pacboost.theory.compress(model, X_OF_MISTAKES, Y_OF_MISTAKES).model_.held_out is None

@@ -11,11 +11,8 @@ import pytest
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, RandomForestClassifier
-from pacboost.bounds import holdout, occam
 from pacboost.errors import FileError, PacboostError
-from pacboost.ledgers.ledger import Ledger
-from pacboost.questions.verify import Check, recompute, verify
-from pacboost.theory import compression, finite, sample_sizes
+from pacboost.questions.verify import Check, verify
 from tests.model_files import changed, forged
 from tests.worlds import noisy
 
@@ -254,19 +251,6 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     changed(path, lambda content: content["certificate"].pop("value"))
     with pytest.raises(FileError, match="damaged"):
         verify(path)
-
-
-def test_certificates_of_other_bounds_can_be_recomputed() -> None:
-    ledger = Ledger("adaboost", "exponential", "stump", 10, 1, False, True)
-    for certificate in (
-        holdout.groups_certificate([0.0, 0.25], 0.05),
-        holdout.ordered_certificate(1, 20, 0.05),
-        finite.certificate(3, 100, 0.05, 3.0),
-        occam.certificate(10, 1000, 100, 5, 2, 0.05),
-        sample_sizes.box_certificate(100, 0.05, 2, 0),
-        compression.certificate(2, 100, 0.05, 5),
-    ):
-        assert recompute(certificate, ledger) == certificate.value
 
 
 def saved_trees(folder: Path, booster: str, classes: int) -> Path:

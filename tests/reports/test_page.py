@@ -20,7 +20,7 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.page import calibration, confusion, rounds
-from pacboost.reports.page.charts import Scale, round_numbers, short, tag
+from pacboost.reports.page.charts import Scale, round_numbers, tag
 from pacboost.reports.page.document import line, page, sentence
 from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Shown, Subject
 
@@ -81,10 +81,6 @@ def test_scales_keep_the_order_and_stay_inside(values: list[float], kind: str) -
     assert (np.diff(places) >= -1e-9).all()
     assert places.min() >= 10 - 1e-9
     assert places.max() <= 90 + 1e-9
-
-
-def test_places_are_written_short() -> None:
-    assert [short(v) for v in (-0.001, 1.005, 100.0)] == ["0", "1", "100"]
 
 
 def test_the_sentence_says_what_is_certified() -> None:
@@ -181,17 +177,6 @@ def test_letters_stand_out_in_both_themes(above: str, below: str, theme: int) ->
     assert (light + 0.05) / (dark + 0.05) >= 4.5  # what WCAG asks of text
 
 
-def test_classes_are_named_along_the_axes_of_the_confusion_map() -> None:
-    rows = judged(rows=2000, classes=20)
-    names = tuple(f"intent number {k}" for k in range(20))
-    section = confusion.confusion(subject(classes=names), rows)
-    assert section is not None
-    for name in names:
-        assert section.body.count(f">{confusion._short(name)}<") >= 2
-    assert "Shades show the share of the rows of the true class" in section.body
-    assert re.search(r"<title>intent number \d+ → intent number \d+: \d+ rows", section.body)
-
-
 def test_rows_that_were_trained_on_are_marked_wherever_they_give_numbers() -> None:
     rows = judged()
     marked = page(subject(CERTIFICATE), replace(rows, seen=True))
@@ -270,11 +255,6 @@ def test_answers_and_intervals_have_their_panels(tmp_path: Path) -> None:
     said = panel(numbers.report(tmp_path / "page.html"))
     assert "The prediction interval holds the true number for at least" in said
     assert "wide on average (an estimate)" in said
-
-
-def test_nothing_certified_has_no_panel(tmp_path: Path) -> None:
-    plain = pacboost.BoostClassifier(n_estimators=2).fit(ROWS[:1000], Y[:1000])
-    assert panel(plain.report(tmp_path / "page.html")) == ""
 
 
 # ROC and precision-recall curves on the page: by held-out rows, or by the rows that were given.

@@ -5,14 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import fields
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from rich.console import Console
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.hypotheses.shapes import Shape, Shapes
@@ -20,29 +18,18 @@ from pacboost.ledgers.ledger import HardRow, Ledger, Round
 from pacboost.reports import plots
 from pacboost.reports import plots as pictures
 from pacboost.reports.plots import plan_curve
-from pacboost.reports.text import hardest_table
 from pacboost.theory import plan
 from pacboost.theory.plan_learning import Plan
 
 BOX: dict[str, Any] = {"epsilon": 0.1, "delta": 0.05, "dimensions": 2}
 
 
-@pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
-def test_writes_the_format_of_the_name(tmp_path: Path, suffix: str, start: bytes) -> None:
-    path = tmp_path / f"curve.{suffix}"
-    plan_curve(plan.rectangle, BOX, path)
-    assert path.read_bytes().startswith(start)
+def test_writes_the_format_of_the_name(tmp_path: Path) -> None:
+    plan_curve(plan.rectangle, BOX, tmp_path / "curve.pdf")
+    assert (tmp_path / "curve.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_names_what_it_draws(tmp_path: Path) -> None:
-    path = tmp_path / "curve.svg"
-    plan_curve(plan.rectangle, BOX, path)
-    text = path.read_text()
-    for word in ("epsilon", "number needed", "examples that suffice", "needed in the worst case"):
-        assert word in text
-
-
-@pytest.mark.parametrize("value", [0.01, 0.1, 0.45, 0.6, 0.9])
+@pytest.mark.parametrize("value", [0.01, 0.6])
 def test_the_curve_passes_the_point_asked_for(tmp_path: Path, value: float) -> None:
     asked: list[float] = []
 
@@ -54,13 +41,6 @@ def test_the_curve_passes_the_point_asked_for(tmp_path: Path, value: float) -> N
     plan_curve(ask, {"epsilon": value}, tmp_path / "curve.png")
     assert len(asked) > 10
     assert min(asked) <= value <= max(asked)
-
-
-def test_values_that_are_refused_do_not_spoil_the_curve(tmp_path: Path) -> None:
-    """Nothing certifies ε at or below the error itself, but above there is a curve."""
-    given = {"epsilon": 0.1, "delta": 0.05, "error": 0.05}
-    plan_curve(plan.holdout, given, tmp_path / "curve.png")
-    assert (tmp_path / "curve.png").exists()
 
 
 def test_nothing_fractional(tmp_path: Path) -> None:
@@ -204,13 +184,6 @@ def test_other_metrics_have_a_scale_of_their_own() -> None:
     assert len(lines(axes)) == 2
 
 
-def test_rounds_that_are_all_without_error() -> None:
-    ledger: Any = Made(
-        {"number": [1, 2], "training_error": [0.0, 0.0], "bound": [0, 0], "validation": [None] * 2}
-    )
-    assert "training error (0 from round 1 on)" in lines(plots.rounds(ledger))
-
-
 def test_rounds_of_nothing() -> None:
     with pytest.raises(DataError, match="no rounds"):
         plots.rounds(Ledger("adaboost", "exponential", "stump", 10, 1, False, True))
@@ -234,12 +207,6 @@ def test_margins_read_off_the_line_are_the_distribution(seed: int) -> None:
     x, y = line.get_data()
     for at in np.linspace(-1, 1, 33):
         assert y[np.searchsorted(x, at, side="right") - 1] == (values <= at).mean()
-
-
-def test_later_rounds_are_darker() -> None:
-    drawn = lines(plots.margins({t: [0.5] for t in (1, 5, 9)}))
-    sums = [sum(line.get_color()) for line in drawn.values()]
-    assert sums == sorted(sums, reverse=True)
 
 
 @pytest.mark.parametrize("values", [[], [2.0], [np.nan], [[0.5]]])
@@ -319,11 +286,6 @@ def test_importances_with_a_spread() -> None:
     assert axes.get_xlabel() == "lost"
 
 
-def test_importances_that_do_not_fit_their_names() -> None:
-    with pytest.raises(DataError, match="1 names for shares"):
-        plots.importances(["a"], [0.5, 0.5])
-
-
 def test_axes_given_are_drawn_on_and_others_are_new(tmp_path: Path) -> None:
     axes = Figure().subplots()
     assert plots.margins(FEW, ax=axes) is axes
@@ -376,23 +338,6 @@ def test_equaliser_holds_the_sorted_shares_and_their_spread() -> None:
     assert sum(first.get_color()) > sum(tenth.get_color())
 
 
-def test_equaliser_of_many_rows_is_drawn_by_quantiles() -> None:
-    margins = np.random.default_rng(0).uniform(-1, 1, 20_000)
-    (line,) = curves(pictures.equaliser({5: margins})).values()
-    places, shares = line.get_data()
-    assert places.size == pictures.MOST_POINTS
-    assert shares[0] == (1 - margins.min()) / 2
-    np.testing.assert_allclose(shares, 1 - places, atol=0.02)
-
-
-@pytest.mark.parametrize("values", [[], [[0.5]]])
-def test_equaliser_of_no_rows(values: Any) -> None:
-    with pytest.raises(DataError, match="margins after round 3"):
-        pictures.equaliser({3: values})
-    with pytest.raises(DataError, match="no margins"):
-        pictures.equaliser({})
-
-
 def test_hardest_rows_are_bars_with_the_hardest_on_top() -> None:
     axes = pictures.hardest(HARD)
     assert [bar.get_width() for bar in axes.patches] == [-0.5, 0.25]
@@ -401,12 +346,3 @@ def test_hardest_rows_are_bars_with_the_hardest_on_top() -> None:
     own = Figure().subplots()
     assert pictures.hardest(HARD, own) is own
     assert pictures.equaliser({1: [0.5]}, own) is own
-
-
-def test_hardest_rows_in_the_terminal() -> None:
-    console = Console(file=StringIO(), width=80)
-    with console.capture() as text:
-        console.print(hardest_table([*HARD, HardRow(1, "[red]", 1, 0)], "hardest"))
-    lines = [line.split() for line in text.get().splitlines()]
-    assert ["7", "-0.5000", "75.0", "%", "yes"] in lines
-    assert ["1", "1.0000", "0.0", "%", "[red]"] in lines

@@ -147,28 +147,10 @@ def test_the_view_shows_what_was_drawn_and_what_is_known() -> None:
     assert shown["certified"] == "at most 62.50 %"
 
 
-def test_in_the_end_the_certificate_counts() -> None:
-    view = FilteringView(20)
-    view(a_refill(1))
-    view.certified(holdout.certificate(10, 1_000, 0.05))
-    assert lines(printed(view.picture()))["certified"] == "at most 1.70 %"
-    view.certified(holdout.certificate(1_000, 1_000, 0.05))
-    assert lines(printed(view.picture()))["certified"] == "nothing"
-
-
 def test_rows_that_came_before_certify_their_source_alone() -> None:
     view = FilteringView(20)
     view(a_refill(1, fresh=0, again=1_000))
     assert "of this source" in printed(view.picture())
-
-
-def test_draws_of_a_run_that_goes_on_are_counted_but_not_its_time() -> None:
-    now = [100.0]
-    view = FilteringView(20, earlier=[a_refill(0)], clock=lambda: now[0])
-    now[0] += 4
-    view(a_refill(1))
-    shown = lines(printed(view.picture()))
-    assert shown["draws"] == "2,000 in 2 samples, 250 a second"
 
 
 def test_the_view_is_a_context_and_its_last_picture_stays() -> None:
@@ -207,12 +189,6 @@ def test_of_many_refills_the_first_and_the_last_are_shown() -> None:
     assert "…" in text
 
 
-def test_refills_without_new_rows_are_marked() -> None:
-    text = printed(refills_table(drawn_ledger([a_refill(0), a_refill(1, fresh=0, again=1_000)])))
-    assert "62.50 %*" in text
-    assert "about this source only" in text
-
-
 def words(thing: object) -> str:
     return " ".join(printed(thing, width=200).split())
 
@@ -232,25 +208,6 @@ def test_the_summary_says_what_happened_and_what_holds() -> None:
         "probability 0.05",
     ):
         assert part in text
-
-
-def test_the_summary_estimates_by_new_rows_only() -> None:
-    refills = [a_refill(0), a_refill(1), a_refill(2, fresh=0, again=1_000, error=0.01)]
-    assert "12.50 % of the examples drawn after 10 rounds" in words(summary(drawn_ledger(refills)))
-
-
-def test_the_summary_of_a_run_that_certifies_nothing() -> None:
-    text = words(summary(drawn_ledger([a_refill(0)]), None, None))
-    assert "certificate none" in text
-    assert "error seen" not in text
-    assert "0 examples" in words(summary(drawn_ledger([])))
-
-
-def test_the_busiest_workers_are_named() -> None:
-    view = FilteringView(20, workers={f"tcp://w:{k}": k for k in range(6)})
-    text = printed(view.picture())
-    shown = "tcp://w:5 5, tcp://w:4 4, tcp://w:3 3, tcp://w:2 2, and 2 more workers"
-    assert shown in " ".join(text.split())
 
 
 # The table and the picture of the recursion say what the record says.

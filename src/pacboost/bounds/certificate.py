@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from pacboost.bounds import wording
 from pacboost.bounds.registry import BOUNDS, bound_of
 from pacboost.errors import ParameterError
+from pacboost.numerics.checks import plain
 from pacboost.numerics.markup import bold, facts
+
+if TYPE_CHECKING:
+    from pacboost.ledgers.ledger import Ledger
+
+GROUNDS = (
+    "theorem", "reference", "sample", "independent_of", "assumptions", "valid_after_looking",
+    "of_what",
+)  # fmt: skip
+"""What a certificate has from its bound, unless it says otherwise."""
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -55,18 +67,24 @@ class Certificate:
     def by(
         cls, name: str, inputs: Mapping[str, Any], *, delta: float | None = None, **grounds: Any
     ) -> Certificate:
-        """Certify what a registered bound gives for its inputs, on its grounds and further ones.
+        """Certify what a registered bound gives for its inputs, on its grounds or on other ones.
 
         ``delta`` is that of the inputs, unless the certificate is one of several that share more.
         """
+        if name not in BOUNDS:
+            family, _, own = name.partition(".")
+            known = (other.partition(".") for other in BOUNDS)
+            names = ", ".join(other for start, _, other in known if start == family)
+            raise ParameterError(f"bound is {own!r}; there are {names}")
         bound = BOUNDS[name]
-        return cls(
-            value=bound.compute(**inputs),
-            delta=float(inputs["delta"]) if delta is None else delta,
-            inputs=dict(inputs),
-            bound=name,
-            **{"theorem": bound.theorem, "reference": bound.reference, **grounds},
-        )
+        value = bound.compute(**inputs)
+        usual = {ground: getattr(bound, ground) for ground in GROUNDS if ground not in grounds}
+        if "sample" in usual:
+            usual["sample"] = bound.sample.format_map(inputs)
+        if "size" not in grounds:
+            usual["size"] = int(inputs[bound.size])
+        chance = float(inputs["delta"]) if delta is None else delta
+        return cls(value, chance, inputs=dict(inputs), bound=name, **usual, **grounds)
 
     def of(self, ledger_digest: str) -> Certificate:
         """Return the same certificate, tied to a ledger."""
@@ -181,3 +199,20 @@ class Certificate:
         """Read what ``to_dict`` or ``stored`` gave; a claim is not read but made again."""
         known = {name: value for name, value in content.items() if name != "claim"}
         return cls(**{**known, "assumptions": tuple(content["assumptions"])})
+
+
+def certified(bound: Callable[P, float]) -> Callable[P, Certificate]:
+    """Return the function that certifies by a registered bound, from the numbers it takes."""
+    name = next(name for name, known in BOUNDS.items() if known.compute is bound)
+
+    def certificate(*args: P.args, **kwargs: P.kwargs) -> Certificate:
+        numbers = signature(bound).bind(*args, **kwargs)
+        numbers.apply_defaults()
+        return Certificate.by(name, {own: plain(v) for own, v in numbers.arguments.items()})
+
+    return certificate
+
+
+def from_inputs(given: Certificate, _: Ledger) -> Certificate:
+    """Make a certificate again from its inputs, on the grounds of its bound."""
+    return Certificate.by(given.bound, given.inputs)

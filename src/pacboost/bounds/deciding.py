@@ -112,7 +112,8 @@ def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -
     (0.98, 0.0)
     """
     counts(k, n)
-    return target if passes(n - k, n, 1 - probability("target", target), delta / claims) else 0.0
+    level = probability("delta", delta) / claims
+    return target if passes(n - k, n, 1 - probability("target", target), level) else 0.0
 
 
 def passes(mistakes: int, n: int, rate: float, delta: float) -> bool:

@@ -65,6 +65,9 @@ def _again(given: Certificate, ledger: Ledger) -> Certificate:
     "filtering.error_by_draws",
     reference="Bradley and Schapire 2007; Krichevsky and Trofimov 1981; Ville 1939",
     subject="the vote",
+    size="draws",
+    independent_of="all rounds before, whatever the weak learner did in them",
+    valid_after_looking=True,
     again=_again,
 )
 def error_by_draws(mean: float, mistakes: int, draws: int, delta: float, factor: float) -> float:
@@ -120,10 +123,7 @@ def certificate(
         sample=f"rows of {of} drawn after the last of these rounds, which had come before"
         if of
         else "examples never looked at before, scored after the last of these rounds",
-        size=draws,
-        independent_of="all rounds before, whatever the weak learner did in them",
         assumptions=(assumes,),
-        valid_after_looking=True,
         of_what=of or NEW_EXAMPLES,
         details={"rounds": refill.rounds},
     )
@@ -141,6 +141,9 @@ MOST_LEVELS = 2000
     theorem="error ≤ g(g(… g(α) …)) once a level, α of tested weak rules, g(x) = 3x² - 2x³",
     reference="Schapire 1990; Krichevsky and Trofimov 1981; Ville 1939",
     subject="the majority",
+    sample="examples drawn for the tests, each of them once; rules that say nothing are wrong",
+    independent_of="the rule that is tested: every test has draws of its own",
+    valid_after_looking=True,
     again=lambda given, _: recursive_certificate(  # type: ignore[has-type]
         **given.inputs, delta=given.delta, draws=given.size, assumes=given.assumptions[0]
     ),
@@ -174,9 +177,6 @@ def recursive_certificate(
         "three_way.recursive_error",
         {"part": part, "levels": levels},
         delta=delta,
-        sample="examples drawn for the tests, each of them once; rules that say nothing are wrong",
         size=draws,
-        independent_of="the rule that is tested: every test has draws of its own",
         assumptions=(assumes,),
-        valid_after_looking=True,
     )

@@ -21,7 +21,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.certificate import Certificate, certified
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import examples_at_rate
@@ -175,7 +175,6 @@ def certificate(
             KNOWN,
             *([PLANNED] if look > 1 else []),
         ),
-        valid_after_looking=False,
     )
 
 
@@ -223,6 +222,9 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     "dependent.group_bets",
     theorem="R ≤ the least m at which bets on the groups' shares of mistakes reach 1/δ",
     reference="Waudby-Smith and Ramdas 2024; Hoeffding 1963; docs/proofs/dependent.md",
+    independent_of="every choice made in training the classifier",
+    assumptions=("groups are drawn independently", "rows within a group may depend on others"),
+    of_what=NEW_GROUPS,
     again=lambda given, _: certificate_of_shares(**given.inputs),  # type: ignore[has-type]
 )
 def group_bets(shares: str, delta: float) -> float:
@@ -239,6 +241,10 @@ def group_bets(shares: str, delta: float) -> float:
     theorem="Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n < 1/δ for the mean risk r̄ of rows that may depend "
     "on the past",
     reference="Ville 1939; Howard, Ramdas, McAuliffe and Sekhon 2021; docs/proofs/dependent.md",
+    sample="held-out rows in the order of time",
+    independent_of="every choice made in training; all of them precede the first of these rows",
+    assumptions=("the number of rows was fixed beforehand",),
+    of_what=PERIOD,
     held_out=True,
     again=lambda given, _: replace(ordered_certificate(**given.inputs), sample=given.sample),  # type: ignore[has-type]
 )
@@ -296,26 +302,11 @@ def certificate_of_shares(shares: str, delta: float) -> Certificate:
         {"shares": shares, "delta": delta},
         sample=f"{groups:,} held-out groups, each counted once",
         size=groups,
-        independent_of="every choice made in training the classifier",
-        assumptions=("groups are drawn independently", "rows within a group may depend on others"),
-        valid_after_looking=False,
-        of_what=NEW_GROUPS,
     )
 
 
-@plain_numbers
-def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
-    """Certify by rows in the order of time."""
-    return Certificate.by(
-        "dependent.ordered_mixture",
-        {"k": k, "n": n, "delta": delta},
-        sample="held-out rows in the order of time",
-        size=n,
-        independent_of="every choice made in training; all of them precede the first of these rows",
-        assumptions=("the number of rows was fixed beforehand",),
-        valid_after_looking=False,
-        of_what=PERIOD,
-    )
+ordered_certificate = certified(ordered_mixture)
+"""Certify by rows in the order of time."""
 
 
 def _nats(delta: float) -> float:

@@ -77,7 +77,6 @@ def certificate(
         size=size,
         independent_of="every choice made in training the model",
         assumptions=(ASSUMED.get(str(details.get("unit", "")), INDEPENDENT), KNOWN),
-        valid_after_looking=False,
         of_what=measure,
         details=details,
     )

@@ -64,17 +64,6 @@ def _log_capital(k: int, n: int, error: float, weights: NDArray[np.float64]) -> 
     return top + log_of(total(exp(single - top) * weights))
 
 
-@plain_numbers
-def mistakes_to_refute(n: int, error: float, delta: float) -> int:
-    """Count the mistakes among n rows from which on the capital is 1/delta; n + 1 if never.
-
-    >>> mistakes_to_refute(1000, 0.05, 0.05)
-    74
-    """
-    goal = -math.log(probability("delta", delta))
-    return _mistakes_to_reach(n, lambda k: log_capital(k, n, error) >= goal)
-
-
 def _mistakes_to_reach(n: int, enough: Callable[[int], bool]) -> int:
     """Find the number by halving, since the capital rises with the mistakes."""
     low, high = 0, positive_whole("n", n) + 1

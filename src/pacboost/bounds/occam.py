@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.certificate import Certificate, certified, from_inputs
 from pacboost.bounds.registry import bound
-from pacboost.bounds.search import examples_at_rate
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
@@ -64,9 +63,14 @@ def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
     theorem="Occam: R ≤ BinInv(k, n, δP), prior P of a vote with whole-number weights",
     reference="Langford 2005, with the prior of the quantised vote",
     subject="the quantised vote",
+    sample="all training rows, ties counted as errors",
+    independent_of="the base rules: bin edges, levels, kinds of columns and classes come from "
+    "rows set apart",
+    assumptions=("rows are drawn independently", "the quantised vote is the one deployed"),
+    valid_after_looking=True,
     loose=True,
     rounded=True,
-    again=lambda given, _: certificate(**given.inputs),  # type: ignore[has-type]
+    again=from_inputs,
 )
 def occam_bound(
     mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
@@ -78,20 +82,6 @@ def occam_bound(
     """
     counts(mistakes, n)
     return binomial_upper(mistakes, n, _price(base_rules, rules, bits, delta))
-
-
-@plain_numbers
-def examples_for_occam(
-    epsilon: float, delta: float, base_rules: int, rules: int, bits: int, rate: float = 0.0
-) -> int:
-    """Count the examples at which ⌈rate·n⌉ mistakes of the quantised vote give at most epsilon.
-
-    >>> examples_for_occam(0.1, 0.05, 1260, 20, 3, rate=0.05)
-    9009
-    """
-    return examples_at_rate(
-        lambda k, n: occam_bound(k, n, base_rules, rules, bits, delta), epsilon, rate
-    )
 
 
 @plain_numbers
@@ -153,32 +143,8 @@ def search(
     return sorted(pairs, key=lambda pair: pair.bound)
 
 
-@plain_numbers
-def certificate(
-    mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
-) -> Certificate:
-    """Certify a quantised vote on its own training rows.
-
-    >>> print(certificate(1000, 10_000, 1260, 20, 3, 0.05).claim)
-    The quantised vote is wrong on at most 15.98 % of new examples.
-    """
-    return Certificate.by(
-        "occam.occam_bound",
-        {
-            "mistakes": mistakes,
-            "n": n,
-            "base_rules": base_rules,
-            "rules": rules,
-            "bits": bits,
-            "delta": delta,
-        },
-        sample="all training rows, ties counted as errors",
-        size=n,
-        independent_of="the base rules: bin edges, levels, kinds of columns and classes come from "
-        "rows set apart",
-        assumptions=("rows are drawn independently", "the quantised vote is the one deployed"),
-        valid_after_looking=True,
-    )
+certificate = certified(occam_bound)
+"""Certify a quantised vote on its own training rows."""
 
 
 def _price(base_rules: int, rules: int, bits: int, delta: float) -> float:
@@ -197,6 +163,13 @@ def _bits(bits: int) -> None:
     theorem="R ≤ BinInv(k, n - d, delta·P), P the prior of kept rows, features and whole votes",
     reference="Littlestone and Warmuth 1986; Langford 2005; docs/proofs/compression.md",
     subject="the compressed vote",
+    size="rest",
+    independent_of="nothing but the way from kept rows and message to the vote",
+    assumptions=(
+        "rows are drawn independently from the distribution of new examples",
+        "they are all the rows that were looked at, none left out after a look",
+    ),
+    valid_after_looking=True,
     rounded=True,
     again=lambda given, _: vote_certificate(**given.inputs),  # type: ignore[has-type]
 )
@@ -229,23 +202,9 @@ def vote_certificate(
     >>> print(vote_certificate(0, 990, 1000, 4, 10, 3, 0.05).claim)
     The compressed vote is wrong on at most 10.14 % of new examples.
     """
+    inputs = {"mistakes": mistakes, "rest": rest, "n": n, "features": features, "rules": rules}
     return Certificate.by(
         "compression.vote_bound",
-        {
-            "mistakes": mistakes,
-            "rest": rest,
-            "n": n,
-            "features": features,
-            "rules": rules,
-            "bits": bits,
-            "delta": delta,
-        },
+        {**inputs, "bits": bits, "delta": delta},
         sample=f"the rows but the {n - rest} that give thresholds, ties counted as errors",
-        size=rest,
-        independent_of="nothing but the way from kept rows and message to the vote",
-        assumptions=(
-            "rows are drawn independently from the distribution of new examples",
-            "they are all the rows that were looked at, none left out after a look",
-        ),
-        valid_after_looking=True,
     )

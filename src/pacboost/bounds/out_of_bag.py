@@ -17,11 +17,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.certificate import Certificate, from_inputs
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.ledgers.ledger import Ledger
 from pacboost.ledgers.validation import OutOfBag
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability, share
 from pacboost.numerics.kl import kl_lower, kl_upper
@@ -30,12 +31,28 @@ from pacboost.numerics.percent import percent, percent_above
 # PAC-Bayes bounds on a weighted majority vote (docs/proofs/pac_bayes.md). Voters and the prior π
 # must be independent of the n rows that are counted; the votes ρ may be chosen on these very rows.
 
-FUNCTIONS = ("first_order_bound", "tandem_bound", "c_bound", "cantelli_bound")
-SUBJECT = "the weighted vote"
 OF_MEMBERS: Any = {
-    "subject": SUBJECT, "loose": True, "of": ("forest",), "again": lambda given, _: _again(given),
-}  # fmt: skip
+    "subject": "the weighted vote",
+    "sample": "rows no voter was trained on; out of bag, the fewest rows of a voter",
+    "independent_of": "the voters and the prior; the votes may depend on these rows",
+    "assumptions": ("rows are drawn independently", "bags are drawn by chance alone"),
+    "valid_after_looking": True,
+    "loose": True,
+    "of": ("forest",),
+}
 """What is known of the bounds by which bagged votes are certified."""
+
+
+def _again(given: Certificate, _: Ledger) -> Certificate:
+    """Certify a bagged vote again; what is said of its bags in words is bound by the digest."""
+    made = from_inputs(given, _)
+    return replace(
+        made,
+        sample=given.sample,
+        independent_of=given.independent_of,
+        assumptions=made.assumptions[:1],
+        details=given.details,
+    )
 
 
 @plain_numbers
@@ -52,6 +69,7 @@ def pac_bayes_kl_bound(gibbs: float, n: int, divergence: float, delta: float) ->
     "pac_bayes.first_order_bound",
     theorem="R ≤ 2L, PAC-Bayes-kl",
     reference="Seeger 2002; Maurer 2004",
+    again=_again,
     **OF_MEMBERS,
 )
 def first_order_bound(gibbs: float, n: int, divergence: float, delta: float) -> float:
@@ -67,6 +85,7 @@ def first_order_bound(gibbs: float, n: int, divergence: float, delta: float) -> 
     "pac_bayes.tandem_bound",
     theorem="R ≤ 4L₂, tandem loss",
     reference="Masegosa et al. 2020",
+    again=_again,
     **OF_MEMBERS,
 )
 def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> float:
@@ -84,8 +103,7 @@ def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> floa
     "pac_bayes.c_bound",
     theorem="R ≤ 1 - (1-2L)²/(1-2Dis)",
     reference="Germain et al. 2015, PAC-Bound 1",
-    subject=SUBJECT,
-    loose=True,
+    **OF_MEMBERS,
 )
 def c_bound(
     gibbs: float, disagreement: float, n: int, pairs: int, divergence: float, delta: float
@@ -99,9 +117,9 @@ def c_bound(
     >>> round(c_bound(0.2, 0.24, 36_000, 13_000, 0.0, 0.05), 4)
     0.3873
     """
-    upper = pac_bayes_kl_bound(gibbs, n, divergence, delta / 2)
-    budget = _budget(pairs, 2 * divergence, delta / 2)
-    lower = kl_lower(share("disagreement", disagreement), budget)
+    half = probability("delta", delta) / 2
+    upper = pac_bayes_kl_bound(gibbs, n, divergence, half)
+    lower = kl_lower(share("disagreement", disagreement), _budget(pairs, 2 * divergence, half))
     if upper >= 0.5 or lower >= 0.5:
         return 1.0
     return outward(1 - (1 - 2 * upper) ** 2 / (1 - 2 * lower) + 1e-15)
@@ -111,6 +129,7 @@ def c_bound(
     "pac_bayes.cantelli_bound",
     theorem="Chebyshev-Cantelli",
     reference="Wu et al. 2021",
+    again=_again,
     **OF_MEMBERS,
 )
 def cantelli_bound(
@@ -124,8 +143,9 @@ def cantelli_bound(
     >>> round(cantelli_bound(0.2, 0.08, 1000, 1000, 0.0, 0.05), 6)
     0.473326
     """
-    both = kl_upper(share("tandem", tandem), _budget(pairs, 2 * divergence, delta / 2))
-    single = kl_lower(share("gibbs", gibbs), _budget(n, divergence, delta / 2))
+    half = probability("delta", delta) / 2
+    both = kl_upper(share("tandem", tandem), _budget(pairs, 2 * divergence, half))
+    single = kl_lower(share("gibbs", gibbs), _budget(n, divergence, half))
     mu = cantelli_mu(single, both)
     return outward((both - 2 * mu * single + mu * mu + 1e-15) / (0.5 - mu) ** 2)
 
@@ -150,29 +170,7 @@ def vote_certificate(bound: str, **inputs: float) -> Certificate:
     >>> vote_certificate("tandem_bound", tandem=0.08, n=13_000, divergence=0.0, delta=0.05).claim
     'The weighted vote is wrong on at most 36.06 % of new examples.'
     """
-    if bound not in FUNCTIONS:
-        raise ParameterError(f"bound is {bound!r}; there are {', '.join(FUNCTIONS)}")
-    return Certificate.by(
-        f"pac_bayes.{bound}",
-        inputs,
-        sample="rows no voter was trained on; out of bag, the fewest rows of a voter",
-        size=int(inputs["n"]),
-        independent_of="the voters and the prior; the votes may depend on these rows",
-        assumptions=("rows are drawn independently", "bags are drawn by chance alone"),
-        valid_after_looking=True,
-    )
-
-
-def _again(given: Certificate) -> Certificate:
-    """Certify a bagged vote again; what is said of its bags in words is bound by the digest."""
-    made = vote_certificate(given.bound.removeprefix("pac_bayes."), **given.inputs)
-    return replace(
-        made,
-        sample=given.sample,
-        independent_of=given.independent_of,
-        assumptions=made.assumptions[:1],
-        details=given.details,
-    )
+    return Certificate.by(f"pac_bayes.{bound}", inputs)
 
 
 def _budget(n: int, divergence: float, delta: float) -> float:

@@ -31,6 +31,14 @@ class Bound:
     compute: Callable[..., float]
     theorem: str = ""
     reference: str = ""
+    sample: str = ""
+    """Which rows certify; names in braces stand for inputs."""
+    size: str = "n"
+    """The input that counts these rows."""
+    independent_of: str = ""
+    assumptions: tuple[str, ...] = ()
+    valid_after_looking: bool = False
+    of_what: str = "new examples"
     subject: str = "the classifier"
     """Who is wrong on so many examples."""
     end: str = ""

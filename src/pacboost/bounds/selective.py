@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
@@ -19,12 +20,20 @@ from pacboost.bounds.registry import bound
 from pacboost.bounds.wording import ANSWERED
 from pacboost.numerics.checks import plain_numbers, probability
 
+ANSWERS: Any = {
+    "sample": "held-out rows that are answered, ties counted as errors",
+    "assumptions": ("rows are drawn independently from the distribution of new examples",),
+    "of_what": ANSWERED,
+    "held_out": True,
+}
+"""What is known of the bounds by which answers are certified."""
+
 
 @bound(
     "selective.answered_error",
     theorem="P[wrong | answered] ≤ BinInv(k, n, delta/thresholds), for all thresholds at once",
     reference="Clopper and Pearson 1934; Geifman and El-Yaniv 2017",
-    held_out=True,
+    **ANSWERS,
 )
 def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     """Bound the error among the answered, after k mistakes on n answered rows; 1 if there are none.
@@ -42,7 +51,9 @@ def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     theorem="BinInv(k, n, delta) ≤ target at this threshold and all before it, tested in the "
     "order of their ranks",
     reference="Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
-    held_out=True,
+    independent_of="every choice made in training the classifier and its confidence; the target "
+    "error was fixed before them",
+    **ANSWERS,
 )
 def passed_error(k: int, n: int, delta: float, target: float) -> float:
     """Return the target error where k mistakes on n answered rows pass its test, else 1.
@@ -86,13 +97,8 @@ def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float)
     return Certificate.by(
         "selective.answered_error",
         {"k": k, "n": n, "delta": delta, "thresholds": thresholds},
-        sample="held-out rows that are answered, ties counted as errors",
-        size=n,
         independent_of="every choice made in training the classifier and its confidence"
         + (several if thresholds > 1 else "; the threshold was fixed before them"),
-        assumptions=("rows are drawn independently from the distribution of new examples",),
-        valid_after_looking=False,
-        of_what=ANSWERED,
         details={"threshold": threshold},
     )
 
@@ -112,13 +118,6 @@ def passed_certificate(
         "selective.passed_error",
         {"k": k, "n": n, "delta": delta, "target": target},
         delta=of,
-        sample="held-out rows that are answered, ties counted as errors",
-        size=n,
-        independent_of="every choice made in training the classifier and its confidence; the "
-        "target error was fixed before them",
-        assumptions=("rows are drawn independently from the distribution of new examples",),
-        valid_after_looking=False,
-        of_what=ANSWERED,
         details={"threshold": threshold},
     )
 

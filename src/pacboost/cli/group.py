@@ -117,16 +117,6 @@ class CommandError(click.ClickException):
         self.exit_code = exit_code  # type: ignore[misc]
 
 
-def the_answer_is_no() -> click.exceptions.Exit:
-    """Return the exception that ends a command whose answer is no, after it has said why."""
-    return click.exceptions.Exit(THE_ANSWER_IS_NO)
-
-
-def alarm() -> click.exceptions.Exit:
-    """Return the exception that ends a command after an alarm, once it has said which."""
-    return click.exceptions.Exit(ALARM)
-
-
 @contextmanager
 def _notes() -> Iterator[None]:
     """Show warnings as notes, without the lines of code that they come from."""

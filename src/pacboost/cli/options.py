@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from pacboost.numerics.described import described
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -68,24 +71,32 @@ seed = click.option(
     show_default=True,
     help="Seed of the random number generator.",
 )
-device = click.option(
-    "--device",
-    type=click.Choice(("cpu", "cuda", "auto")),
-    default="cpu",
-    show_default=True,
-    help="Where trees are grown: cuda is an NVIDIA GPU, and gives the same model.",
-)
 jobs = click.option(
     "--jobs", default=-1, show_default=True, help="Number of threads; -1 means all cores."
 )
-max_bins = click.option(
-    "--max-bins", default=255, show_default=True, help="Maximum number of bins per feature."
-)
-leaves = click.option(
-    "--leaves", type=int, help="Maximum number of leaves of a tree.  [default: 31]"
-)
 model_file = click.argument("model_path", metavar="MODEL", type=FILE)
 data_file = click.argument("data", type=FILE)
+
+
+FILTERING = "estimators.filtering.filter_boost.FilterBoostClassifier"
+STRONG = "estimators.strong.classifier.StrongClassifier"
+REGRESSOR = "estimators.boosting.regressor.BoostRegressor"
+
+
+def of_estimator(kind: str, parameter: str, *names: str, **more: Any) -> Decorator[Any]:
+    """Return the option for a parameter of an estimator, whose docstring describes it."""
+    name = f"--{parameter.replace('_', '-')}"
+    text = re.sub(
+        r"``([a-z_]+)``", lambda m: f"--{m[1].replace('_', '-')}", described(kind, parameter)
+    )
+    text = re.sub(r"; None(:| means)", "; default:", text.replace("``", ""))
+    text = re.sub(r"\bNone(:| means)", "Default:", text)
+    return click.option(*(names or (name,)), help=text, show_default=True, **more)
+
+
+device = of_estimator(STRONG, "device", type=click.Choice(("cpu", "cuda", "auto")), default="cpu")
+max_bins = of_estimator(REGRESSOR, "max_bins", default=255)
+leaves = of_estimator(REGRESSOR, "max_leaves", "--leaves", type=int)
 
 
 def output(help: str) -> Decorator[Any]:  # noqa: A002 - the name that click uses
@@ -206,25 +217,11 @@ filtering = together(
     click.option(
         "--filter", "filtering", is_flag=True, help="Boost by filtering, also from a CSV file."
     ),
-    click.option("--memory", help="Memory limit of the whole process, such as 2GB."),
-    click.option("--time", "time_limit", help="Time limit, such as 60s or 5m."),
-    click.option(
-        "--edge",
-        type=float,
-        help="The edge 1 - 2·error that the learner is assumed to have. The theorems are then "
-        "followed exactly: every round draws a new sample.",
-    ),
-    click.option(
-        "--sample-rows",
-        type=int,
-        help="Maximum number of rows kept at a time.  [default: 200000, or what --memory allows]",
-    ),
-    click.option(
-        "--checkpoint",
-        type=FILE,
-        help="Save the state of the run to this file from time to time and on Ctrl-C. If the file "
-        "exists, continue from it.",
-    ),
+    of_estimator(FILTERING, "memory"),
+    of_estimator(FILTERING, "time_limit", "--time", "time_limit"),
+    of_estimator(FILTERING, "edge", type=float),
+    of_estimator(FILTERING, "sample_rows", type=int),
+    of_estimator(FILTERING, "checkpoint", type=FILE),
     click.option(
         "--cluster",
         metavar="WHERE",

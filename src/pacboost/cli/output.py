@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from pacboost.bounds.certificate import Certificate
-    from pacboost.bounds.held_out import HeldOut
 
 
 def print_json(content: Any) -> None:
@@ -46,18 +45,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def certificate_sentence(
-    certificate: Certificate, held_out: HeldOut | None = None, names: Sequence[object] = ()
-) -> str:
-    """Return the sentence of a certificate, with its confidence if it may fail.
-
-    ``held_out`` holds what else was counted on its rows, ``names`` the classes.
-    """
-    from pacboost.bounds import estimates
-
-    return estimates.in_words(certificate, held_out, names)
 
 
 def bold(words: str) -> Text:
@@ -111,6 +98,14 @@ def print_parts(*parts: Any) -> None:
         console.print(Text(part) if isinstance(part, str) else part)
 
 
+def answer(as_json: bool, content: Any, *parts: Any) -> None:
+    """Print the content as JSON if that was asked for, else the tables and sentences."""
+    if as_json:
+        print_json(content)
+    else:
+        print_parts(*parts)
+
+
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """Show a status line on a terminal; call what is given to change its text."""
@@ -135,25 +130,11 @@ def report_model(
     model: Any, about: str, output: Path | None, *, as_json: bool, **more: Any
 ) -> None:
     """Print where the model is; or print everything as JSON."""
-    if as_json:
-        print_json({**model_content(model, about), **more, "model": output})
-    else:
+    if not as_json:
         report_saved(output)
-
-
-def report_saved(output: Path | None) -> None:
-    """Print where the model is."""
-    if output is None:
-        echo("The model was not saved: use --output to save it.")
-    else:
-        echo(f"The model is in {output}. For a report on it: pacboost report {output}")
-
-
-def model_content(model: Any, about: str) -> dict[str, Any]:
-    """Return the content of the JSON document about a fit."""
-    certificate = certificate_of(model)
-    ledger = model.ledger_
-    return {
+        return
+    certificate, ledger = certificate_of(model), model.ledger_
+    content = {
         "data": about,
         "estimator": type(model).__name__,
         "booster": ledger.booster,
@@ -165,14 +146,25 @@ def model_content(model: Any, about: str) -> dict[str, Any]:
         "sentence": sentence_of(model),
         "certificate": None if certificate is None else certificate.to_dict(),
     }
+    print_json({**content, **more, "model": output})
+
+
+def report_saved(output: Path | None) -> None:
+    """Print where the model is."""
+    if output is None:
+        echo("The model was not saved: use --output to save it.")
+    else:
+        echo(f"The model is in {output}. For a report on it: pacboost report {output}")
 
 
 def sentence_of(model: Any) -> str | None:
     """Return the sentence of a fitted model, if any theorem applies to it."""
+    from pacboost.bounds import estimates
+
     certificate = certificate_of(model)
     if certificate is None:
         return None
-    return certificate_sentence(certificate, model.model_.held_out, model.classes_.tolist())
+    return estimates.in_words(certificate, model.model_.held_out, model.classes_.tolist())
 
 
 def certificate_of(model: Any) -> Certificate | None:

@@ -25,14 +25,9 @@ from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.decisions.sets import plain_rows
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import read_examples
-from pacboost.estimators.inputs.parameters import (
-    callables,
-    draw_seed,
-    positive_integer,
-    progress_after,
-)
+from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
 from pacboost.learners.choose import as_learner
-from pacboost.numerics.checks import probability
+from pacboost.numerics.checks import positive_whole, probability
 from pacboost.parallel.cluster import Cluster, in_batches, joblib_cluster, send
 from pacboost.questions.compare import (
     Compared,
@@ -148,7 +143,7 @@ class Contest:
         self._choices = _named(boosters)
         self._learner = learner
         self._words = as_learner(learner, "learner").name
-        self._rounds = positive_integer("n_estimators", n_estimators)
+        self._rounds = positive_whole("n_estimators", n_estimators)
         self._delta, self._share = probability("delta", delta), probability("share", share)
         self._verbose = verbose
         seed = draw_seed(random_state)

@@ -91,7 +91,6 @@ def _estimator(model: Model) -> Any:
 
 
 def _setting(ledger: Ledger) -> dict[str, Any]:
-    """Return the parameter of a loss that its rounds remember."""
     name = {"quantile": "quantile", "huber": "alpha"}.get(ledger.booster)
     memory = ledger.rounds[-1].memory if ledger.rounds else []
     return {name: float(memory[0])} if name and memory else {}

@@ -57,8 +57,7 @@ def rounds(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
         raise LimitError(f"rounds {first} to {last} are asked for; ask for {AT_ONCE} at a time")
     run = session.run(spec)
     run.advance(last)
-    size = read_size(asked.get("surface", 0))
-    surface = session.surface(spec, size) if size and not why_flat(run) else None
+    surface = session.surface_asked(spec, asked)
     done = len(run.frames)
     shown = range(min(first, done + 1), min(last, done) + 1)
     return {
@@ -114,7 +113,13 @@ def described(run: LabRun, numbers: range, surface: Surface | None) -> list[dict
 
 def one_round(run: LabRun, frame: RoundFrame) -> dict[str, Any]:
     """Return everything about a round but its bounds."""
-    entry, bagging = frame.entry, isinstance(run, BagRun)
+    entry, bagging, test, wrong = (
+        frame.entry,
+        isinstance(run, BagRun),
+        run.points.test,
+        frame.wrong_test,
+    )
+    tested = None if wrong is None or test is None else interval(wrong, len(test[1]))
     return {
         "number": entry.number, "rule": entry.rule, "own": frame.own,
         "shape": shape_of(frame.rule), "error": entry.error, "edge": entry.edge,
@@ -125,17 +130,9 @@ def one_round(run: LabRun, frame: RoundFrame) -> dict[str, Any]:
         "agree": i8(frame.agree), "margins": f32(frame.margins),
         "margin_cdf": f32(cumulated(frame.margins)),
         "heaviest": heaviest(frame.weights, run.points.ids),
-        "test": _tested(run, frame.wrong_test),
+        "test": tested,
         "votes": frame.votes.tolist() if run.revised else None, "seconds": entry.seconds,
     }  # fmt: skip
-
-
-def _tested(run: LabRun, wrong: int | None) -> dict[str, Any] | None:
-    return (
-        None
-        if wrong is None or run.points.test is None
-        else interval(wrong, len(run.points.test[1]))
-    )
 
 
 def interval(wrong: int, n: int) -> dict[str, Any]:
@@ -173,7 +170,8 @@ def edges(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     assert sample.bins is not None
     units = np.rint(weights * 2**52).astype(np.int64)
     total = int(units.sum())
-    features, best = [], None
+    features: list[dict[str, Any]] = []
+    best: dict[str, Any] | None = None
     for j in range(sample.table.n_columns):
         signed = stump_edges(sample, units, y, j)[:-1] / total
         cuts = sample.bins.thresholds[j].astype(np.float64)
@@ -186,17 +184,13 @@ def edges(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
             }
         )  # fmt: skip
         if signed.size and (best is None or np.abs(signed).max() > best["edge"] + 1e-12):
-            best = _best(j, signed, cuts)
+            place = int(np.abs(signed).argmax())
+            edge = float(abs(signed[place]))
+            best = {
+                "feature": j, "threshold": float(cuts[place]),
+                "above": 1 if signed[place] >= 0 else -1, "error": (1 - edge) / 2, "edge": edge,
+            }  # fmt: skip
     return {"number": number, "features": features, "best": best, "guess": 0.5}
-
-
-def _best(feature: int, signed: Doubles, cuts: Doubles) -> dict[str, Any]:
-    place = int(np.abs(signed).argmax())
-    edge = float(abs(signed[place]))
-    return {
-        "feature": feature, "threshold": float(cuts[place]),
-        "above": 1 if signed[place] >= 0 else -1, "error": (1 - edge) / 2, "edge": edge,
-    }  # fmt: skip
 
 
 def _before(session: LabSession, asked: Mapping[str, Any]) -> tuple[LabRun, int, Doubles]:
@@ -223,8 +217,7 @@ def weigh(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
         why = "this rule is no better than guessing: its weighted error is ½"
         return {"allowed": False, "why": why, "round": None, "run": spec.plain()}
     last = len(tried.frames) if tried.restarted else number
-    size = read_size(asked.get("surface", 0))
-    surface = session.surface(spec, size) if size and not why_flat(tried) else None
+    surface = session.surface_asked(spec, asked)
     shown = described(tried, range(last, last + 1), surface)[0]
     return {"allowed": True, "why": "", "round": shown, "run": spec.plain()}
 

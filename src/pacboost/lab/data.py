@@ -91,13 +91,14 @@ def make_points(spec: Mapping[str, Any], files: Shelf) -> Points:
     kind = spec.get("kind")
     if kind not in KINDS:
         raise ParameterError(f"kind is {kind!r}; it may be {', '.join(KINDS)}")
-    made = {"csv": _csv, "points": _painted, "lecture": _toy, "toy": _toy}.get(kind)
-    if made is not None:
-        points = made(spec, files)
-    elif kind == "long_servedio":
-        points = _long_servedio(spec)
+    if kind == "csv":
+        points = _csv(spec, files)
+    elif kind == "points":
+        points = _plain(np.empty((0, 2)), np.empty(0, dtype=np.int64))
+    elif kind in ("lecture", "toy"):
+        points = _plain(*(lecture_points() if kind == "lecture" else ten_points()))
     else:
-        points = _drawn(spec)
+        points = _long_servedio(spec) if kind == "long_servedio" else _drawn(spec)
     return _edited(points, mapping("edits", spec.get("edits", {})))
 
 
@@ -109,26 +110,20 @@ def _drawn(spec: Mapping[str, Any]) -> Points:
     else:
         X, y = world.draw(n, seed)
         flipped = world.truth(X) != y
+
+    def more(rows: int, offset: int) -> tuple[Doubles, Whole]:
+        X, y = world.draw(rows, seed + offset)
+        return X, y.astype(np.int64)
+
     return Points(
         X, y.astype(np.int64), np.arange(n), n, X, flipped, ("x0", "x1"),
-        test=_of_signs(*world.draw(TEST_ROWS, seed + TEST_SEED)),
-        truth=_of_signs(*world.draw(TRUTH_ROWS, seed + TRUTH_SEED)),
+        test=more(TEST_ROWS, TEST_SEED), truth=more(TRUTH_ROWS, TRUTH_SEED),
     )  # fmt: skip
 
 
-def _of_signs(X: Doubles, y: NDArray[Any]) -> tuple[Doubles, Whole]:
-    return X, y.astype(np.int64)
-
-
-def _toy(spec: Mapping[str, Any], files: Shelf) -> Points:
-    X, y = lecture_points() if spec["kind"] == "lecture" else ten_points()
-    return Points(X, y, np.arange(10), 10, X, np.zeros(10, dtype=np.bool_), ("x0", "x1"))
-
-
-def _painted(spec: Mapping[str, Any], files: Shelf) -> Points:
-    none = np.empty((0, 2))
-    signs = np.empty(0, dtype=np.int64)
-    return Points(none, signs, signs, 0, none, np.empty(0, dtype=np.bool_), ("x0", "x1"))
+def _plain(X: Doubles, y: Whole) -> Points:
+    n = len(y)
+    return Points(X, y, np.arange(n), n, X, np.zeros(n, dtype=np.bool_), ("x0", "x1"))
 
 
 def _long_servedio(spec: Mapping[str, Any]) -> Points:

@@ -26,7 +26,6 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.lab.choices import make_booster, make_learner
 from pacboost.lab.data import Points
 from pacboost.lab.spec import MOST_ROUNDS, RunSpec
-from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.numerics.exact import wrong_margins
 from pacboost.samples.sample import Sample, unlabelled
@@ -201,10 +200,10 @@ class BoostRun(LabRun):
     def __init__(
         self, spec: RunSpec, points: Points, forced: dict[int, Hypothesis] | None = None
     ) -> None:
-        booster, learner = spec.current
-        self.forced = dict(forced or {})
+        booster, learner = make_booster(spec.current[0]), make_learner(spec.current[1])
+        rules: dict[int, Any] = {**(forced or {}), **spec.own_rules}
         self.model = BoostClassifier(
-            make_booster(booster), self._learner(spec, learner), early_stopping=False,
+            booster, Scripted(rules, learner) if rules else learner, early_stopping=False,
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
         work = self.model._prepare(points.X, points.y, None, None, None)
@@ -216,24 +215,13 @@ class BoostRun(LabRun):
         self.revised = self.booster.revises
         super().__init__(spec, points)
 
-    def _learner(self, spec: RunSpec, choice: Any) -> Learner:
-        learner = make_learner(choice)
-        after = spec.changes[-1].after if spec.changes else 0
-        own = {
-            number: (rule.feature, rule.threshold, rule.above)
-            for number, rule in spec.rules
-            if number > after
-        }
-        rules: dict[int, Any] = {**self.forced, **own}
-        return Scripted(rules, learner) if rules else learner
-
     @property
     def stopped(self) -> str:
         """The reason that the loop gives."""
         return self.run.stopped
 
     def _step(self) -> bool:
-        weights = self._distribution()
+        weights = self.next_weights()
         if weights is None:
             return False
         done = next(self._rounds, None)
@@ -245,9 +233,12 @@ class BoostRun(LabRun):
             weights = np.full(self.sample.n_rows, 1 / self.sample.n_rows)
         vote = self.run.vote()
         rule = done.hypothesis
-        total = self._total(vote)
+        if self.revised or not self.frames:  # revised votes have to be added up again
+            total = norm(vote)
+        else:
+            total = self.frames[-1].total + largest(vote.hypotheses[-1], vote.votes[-1])
         agree = np.sign(rule.values[rule.cells(self.sample)][:, 0] * self.points.y)
-        after = self._distribution()
+        after = self.next_weights()
         self.frames.append(
             RoundFrame(
                 entry=done.entry,
@@ -264,21 +255,11 @@ class BoostRun(LabRun):
         )
         return True
 
-    def _total(self, vote: Vote) -> float:
-        """Return the sum of the largest votes; only revised ones have to be added up again."""
-        if self.revised or not self.frames:
-            return norm(vote)
-        return self.frames[-1].total + largest(vote.hypotheses[-1], vote.votes[-1])
-
-    def _distribution(self) -> Doubles | None:
+    def next_weights(self) -> Doubles | None:
         """Return the weights of the next round as shares; None where nothing weighs anything."""
         weights = self.run.weights
         total = int(weights.sum())
         return None if total == 0 else weights / total
-
-    def next_weights(self) -> Doubles | None:
-        """Return what the booster would ask the next rule for."""
-        return self._distribution()
 
     def ledger(self, rounds: int) -> Ledger:
         """Return the loop's record, cut after so many rounds."""

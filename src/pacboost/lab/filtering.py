@@ -15,10 +15,10 @@ from pacboost.boosters.choose import as_booster
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.lab.answers import interval
-from pacboost.lab.choices import Knob, knob_values, make_learner, world_of
+from pacboost.lab.choices import knob_values, make_learner, read_knobs, world_of
 from pacboost.lab.data import TRUTH_ROWS, TRUTH_SEED
 from pacboost.lab.session import LabSession
-from pacboost.lab.spec import choice, mapping, number, whole
+from pacboost.lab.spec import Knob, choice, mapping, number, whole
 from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.exact import wrong_margins
 from pacboost.theory import needs
@@ -30,7 +30,6 @@ from pacboost.theory.sampling import WorldOracle
 
 POINTS = 16
 UNITS = ("examples", "rounds", "draws", "runs")
-WHOLE = ("rows", "dimension", "dimensions", "features", "size", "domain", "rounds")
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def plan(asked: Mapping[str, Any]) -> dict[str, Any]:
     if name not in ASKED:
         raise ParameterError(f"question is {name!r}; it may be {', '.join(ASKED)}")
     question = ASKED[name]
-    values = _values(question, mapping("values", asked.get("values", {})))
+    values = read_knobs(question.fields, mapping("values", asked.get("values", {})))
     along = asked.get("along")
     if along is not None and along not in question.along:
         raise ParameterError(f"along is {along!r}; it may be {', '.join(question.along)}")
@@ -112,17 +111,6 @@ def described(found: Plan, unit: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _values(question: Question, given: Mapping[str, Any]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for knob in question.fields:
-        own = given.get(knob.name, knob.default)
-        if knob.name in WHOLE:
-            found[knob.name] = whole(knob.name, own, int(knob.low), int(knob.high))
-        else:
-            found[knob.name] = number(knob.name, own, knob.low, knob.high)
-    return found
-
-
 @lru_cache(maxsize=2048)
 def _answer(name: str, values: tuple[tuple[str, float], ...], *, simulated: bool = True) -> Plan:
     """Answer once; on a curve without the simulation, which takes longest."""
@@ -137,13 +125,17 @@ def _curve(
 ) -> dict[str, Any]:
     """Answer the question for several values of one knob; None where it has no answer."""
     knob = next(own for own in question.fields if own.name == along)
+    spread = np.geomspace if knob.low > 0 else np.linspace
+    values_along = spread(knob.low, knob.high, POINTS)
+    places: list[float] = [float(f"{place:.4g}") for place in values_along]
+    if knob.whole:
+        places = [int(place) for place in np.unique(np.rint(values_along))]
     numbers: list[int | None] = []
     lower: list[int | None] = []
-    places = _places(knob)
     for place in places:
         try:
-            own = tuple(sorted({**values, along: place}.items()))
-            found = _answer(name, own, simulated=False)
+            point = tuple(sorted({**values, along: place}.items()))
+            found = _answer(name, point, simulated=False)
         except PacboostError:
             numbers.append(None)
             lower.append(None)
@@ -151,16 +143,6 @@ def _curve(
         numbers.append(getattr(found, question.unit))
         lower.append(found.lower)
     return {"name": along, "values": places, "numbers": numbers, "lower": lower}
-
-
-def _places(knob: Knob) -> list[float]:
-    if knob.low > 0:
-        places = np.geomspace(knob.low, knob.high, POINTS)
-    else:
-        places = np.linspace(knob.low, knob.high, POINTS)
-    if knob.name in WHOLE:
-        return [int(place) for place in np.unique(np.rint(places))]
-    return [float(f"{place:.4g}") for place in places]
 
 
 BOOSTERS = ("logit", "measure", "smooth", "mada")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pacboost.lab.choices import booster_code, knob_values, learner_code
+from pacboost.lab.choices import code_of, knob_values
 from pacboost.lab.data import TEST_ROWS, TEST_SEED
 from pacboost.lab.engine import LabRun
 from pacboost.lab.session import LabSession, check_done
@@ -110,7 +110,7 @@ def _edits(data: Mapping[str, Any], base: int) -> Lines:
 def _model(spec: RunSpec, rounds: int) -> tuple[Lines, Lines]:
     """Return the imports and the lines that fit, one fit for every change of booster or learner."""
     if spec.method == "bagging":
-        imported, learner = learner_code(spec.learner)
+        imported, learner = code_of("learner", spec.learner)
         made = f"BaggingClassifier({learner}, {rounds}, random_state={spec.seed})"
         return ["from pacboost import BaggingClassifier", imported], [f"model = {made}.fit(X, y)"]
     chain = [spec]
@@ -132,16 +132,10 @@ def _model(spec: RunSpec, rounds: int) -> tuple[Lines, Lines]:
 
 
 def _fit(spec: RunSpec, rounds: int, *, keeps: bool) -> tuple[Lines, str]:
-    (own_import, booster), (more, learner) = (
-        booster_code(spec.current[0]), learner_code(spec.current[1]),
-    )  # fmt: skip
-    imports = [own_import, more]
-    after = spec.changes[-1].after if spec.changes else 0
-    own = {
-        number: (rule.feature, rule.threshold, rule.above)
-        for number, rule in spec.rules
-        if after < number
-    }
+    kinds = zip(("booster", "learner"), spec.current, strict=True)
+    (first, booster), (second, learner) = (code_of(what, choice) for what, choice in kinds)
+    imports = [first, second]
+    own = spec.own_rules
     if own or keeps:
         imports += ["from pacboost.theory.learners import Scripted"]
         rules = repr(own) if not keeps else f"{{**rules, **{own!r}}}" if own else "rules"

@@ -16,7 +16,7 @@ from pacboost.errors import NotCertified, PacboostError
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.lab import answers, filtering, instruments, reproduce
 from pacboost.lab.answers import interval
-from pacboost.lab.choices import KINDS, described
+from pacboost.lab.choices import KINDS, LEARNERS, OFFERS
 from pacboost.lab.engine import BagRun, BoostRun, LabRun
 from pacboost.lab.files import MOST_BYTES
 from pacboost.lab.reproduce import code, fitted
@@ -166,7 +166,6 @@ def _forbidden(run: LabRun, done: int, delta: float) -> Certificate:
 
 def catalog(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Describe everything that can be chosen."""
-    boosters, learners = described()
     return {
         "version": __version__,
         "data": [
@@ -176,8 +175,8 @@ def catalog(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
             }
             for name, kind in KINDS.items()
         ],
-        "boosters": boosters,
-        "learners": learners,
+        "boosters": [offer.plain(name) for name, offer in OFFERS.items()],
+        "learners": [offer.plain(name) for name, offer in LEARNERS.items()],
         "plans": [question.plain(name) for name, question in filtering.ASKED.items()],
         "filtering": {"boosters": list(filtering.BOOSTERS), "learners": ["stump", "tree"]},
         "limits": {

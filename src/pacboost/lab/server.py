@@ -32,8 +32,12 @@ def serve(
     say: Callable[[str], None] = lambda words: None,
 ) -> None:
     """Serve the lab until Ctrl-C."""
-    uvicorn = _uvicorn()
-    from pacboost.lab.app import Lab
+    try:
+        import uvicorn
+
+        from pacboost.lab.app import Lab
+    except ImportError as problem:
+        raise PacboostError(MISSING) from problem
 
     files, boot = opened(data, target)
     with listening(port) as listener:
@@ -93,16 +97,6 @@ def warm_up() -> None:
     rounds(LabSession(), {"run": {"data": {"kind": "lecture"}}, "from": 1, "to": 3, "surface": 16})
 
 
-def _uvicorn() -> Any:
-    try:
-        import starlette
-        import uvicorn
-    except ImportError as problem:
-        raise PacboostError(MISSING) from problem
-    assert starlette
-    return uvicorn
-
-
 # The files of the page: plain HTML, CSS and modules, as they lie in the package.
 
 TYPES = {
@@ -134,8 +128,8 @@ def _modules() -> list[str]:
     return sorted(file.name for file in _folder().iterdir() if file.name.endswith(".js"))
 
 
-def _template() -> str:
-    return (_folder() / "index.html").read_text(encoding="utf-8")
+def _text(name: str) -> str:
+    return (_folder() / name).read_text(encoding="utf-8")
 
 
 def import_map(addresses: dict[str, str], nonce: str = "") -> str:
@@ -148,7 +142,7 @@ def import_map(addresses: dict[str, str], nonce: str = "") -> str:
 def html_page(nonce: str) -> str:
     """Return the page, with the map of its modules."""
     addresses = {name: f"/page/{name}" for name in _modules()}
-    return _template().replace(IMPORT_MAP, import_map(addresses, nonce))
+    return _text("index.html").replace(IMPORT_MAP, import_map(addresses, nonce))
 
 
 @cache
@@ -163,14 +157,10 @@ def whole_page(recording: object) -> str:
     Modules become addresses that hold their own text; ``<`` is written as an escape, so that
     nothing in the recording can end the script.
     """
-    text = _template()
+    text = _text("index.html")
     held = json.dumps(recording, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     script = f'<script type="application/json" id="recording">{held}</script>'
     addresses = {name: _inline_script(name) for name in _modules()}
     text = text.replace(IMPORT_MAP, import_map(addresses) + script)
-    text = STYLE.sub(lambda found: f"<style>{_style(found.group(1))}</style>", text)
+    text = STYLE.sub(lambda found: f"<style>{_text(found.group(1))}</style>", text)
     return text.replace(MAIN, '<script type="module">import "lab/main.js";</script>')
-
-
-def _style(name: str) -> str:
-    return (_folder() / name).read_text(encoding="utf-8")

@@ -153,6 +153,11 @@ class LabSession:
         after = spec.changes[-1].after
         return BoostRun(spec, points, forced_rules(self.run(spec.parent), after))
 
+    def surface_asked(self, spec: RunSpec, asked: Mapping[str, Any]) -> Surface | None:
+        """Return the grid of a run, if one is asked for and can be drawn."""
+        size = read_size(asked.get("surface", 0))
+        return self.surface(spec, size) if size and not why_flat(self.run(spec)) else None
+
     def surface(self, spec: RunSpec, size: int) -> Surface:
         """Return the grid of a run."""
         key = (spec.key, size)
@@ -160,12 +165,6 @@ class LabSession:
         if key not in self._surfaces or self._surfaces[key].run is not run:
             self._surfaces[key] = Surface(run, size)
         return self._surfaces[key]
-
-    def forget(self) -> None:
-        """Drop all runs, as if the server had just begun."""
-        self._points.clear()
-        self._runs.clear()
-        self._surfaces.clear()
 
 
 def check_done(run: LabRun, rounds: int) -> None:

@@ -114,6 +114,16 @@ class RunSpec:
             booster, learner = change.booster or booster, change.learner or learner
         return booster, learner
 
+    @property
+    def own_rules(self) -> dict[int, tuple[int, float, int]]:
+        """The rules of one's own after the last change, by the number of their rounds."""
+        after = self.changes[-1].after if self.changes else 0
+        return {
+            number: (rule.feature, rule.threshold, rule.above)
+            for number, rule in self.rules
+            if number > after
+        }
+
 
 def digest(content: Any) -> str:
     """Return a short name of what JSON can hold."""
@@ -239,35 +249,42 @@ def _short(given: Any) -> str:
     return words if len(words) <= 60 else f"{words[:57]}…"
 
 
-# A parameter of a booster or a learner that the page may set.
-
-
 @dataclass(frozen=True)
-class Parameter:
-    """A parameter that the page may set."""
+class Knob:
+    """What the page may set: a parameter of a booster or learner, of data, or of a plan."""
 
     name: str
-    default: Any
     about: str
+    default: Any
     low: float = 0.0
     high: float = 1.0
-    kind: str = "number"
+    step: float | None = None
+    """From 1 on, values are whole numbers."""
     choices: tuple[str, ...] = ()
+    limits: tuple[int, int] | None = None
+    """What a link may say, if that is more than the slider does."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether values are whole numbers."""
+        return self.step is not None and self.step >= 1
 
     def plain(self) -> dict[str, Any]:
         """Describe it to the page."""
-        found = {"name": self.name, "default": self.default, "kind": self.kind, "about": self.about}
-        if self.kind == "choice":
-            return {**found, "choices": list(self.choices)}
-        return {**found, "min": self.low, "max": self.high}
+        known = {"name": self.name, "default": self.default, "about": self.about}
+        if self.choices:
+            return {**known, "kind": "choice", "choices": list(self.choices)}
+        known |= {"kind": "whole" if self.whole else "number", "min": self.low, "max": self.high}
+        return known if self.step is None else {**known, "step": self.step}
 
     def read(self, given: Any) -> Any:
         """Check a value."""
-        if self.kind == "choice":
+        if self.choices:
             if given not in self.choices:
                 allowed = ", ".join(self.choices)
                 raise ParameterError(f"{self.name} is {given!r}; it may be {allowed}")
             return given
-        if self.kind == "whole":
-            return whole(self.name, given, int(self.low), int(self.high))
-        return number(self.name, given, self.low, self.high)
+        low, high = self.limits or (self.low, self.high)
+        if self.whole:
+            return whole(self.name, given, int(low), int(high))
+        return number(self.name, given, low, high)

@@ -9,6 +9,7 @@ two numbers ("sigmoid"), or any steps ("isotonic"); so rows of two classes keep 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,15 +71,6 @@ class Sigmoid:
         with np.errstate(over="ignore"):  # an infinite exponent has a probability, 0 or 1
             return np.asarray(sigmoid(self.slope * scores + self.offset))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Both numbers by name."""
-        return {"slope": self.slope, "offset": self.offset}
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Sigmoid:
-        """Read what ``to_dict`` wrote."""
-        return cls(float(content["slope"]), float(content["offset"]))
-
     @classmethod
     def fit(cls, rows: Pooled) -> Sigmoid:
         """Choose by Platt's method (Probabilistic outputs for support vector machines, 1999).
@@ -91,7 +83,9 @@ class Sigmoid:
         >>> Sigmoid.fit(one_in_four).at(np.array([0.0])).round(3)
         array([0.281])
         """
-        wanted = _smoothed(rows)
+        ones, zeros = rows.positive, rows.weights - rows.positive
+        high, low = (total(ones) + 1) / (total(ones) + 2), 1 / (total(zeros) + 2)
+        wanted = ones * high + zeros * low
         low, high = rows.scores[0], rows.scores[-1]
         centre, half = low / 2 + high / 2, high / 2 - low / 2
         mean = total(wanted) / total(rows.weights)
@@ -126,15 +120,6 @@ class Isotonic:
         k = np.searchsorted(knots, x, side="right") - 1
         return np.asarray(np.clip(slopes[k] * (x - knots[k]) + heights[k], 0.0, 1.0))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Both lists by name."""
-        return {"knots": list(self.knots), "heights": list(self.heights)}
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Isotonic:
-        """Read what ``to_dict`` wrote."""
-        return cls(tuple(map(float, content["knots"])), tuple(map(float, content["heights"])))
-
     @classmethod
     def fit(cls, rows: Pooled) -> Isotonic:
         """Choose the rising heights of least squares (Zadrozny and Elkan, 2002).
@@ -148,14 +133,6 @@ class Isotonic:
         level = np.concatenate([[False], np.diff(heights) == 0, [False]])
         ends = ~(level[:-1] & level[1:])  # inside a level stretch there is nothing to remember
         return cls(tuple(rows.scores[ends].tolist()), tuple(heights[ends].tolist()))
-
-
-def _smoothed(rows: Pooled) -> Doubles:
-    """Return the weight times the smoothed target of each distinct score."""
-    ones, zeros = rows.positive, rows.weights - rows.positive
-    high, low = (total(ones) + 1) / (total(ones) + 2), 1 / (total(zeros) + 2)
-    wanted: Doubles = ones * high + zeros * low
-    return wanted
 
 
 def _newton(u: Doubles, mass: Doubles, wanted: Doubles, level: float) -> tuple[float, float]:
@@ -277,7 +254,7 @@ class Calibration:
         """Everything as plain objects that JSON knows."""
         if self.slope is not None:
             return {"method": self.method, "slope": self.slope}
-        return {"method": self.method, "curves": [curve.to_dict() for curve in self.curves]}
+        return {"method": self.method, "curves": [dict(vars(curve)) for curve in self.curves]}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Calibration:
@@ -288,13 +265,21 @@ class Calibration:
                 if not 0 <= slope < np.inf:
                     raise ValueError(f"its slope is {slope}")
                 return cls(TEMPERATURE, (), slope)
-            kind = METHODS[content["method"]]
-            curves = tuple(kind.from_dict(curve) for curve in content["curves"])
+            read = float if content["method"] == "sigmoid" else _floats
+            kind: Any = METHODS[content["method"]]
+            curves = tuple(
+                kind(**{name: read(value) for name, value in curve.items()})
+                for curve in content["curves"]
+            )
             if not curves:
                 raise ValueError("it has no curves")
         except (KeyError, TypeError, ValueError) as problem:
             raise DataError(f"this is not a calibration: {problem!r}") from problem
         return cls(content["method"], curves)
+
+
+def _floats(values: Iterable[float]) -> tuple[float, ...]:
+    return tuple(map(float, values))
 
 
 def fit(
@@ -319,7 +304,15 @@ def fit(
     values, classes, mass = _held_out(scores, labels, weights)
     if method == TEMPERATURE:
         return Calibration(method, (), fit_slope(_matrix(values), classes, mass))
-    _refuse_absent(classes, 2 if values.ndim == 1 else values.shape[1])
+    count = 2 if values.ndim == 1 else values.shape[1]
+    present = np.unique(classes)
+    absent = np.setdiff1d(np.arange(count), present)
+    if absent.size:
+        raise DataError(
+            f"the held-out rows are of {present.size} of {count} classes, none of class "
+            f"{absent[0]}; a curve needs rows of every class: hold out more rows, class by class, "
+            "or take 'temperature'"
+        )
     chosen = METHODS[method]
     if values.ndim == 1:
         return Calibration(method, (chosen.fit(pool(values, classes == 1, mass)),))
@@ -384,17 +377,6 @@ def _held_out(
             "are needed: hold out more rows, or do not calibrate"
         )
     return values, classes, mass * (mass.size / total(np.sort(mass)))
-
-
-def _refuse_absent(classes: NDArray[np.int64], count: int) -> None:
-    present = np.unique(classes)
-    absent = np.setdiff1d(np.arange(count), present)
-    if absent.size:
-        raise DataError(
-            f"the held-out rows are of {present.size} of {count} classes, none of class "
-            f"{absent[0]}; a curve needs rows of every class: hold out more rows, class by class, "
-            "or take 'temperature'"
-        )
 
 
 def _matrix(values: Doubles) -> Doubles:

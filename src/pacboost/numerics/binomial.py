@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -65,6 +66,7 @@ def binomial_lower(k: int, n: int, log_inverse_delta: float) -> float:
     return max(math.nextafter(value * (1 - OUTWARD), 0.0), 0.0)
 
 
+@lru_cache(2**14)
 def _above(k: int, n: int, log_inverse: float) -> float:
     """The p with P[Bin(n, p) ≤ k] = exp(-log_inverse), for k < n."""
     if log_inverse < math.log(2):  # the other tail is the small one
@@ -79,6 +81,7 @@ def _above(k: int, n: int, log_inverse: float) -> float:
     return p
 
 
+@lru_cache(2**14)
 def _below(k: int, n: int, log_inverse: float) -> float:
     """The p with P[Bin(n, p) ≥ k] = exp(-log_inverse), for k > 0."""
     if log_inverse < math.log(2):

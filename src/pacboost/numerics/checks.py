@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from numbers import Integral, Real
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from pacboost.errors import ParameterError
 
@@ -65,6 +65,20 @@ def whole(name: str, value: object, least: int = 0) -> int:
 def positive_whole(name: str, value: object) -> int:
     """Check a whole number, 1 or more."""
     return whole(name, value, 1)
+
+
+def integer(name: str, value: Any) -> int:
+    """Check a whole number of any sign."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ParameterError(f"{name} is {value!r}; it must be a whole number")
+    return int(value)
+
+
+def real_number(name: str, value: Any) -> Any:
+    """Check a number of any kind."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(f"{name} is {value!r}; it must be a number")
+    return value
 
 
 def counts(k: object, n: object) -> tuple[int, int]:

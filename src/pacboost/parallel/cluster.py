@@ -35,9 +35,7 @@ from pacboost.parallel.remote_task import (
     versions,
     worker_name,
 )
-from pacboost.parallel.tasks import Tasks
 
-Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 TIMEOUT = 300.0
@@ -52,7 +50,7 @@ RESTART = (
 )
 
 
-class Cluster(Tasks):
+class Cluster:
     """The workers that a Dask client knows."""
 
     def __init__(self, client: Any, timeout: float | None = None) -> None:
@@ -103,7 +101,6 @@ class Cluster(Tasks):
 
     @property
     def address(self) -> str:
-        """Where the scheduler is."""
         scheduler = getattr(self.client, "scheduler", None)
         return str(getattr(scheduler, "address", "that is closed"))
 
@@ -122,17 +119,14 @@ class Cluster(Tasks):
         """How many tasks can be done at the same time."""
         return max(1, sum(n for own, n in self.workers().items() if own not in self.unusable))
 
-    def map(self, task: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
-        """Keep workers busy while results are used: at most two tasks are open for every thread.
-
-        When results are no longer wanted, tasks that have not begun are dropped.
-        """
-        return self.each(task, ((block,) for block in blocks))
-
     def each(
         self, function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]
     ) -> Iterator[Result]:
-        """Do what ``map`` does, with a function of several arguments, some perhaps shared."""
+        """Call a function with arguments, some perhaps shared; give the results in their order.
+
+        Workers are kept busy while results are used: at most two tasks are open for every thread.
+        When results are no longer wanted, tasks that have not begun are dropped.
+        """
         open_jobs, ahead = deque[Job[Result]](), 2 * self.threads
         for given in arguments:
             open_jobs.append(self.submit(function, *given))
@@ -148,6 +142,10 @@ class Cluster(Tasks):
     def share(self, make: Callable[..., Result], *given: Any) -> Shared[Result]:
         """Have something made on a worker that several tasks need."""
         return Shared(self, make, given)
+
+    def share_value(self, value: Result) -> Shared[Result]:
+        """Have a value on workers: it is sent once, and they pass it on to each other."""
+        return Shared(self, _same, (value,))
 
     def start(self, function: Callable[..., Any], given: tuple[Any, ...], avoid: Avoided) -> Any:
         """Submit a task to any worker but some; give its future."""
@@ -169,12 +167,11 @@ class Cluster(Tasks):
             if found:
                 return found
             if time.monotonic() >= end:
-                raise ClusterError(f"no worker is left: {self._reasons(avoid)}. {RESTART}")
+                reasons = (
+                    f"{own} ({self.unusable.get(own, 'was tried')})" for own in sorted(avoid)
+                )
+                raise ClusterError(f"no worker is left: {', '.join(reasons)}. {RESTART}")
             time.sleep(0.2)
-
-    def _reasons(self, avoid: Avoided) -> str:
-        said = (f"{worker} ({self.unusable.get(worker, 'was tried')})" for worker in sorted(avoid))
-        return ", ".join(said)
 
     def wait(self, future: Any, seconds: float, *, strict: bool = True) -> Outcome | None:
         """Wait for the outcome of a task; None if it does not come in time."""
@@ -214,7 +211,6 @@ class Cluster(Tasks):
             raise self._lost() from problem
 
     def _explained(self, problem: Any) -> ClusterError:
-        """Return why a task did not run."""
         if isinstance(problem, self._dask.KilledWorker):
             where = getattr(problem.last_worker, "address", problem.last_worker)
             return ClusterError(
@@ -253,7 +249,7 @@ class Cluster(Tasks):
         seconds = min(PING, self.timeout)
         try:
             said = self.client.sync(
-                self.client._run, _here, workers=[worker], callback_timeout=seconds
+                self.client._run, worker_name, workers=[worker], callback_timeout=seconds
             )
         except Exception as problem:  # whatever the reason, it gave no answer
             problem.__traceback__ = None
@@ -264,10 +260,6 @@ class Cluster(Tasks):
         """Return the worker that has been given a task; None if none has."""
         processing: dict[str, Any] = self._ask("processing", workers=None)
         return next((own for own, keys in processing.items() if future.key in keys), None)
-
-
-def _here() -> bool:
-    return True
 
 
 # Tasks on a cluster that do several small things each: a task costs its scheduler a millisecond.
@@ -361,11 +353,11 @@ def send(cluster: Cluster, thing: Any, what: str) -> Shared[Any]:
                 "FilterBoostClassifier, which does not need all rows in one memory."
             )
     pieces = (content[k : k + PIECE] for k in range(0, len(content), PIECE))
-    return cluster.share(_put_together, *(cluster.share(_same, piece) for piece in pieces))
+    return cluster.share(_put_together, *(cluster.share_value(piece) for piece in pieces))
 
 
-def _same(piece: bytes) -> bytes:
-    return piece
+def _same(value: Result) -> Result:
+    return value
 
 
 def _put_together(*pieces: bytes) -> Any:

@@ -40,7 +40,8 @@ def usable_cores() -> int:
 
     Every team asks for it, so it is counted when ``n_jobs`` is read, at the start of a fit.
     """
-    found = [_machine(), _quota(), _variable(HARD_LIMIT)]
+    mask = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    found = [max(1, mask or 1), _quota(), _variable(HARD_LIMIT)]
     return min(count for count in found if count is not None)
 
 
@@ -55,16 +56,8 @@ def thread_count(n_jobs: int | None) -> int:
     return count if count > 0 else max(1, cores() + 1 + count)
 
 
-def _machine() -> int:
-    """The cores in the affinity mask; those of the machine where there are no masks."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return os.cpu_count() or 1
-
-
 @lru_cache(maxsize=1)
 def _quota() -> int | None:
-    """The quota of this process, read once."""
     return cgroup_quota(Path("/"))
 
 

@@ -199,7 +199,6 @@ class Job(Generic[Result]):
             self._restart()
 
     def _complaints(self, outcome: Failed | None) -> dict[str, str]:
-        """Return which workers have to be avoided, and why."""
         if outcome is not None:
             return {outcome.worker: str(outcome.problem) or type(outcome.problem).__name__}
         before, slow = set(self._cluster.unusable), self._cluster.worker_of(self._future)

@@ -81,7 +81,6 @@ class Bins:
 
     @property
     def dtype(self) -> type[np.unsignedinteger]:
-        """The type of a code."""
         return np.uint8 if self.missing <= 255 else np.uint16
 
     def differ(self, other: Bins) -> bool:
@@ -105,6 +104,15 @@ class Bins:
             self._encode_block(values, first, every[lines], codes[lines])
         return codes
 
+    def _encode_block(
+        self, values: Values, first: int, features: NDArray[np.int64], codes: Codes
+    ) -> None:
+        def task(start: int, stop: int) -> None:
+            own = values[start:stop]
+            lookup.encode(own, first, features, *self.packed, self.missing, codes, start)
+
+        each_rows(task, values.shape[0], width=max(1, features.size))
+
     def encode_rows(self, values: Values, rows: NDArray[np.int64]) -> Codes | None:
         """Return the codes of some rows of a matrix of floats; None if a value is infinite.
 
@@ -120,15 +128,6 @@ class Bins:
     def packed(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The cuts of all features, and where those of each begin and end (kernels/bins.py)."""
         return lookup.pack([upper_cuts(thresholds) for thresholds in self.thresholds])
-
-    def _encode_block(
-        self, values: Values, first: int, features: NDArray[np.int64], codes: Codes
-    ) -> None:
-        def task(start: int, stop: int) -> None:
-            own = values[start:stop]
-            lookup.encode(own, first, features, *self.packed, self.missing, codes, start)
-
-        each_rows(task, values.shape[0], width=max(1, features.size))
 
 
 def fit_bins(
@@ -181,20 +180,15 @@ def _fit_to_some(
         few = _cut_block(some, max_bins, own, None, levels[rest])
         for k, j in enumerate(rest):
             found[j] = few[k]
-            if few[k][0].size < max_bins and _few_values(some[:, k], max_bins):
+            column = some[:, k]  # of which the first rows mostly tell that it has many values
+            if few[k][0].size < max_bins and all(
+                distinct_values(part, None)[0].size <= max_bins
+                for part in (column[: 16 * max_bins], column)
+            ):
                 whole = table.block(j, j + 1)[:, 0]
                 found[j] = _cut(whole, max_bins, weights, None, int(levels[j]))
     cuts, middle = zip(*(found[j] for j in range(table.n_columns)), strict=True)
     return Bins(cuts, np.array(middle, dtype=np.int64), levels)
-
-
-def _few_values(column: NDArray[np.floating], most: int) -> bool:
-    """Check whether a column has no more distinct values; some rows mostly tell that it has."""
-    some = column[: 16 * most]
-    return (
-        distinct_values(some, None)[0].size <= most
-        and distinct_values(column, None)[0].size <= most
-    )
 
 
 def _cut_block(
@@ -315,7 +309,6 @@ class SparseCodes:
             yield first, dense
 
     def _defaults(self, rows: int) -> Codes:
-        """Return so many rows that have all defaults."""
         dense: Codes = np.empty((self.defaults.size, rows), dtype=self.defaults.dtype)
         dense[:] = self.defaults[:, None]
         return dense

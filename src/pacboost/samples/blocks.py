@@ -55,7 +55,6 @@ class CodedTable(Table):
         self.names, self.levels = names, levels
 
     def block(self, first: int, last: int) -> Values:
-        """Return each code a value that has it."""
         values = np.empty((last - first, self.n_rows), dtype=np.float32)
         for j in range(first, last):
             values[j - first] = self._representatives(j)[self.codes[j]]
@@ -74,7 +73,6 @@ class CodedTable(Table):
         return values
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> CodedTable:
-        """Copy some rows."""
         return CodedTable(self.codes[:, rows], self.bins, self.names, self.levels)
 
     @classmethod
@@ -140,7 +138,12 @@ def sharing(table: Table, bins: Bins) -> list[Defaults]:
         return []
     step, known = max(1, table.n_rows // ROWS_LOOKED_AT), _known(table, bins)
     some = np.arange(0, table.n_rows, step)
-    codes = bins.encode(_copied(table, some)) if known is None else known[:, some]
+    if known is None:
+        rows = table.take(some)  # of one array of floats, all columns are copied at once
+        whole = table.in_place() is not None and not table.levels
+        codes: Codes = bins.encode(ArrayTable(rows.rows()) if whole else rows)
+    else:
+        codes = known[:, some]
     away: dict[int, NDArray[np.uint64]] = {}
     """Bits of rows, 64 in a word: with thousands of features each is compared with most others."""
     defaults: Defaults = {}
@@ -162,12 +165,6 @@ def sharing(table: Table, bins: Bins) -> list[Defaults]:
         taken[place] |= away[j]
         sizes[place] += _size(bins, j) - 1
     return [group for group in groups if len(group) > 1]
-
-
-def _copied(table: Table, some: NDArray[np.intp]) -> Table:
-    """Return some rows; of one array of floats all columns are copied at once."""
-    rows = table.take(some)
-    return rows if table.in_place() is None or table.levels else ArrayTable(rows.rows())
 
 
 def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -254,7 +251,6 @@ def _fill(
 
 
 def _known(table: Table, bins: Bins) -> NDArray[np.uint8] | None:
-    """Return the codes of a table that keeps them."""
     if isinstance(table, CodedTable) and table.bins is bins:
         return np.asarray(table.codes, dtype=np.uint8)
     return None
@@ -276,7 +272,6 @@ def lane_map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
 
 
 def _size(bins: Bins, feature: int) -> int:
-    """The number of codes of values."""
     return int(bins.thresholds[feature].size) + 1
 
 

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.numerics.same_bits import mean
-from pacboost.samples.copies import Repeats, hidden_copies
+from pacboost.samples.copies import Repeats, count_distinct, hidden_copies
 from pacboost.samples.equal_rows import (
     POPULAR,
     TIMES_THE_MEAN,
@@ -81,12 +81,10 @@ class EqualRowsOfSource:
 
     @property
     def problem(self) -> str:
-        """Why nothing can be certified, if that is so."""
         return self.problems[self.distinct]
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What a certificate has to assume of equal rows, where there are some."""
         return assumed(self.repeated, self.distinct, self.drawn)
 
     def by_values(self, samples: Iterable[ContentSample]) -> EqualRowsOfSource:
@@ -228,7 +226,6 @@ class ContentSample:
         return joined([table for table in tables if table.n_rows])
 
     def _cells(self, sums: Floats) -> Hashes:
-        """Return sums, rounded."""
         with np.errstate(over="ignore", invalid="ignore"):
             cells = np.clip(np.rint(sums / self._step), -(2.0**60), 2.0**60)
         return cells.astype(np.int64).view(np.uint64)
@@ -309,7 +306,7 @@ def _weights(rows: Held | Table) -> dict[int, float]:
     for j in range(rows.n_columns):
         values = _column(rows, j, some).astype(np.float64)
         values = values[np.isfinite(values)]
-        distinct[j] = np.unique(values).size
+        distinct[j] = count_distinct(values)
         spread[j] = _spread(values) if values.size else 1.0
     best = np.argsort(-distinct, kind="stable")
     best = best[: 1 if distinct[best[0]] >= ENOUGH * some else MOST_COLUMNS]

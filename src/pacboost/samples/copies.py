@@ -226,9 +226,22 @@ def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
 
 def surely_copied(X: Any, groups: NDArray[Any] | None = None) -> Repeats | None:
     """Find which rows are copies, if some surely are; with groups, of rows of other groups."""
-    ways = [Repeats.of_any(X).place] if sparse.issparse(X) else _ways(X)
-    found = (Repeats.by_keys(keys) for keys in ways)
-    return next((own for own in found if _across(own, groups).copied), None)
+    for keys in [Repeats.of_any(X).place] if sparse.issparse(X) else _ways(X):
+        if keys.size - count_distinct(keys) >= FEWEST:
+            repeats = Repeats.by_keys(keys)
+            if _across(repeats, groups).copied:
+                return repeats
+    return None
+
+
+def count_distinct(values: NDArray[Any]) -> int:
+    """Count distinct values; NumPy's own way to do so takes ten times as long for some thousands.
+
+    >>> count_distinct(np.array([2, 1, 2]))
+    2
+    """
+    ordered = np.sort(values)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (values.size > 0)
 
 
 def refuse_hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> None:
@@ -338,7 +351,7 @@ def _ways(X: Any) -> Iterator[Hashes]:
         yield exact
         yield near
     for column in kept if len(kept) > 1 else ():
-        if np.unique(column[0]).size == exact.size:
+        if count_distinct(column[0]) == exact.size:
             yield near - column[1]
 
 

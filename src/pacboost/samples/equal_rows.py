@@ -143,12 +143,10 @@ class Examples:
 
     @property
     def copied(self) -> bool:
-        """Whether some rows are copies of others."""
         return self.number is not None
 
     @property
     def count(self) -> int:
-        """The number of examples."""
         return self.rows if self.number is None else int(self.number.max()) + 1
 
     @property
@@ -302,7 +300,6 @@ def _fine(codes: Codes) -> bool:
 
 
 def _codes(values: NDArray[Any]) -> Codes:
-    """Number the values of a column; missing ones are one value."""
     if values.dtype.kind == "O":
         values = values.astype(str)
     return np.unique(values, return_inverse=True)[1].astype(np.int32)

@@ -77,7 +77,10 @@ class Gathering:
             self._parts.append(kept)
             self._size += kept.shape[1]
         while self._size > 2 * MOST_KEPT and self._distinct() > MOST_KEPT:
-            self._halve()
+            self._share /= 2
+            joined = self._joined()
+            self._parts = [joined[:, joined[0] < self._limit]]
+            self._size = int(self._parts[0].shape[1])
 
     def sketch(self) -> Sketch | None:
         """Return the sketch of all rows so far; None if there were none."""
@@ -106,9 +109,3 @@ class Gathering:
         _, first = np.unique(joined[3], return_index=True)
         self._parts, self._size = [joined[:, first]], int(first.size)
         return self._size
-
-    def _halve(self) -> None:
-        self._share /= 2
-        joined = self._joined()
-        self._parts = [joined[:, joined[0] < self._limit]]
-        self._size = int(self._parts[0].shape[1])

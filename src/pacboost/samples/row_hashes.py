@@ -80,7 +80,8 @@ class RowHasher:
             return gpu_hashing.near_below(
                 *given, columns, self.steps, self._factors, self.salt, limit
             )
-        if not _worth_a_kernel(table, columns.size):
+        plain = table.entries is None and not table.levels and table.width >= table.n_columns
+        if not plain or table.n_rows * columns.size <= hashing.CELLS_WORTH_COMPILING:
             every = columns.size == table.n_columns
             hashes = self.near(table, None, None if every else columns.tolist())
             return np.flatnonzero(hashes < np.uint64(limit))
@@ -133,12 +134,6 @@ class RowHasher:
         sums = np.zeros(entries.n_rows, dtype=np.uint64)
         np.add.at(sums, entries.rows, more)
         return sums if rows is None else sums[rows]
-
-
-def _worth_a_kernel(table: Table, columns: int) -> bool:
-    """Check whether a table is large, and lies in memory as one array of numbers."""
-    plain = table.entries is None and not table.levels and table.width >= table.n_columns
-    return plain and table.n_rows * columns > hashing.CELLS_WORTH_COMPILING
 
 
 def _add_columns(
@@ -267,6 +262,9 @@ def among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
 
 def mixed(x: Hashes) -> Hashes:
     """Spread bits over the whole word (the finaliser of splitmix64)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    x = x ^ (x >> np.uint64(30))
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return x

@@ -43,7 +43,6 @@ class Sample:
 
     @property
     def n_rows(self) -> int:
-        """The number of examples."""
         return self.table.n_rows
 
     @cached_property
@@ -131,7 +130,6 @@ class Request:
 
     @property
     def signed(self) -> bool:
-        """Whether the pulls are signs."""
         return self.pulls.dtype == np.int8
 
     def rows(self) -> Wholes:

@@ -32,12 +32,10 @@ class ArrayTable(Table):
         self.width = 256 if self._in_place else 1
 
     def block(self, first: int, last: int) -> Values:
-        """Return a view where the array holds floats."""
         part: Values = self._array[:, first:last]
         return part if self._in_place else part.astype(np.float64)
 
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
-        """Return the array itself where it holds floats."""
         return (self._array, None) if self._in_place else None
 
     def columns(self, kept: Sequence[int]) -> Self:
@@ -70,7 +68,6 @@ class CategorisedArray(ColumnTable):
             refuse_infinite(self.column(j), self._shown(j))
 
     def column(self, number: int) -> Values:
-        """Convert one column."""
         cells = self._array[:, number]
         if number in self.levels:
             return self.levels.numbers(number, cells, self._shown(number))
@@ -111,7 +108,6 @@ class GpuTable(Table):
         self.n_columns = array.shape[1]
 
     def block(self, first: int, last: int) -> Values:
-        """Copy these columns to the memory of the CPU."""
         part = self._array[:, first:last]
         if self._chosen is not None:
             import cupy
@@ -121,13 +117,10 @@ class GpuTable(Table):
         return values
 
     def rows(self) -> Values:
-        """Copy all columns."""
         return self.block(0, self.n_columns)
 
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
-        """Return the array itself, and which of its rows these are."""
         return self._array, self._chosen
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Some of the rows, in this order."""
         return GpuTable(self._array, rows if self._chosen is None else self._chosen[rows])

@@ -6,14 +6,12 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import date
 from numbers import Number
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.errors import DataError, InputWarning, ParameterError
 from pacboost.sources.arrays import holds_text
@@ -81,8 +79,7 @@ def _array(rows: Any) -> Any:
     return rows if isinstance(rows, Table) or is_frame(rows) else np.asarray(rows, dtype=object)
 
 
-@dataclass(frozen=True)
-class _Source:
+class _Source(NamedTuple):
     """The columns of a frame, an array or a table; of a table, the distinct cells of each."""
 
     n_columns: int
@@ -104,17 +101,10 @@ def _open(data: Any) -> _Source:
         frame = open_frame(data)
         names = tuple(str(name) for name in frame.columns)
         kinds = list(frame.schema.values())
-
-        def series(j: int) -> Any:
-            return frame[:, j]
-
+        series: Callable[[int], Any] = lambda j: frame[:, j]  # noqa: E731
         return _Source(len(names), names, series, series, lambda j: is_text(kinds[j]))
-    array: NDArray[Any] = data
-
-    def column(j: int) -> NDArray[Any]:
-        return array[:, j]
-
-    return _Source(array.shape[1], None, column, column, lambda j: holds_text(array[:, j]))
+    column: Callable[[int], Any] = lambda j: data[:, j]  # noqa: E731
+    return _Source(data.shape[1], None, column, column, lambda j: holds_text(data[:, j]))
 
 
 def _chosen(source: _Source, choice: Any) -> list[int]:
@@ -181,7 +171,6 @@ def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
 
 
 def _distinct(cells: Any) -> list[Any]:
-    """Return the distinct cells that are not missing."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
         found: Iterable[Any] = np.unique(cells).tolist()
     elif isinstance(cells, np.ndarray) or cells.dtype == nw.Object:
@@ -200,10 +189,14 @@ def _in_order(distinct: list[Any], name: str, cells: Any = ()) -> tuple[Level, .
     strange = [cell for cell in plain if not isinstance(cell, str | bool | int | float)]
     if strange:
         cell, where = _first(strange, cells)
+        advice = "Turn them into text"
+        if isinstance(cell, date):
+            advice = "Convert the column to dates, in pandas by pandas.to_datetime"
+        elif isinstance(cell, Number):
+            advice = "Convert the column to numbers, in pandas by .astype(float)"
         raise DataError(
             f"column {name} holds {type(cell).__name__} values{where}; "
-            f"categories are text, numbers or booleans. {_conversion(cell)}, or leave the column "
-            "out."
+            f"categories are text, numbers or booleans. {advice}, or leave the column out."
         )
     text = {cell for cell in plain if isinstance(cell, str)}
     broken = [cell for cell in text if not is_unicode(cell)]
@@ -228,15 +221,6 @@ def _in_order(distinct: list[Any], name: str, cells: Any = ()) -> tuple[Level, .
     if text or all(isinstance(cell, bool) for cell in numbers):
         return tuple(sorted(plain))
     return tuple(sorted(int(cell) if cell == int(cell) else cell for cell in numbers))
-
-
-def _conversion(cell: Any) -> str:
-    """Advise how to convert a column of such objects."""
-    if isinstance(cell, date):
-        return "Convert the column to dates, in pandas by pandas.to_datetime"
-    if isinstance(cell, Number):
-        return "Convert the column to numbers, in pandas by .astype(float)"
-    return "Turn them into text"
 
 
 def _first(wanted: list[Any], cells: Any) -> tuple[Any, str]:

@@ -325,12 +325,10 @@ class Cells:
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
         return len(self.lines)
 
     @cached_property
     def spelling(self) -> Spelling:
-        """How numbers are written."""
         return Spelling(self.file.missing, self.decimal_comma)
 
     def of(self, name: str) -> list[str]:

@@ -106,7 +106,6 @@ class Columns:
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
         return len(next(iter(self.cells.values())))
 
     def take(self, rows: NDArray[np.intp]) -> Columns:

@@ -59,7 +59,6 @@ class FileTable(ArrayTable):
         return some
 
     def columns(self, kept: Sequence[int]) -> Self:
-        """Copy some columns; the levels of those that have some move with them."""
         some = super().columns(kept)
         some.spelling = self.spelling
         return some

@@ -78,7 +78,6 @@ class DataFile:
 
     @property
     def name(self) -> str:
-        """The name without its folder."""
         return self.path.name if self.content is None else str(self)
 
     @property

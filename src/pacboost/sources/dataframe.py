@@ -125,18 +125,22 @@ class FrameTable(ColumnTable):
             raise refuse_text(text)
 
     def column(self, number: int) -> Values:
-        """Convert one column."""
         series = self._frame[:, number]
         if number in self.levels:
             return self.levels.numbers(number, series, repr(self.name(number)))
-        if series.dtype == nw.Float32 and series.null_count() == 0:
-            return np.asarray(series.to_numpy(), dtype=np.float32)
-        if series.dtype in WIDE:
-            return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        if series.dtype.is_integer() and series.null_count() == 0:
-            return np.asarray(series.to_numpy(), dtype=np.float64)  # Arrow's cast refuses 2**53 + 1
-        if series.dtype.is_integer():
-            absent = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
-            column = np.asarray(series.fill_null(0).to_numpy(), dtype=np.float64)
-            return np.where(absent, np.nan, column)
+        return numbers_of(series)
+
+
+def numbers_of(series: nw.Series[Any]) -> Values:
+    """Convert a column of numbers or booleans; nulls become NaN."""
+    if series.dtype == nw.Float32 and series.null_count() == 0:
+        return np.asarray(series.to_numpy(), dtype=np.float32)
+    if series.dtype in WIDE:
         return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if series.dtype.is_integer() and series.null_count() == 0:
+        return np.asarray(series.to_numpy(), dtype=np.float64)  # Arrow's cast refuses 2**53 + 1
+    if series.dtype.is_integer():
+        absent = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
+        column = np.asarray(series.fill_null(0).to_numpy(), dtype=np.float64)
+        return np.where(absent, np.nan, column)
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)

@@ -31,7 +31,6 @@ NUMBERS_OR_TEXT = (
     "a cell may hold a number, a boolean, text (as a category) or nothing (None or NaN)"
 )
 
-Question = Callable[[Any], str | None]
 Columns = Iterator[tuple[str, Iterable[Any]]]
 
 
@@ -50,7 +49,7 @@ def odd_cell(data: Any, *, text: bool = False) -> str | None:
     except Exception as problem:  # a stranger's object may raise anything
         return f"X is of type {type(data).__name__} and cannot be read ({type(problem).__name__})"
     for name, cells in columns:
-        found = _first(cells, oddity, text=text)
+        found = _first(cells, text=text)
         if found is not None:
             return f"column {name} holds {found}"
     return None
@@ -62,10 +61,7 @@ def odd_value(values: Any, name: str, *, text: bool = False) -> str | None:
     >>> odd_value([1.0, 10**400], "sample_weight")
     'sample_weight holds a whole number too large for a float in row 1: 1000000000… (401 digits)'
     """
-    cells = _cells(values)
-    if cells is None:
-        return None
-    found = _first(cells, oddity, text=text)
+    found = _first(_cells(values) or (), text=text)
     return None if found is None else f"{name} holds {found}"
 
 
@@ -129,8 +125,8 @@ def oddity(cell: Any) -> str | None:
         signaling = isinstance(cell, Decimal)  # Decimal's sNaN, which older pandas cannot read
         none = is_missing(cell) and not signaling
         return None if none else _with_article(type(cell).__name__)
-    finite = not math.isinf(number) or math.isinf(_as_it_is(cell))
-    return None if finite else "a number too large for a float"
+    said_so = str(cell).lower().lstrip("+-").startswith("inf")
+    return "a number too large for a float" if math.isinf(number) and not said_so else None
 
 
 def shown(cell: Any) -> str:
@@ -146,26 +142,17 @@ def shown(cell: Any) -> str:
     return said if len(said) <= MOST_SHOWN else f"{said[:MOST_SHOWN]}…"
 
 
-def _as_it_is(cell: Any) -> float:
-    return math.inf if str(cell).lower().lstrip("+-").startswith("inf") else 0.0
-
-
-def _first(cells: Iterable[Any], question: Question, *, text: bool) -> str | None:
+def _first(cells: Iterable[Any], *, text: bool) -> str | None:
     for row, cell in enumerate(cells):
-        kind = question(cell)
-        if kind is None and text and isinstance(cell, str) and not _spells_number(cell):
-            kind = "text"
+        kind = oddity(cell)
+        if kind is None and text and isinstance(cell, str):
+            try:
+                float(cell)
+            except ValueError:
+                kind = "text"
         if kind is not None:
             return f"{kind} in row {row}: {shown(cell)}"
     return None
-
-
-def _spells_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _columns(data: Any) -> Columns:
@@ -264,35 +251,26 @@ def explained(
         )
     first = _said(problem, " ")
     asks_numbers = any(word in first for word in CONVERSIONS)
-    said = next(filter(None, (_odd(n, v, text=asks_numbers) for n, v in arguments.items())), None)
+    rows = [value for name, value in arguments.items() if name in ROWS]
+    values = {name: value for name, value in arguments.items() if name in VALUES}
+    odd = [odd_cell(value, text=asks_numbers) for value in rows] + [
+        odd_value(value, name, text=asks_numbers and name == "sample_weight")
+        for name, value in values.items()
+    ]
     kind = DataTypeError if isinstance(problem, TypeError) else DataError
-    if said is not None:
+    if any(odd):
+        said = next(filter(None, odd))
         return kind(f"{said}; {NUMBERS_OR_TEXT}. Convert it or leave it out ({first})")
     if _raised_by_checks(problem):
         return kind(_said(problem, "\n"))
-    said = next(filter(None, (_lacking(n, v) for n, v in arguments.items())), None)
-    return None if said is None else kind(said)
-
-
-def _odd(name: str, value: Any, *, text: bool) -> str | None:
-    if name in ROWS:
-        return odd_cell(value, text=text)
-    if name in VALUES:
-        return odd_value(value, name, text=text and name == "sample_weight")
-    return None
-
-
-def _lacking(name: str, value: Any) -> str | None:
-    """Return what is wrong with rows or labels as a whole."""
-    if name in ROWS:
-        return odd_shape(value)
-    return missing_value(value, name) if name in ("y", "y_val") else None
+    lacking = [odd_shape(value) for value in rows]
+    lacking += [missing_value(values[name], name) for name in ("y", "y_val") if name in values]
+    return kind(next(filter(None, lacking))) if any(lacking) else None
 
 
 def _wrong_arguments(
     function: Callable[..., Any], given: Any, named: Mapping[str, Any]
 ) -> PacboostError:
-    """Return which arguments a function takes."""
     own = inspect.signature(function).parameters
     method = "self" in own and bool(given)
     where = f"{type(given[0]).__name__}.{function.__name__}" if method else function.__name__

@@ -168,7 +168,6 @@ def _chunks(
 
 
 def _undecodable(file: DataFile, encoding: str, problem: UnicodeDecodeError) -> FileError:
-    """Return where a file is not in the encoding that it should be in."""
     shown = "UTF-8" if encoding == "utf-8-sig" else encoding
     said = f"is not {shown} text"
     with file.opened() as stream, _text(stream, encoding, "surrogateescape") as text:

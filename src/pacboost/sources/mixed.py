@@ -84,15 +84,12 @@ class TextConditions(Conditions):
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The words, after the name of the column."""
         return tuple(f"{self.name}: {word}" for word in self.features.vocabulary)
 
     def say(self, number: int) -> str:
-        """Explain that a text contains a word."""
         return word_conditions.said(self.features.vocabulary[number], self.name)
 
     def held(self, rows: Columns) -> WordTable:
-        """Return which words each text contains."""
         return self.features.transform(rows.texts(self.name))
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,12 +126,10 @@ class NumberConditions(Conditions):
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Above each threshold, not above it, and missing if that was seen."""
         said = [f"{self.name} {sign} {cut:.6g}" for sign in ">≤" for cut in self.thresholds]
         return (*said, f"{self.name} is missing") if self.missing else tuple(said)
 
     def held(self, rows: Columns) -> WordTable:
-        """Tell on which side of each threshold a row lies."""
         values, cuts = _rounded(rows.numbers(self.name)), np.array(self.thresholds, np.float32)
         known = ~np.isnan(values)
         above = np.searchsorted(cuts, values[known])
@@ -146,7 +141,6 @@ class NumberConditions(Conditions):
         return WordTable(starts, words, len(self.words))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the thresholds."""
         own = {"thresholds": list(self.thresholds), "missing": self.missing}
         return {"kind": self.kind, "name": self.name, **own}
 
@@ -187,12 +181,10 @@ class LevelConditions(Conditions):
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Each level, and missing if that was seen."""
         said = [f"{self.name} is {level}" for level in self.levels]
         return (*said, f"{self.name} is missing") if self.missing else tuple(said)
 
     def held(self, rows: Columns) -> WordTable:
-        """Return which level each row has."""
         found = Levels({0: self.levels}).numbers(0, rows.cells[self.name], repr(self.name))
         if self.missing:
             found = np.where(rows.missing(self.name), len(self.levels), found)
@@ -200,7 +192,6 @@ class LevelConditions(Conditions):
         return WordTable(starts_of(known), found[known].astype(np.int32), len(self.words))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the levels."""
         own = {"levels": list(self.levels), "missing": self.missing}
         return {"kind": self.kind, "name": self.name, **own}
 

@@ -41,7 +41,6 @@ class SparseTable(Table):
         self.entries = Entries(self.n_rows, starts, rows, values)
 
     def block(self, first: int, last: int) -> Values:
-        """Open up these columns."""
         dense = np.zeros((last - first, self.n_rows))
         own, starts = self.entries, self.entries.starts
         for j in range(first, last):
@@ -51,7 +50,6 @@ class SparseTable(Table):
 
     @property
     def matrix(self) -> sparse.csc_array:
-        """The table as a SciPy matrix."""
         own = self.entries
         shape = (self.n_rows, self.n_columns)
         return sparse.csc_array((own.values, own.rows, own.starts), shape=shape)
@@ -69,7 +67,6 @@ class SparseTable(Table):
         return matrix
 
     def take(self, rows: NDArray[np.intp]) -> SparseTable:
-        """Copy some rows."""
         return SparseTable(self.matrix[rows], self.names, self._form)
 
 
@@ -132,7 +129,6 @@ class WordTable(Table):
 
     @cached_property
     def entries(self) -> Entries:  # type: ignore[override]
-        """A 1 for every pair."""
         starts, rows = self.by_word
         ones = np.broadcast_to(np.float32(1), rows.shape)  # which takes no memory
         return Entries(self.n_rows, starts, rows, ones)
@@ -143,14 +139,12 @@ class WordTable(Table):
         return rows[starts[word] : starts[word + 1]]
 
     def block(self, first: int, last: int) -> Values:
-        """Open these columns up."""
         dense = np.zeros((self.n_rows, last - first), dtype=np.float32)
         for word in range(first, last):
             dense[self.holding(word), word - first] = 1
         return dense
 
     def take(self, rows: NDArray[np.intp]) -> WordTable:
-        """Copy some rows."""
         starts, places = picked(self.starts, rows)
         return WordTable(starts, self.words[places], self.n_columns, self.names)
 

@@ -42,7 +42,6 @@ class Entries:
 
     @property
     def columns(self) -> Places:
-        """The column of each stored cell."""
         return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
 
     def of(self, columns: NDArray[np.integer]) -> Entries:
@@ -165,7 +164,6 @@ class ColumnTable(Table):
         """Convert one column."""
 
     def block(self, first: int, last: int) -> Values:
-        """Convert these columns."""
         if last - first == 1:
             return self.column(first)[:, None]
         return np.column_stack([self.column(j) for j in range(first, last)]).astype(np.float64)
@@ -182,11 +180,9 @@ class SomeRows(Table):
         self.width = min(table.width, 8)
 
     def block(self, first: int, last: int) -> Values:
-        """Copy these columns of the chosen rows."""
         return self._table.block(first, last)[self._chosen]
 
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
-        """Choose among the rows of the other table's array."""
         found = self._table.in_place()
         if found is None:
             return None
@@ -206,7 +202,6 @@ class RecodedTable(ColumnTable):
         self.names, self.levels = table.names, levels
 
     def column(self, number: int) -> Values:
-        """Number the levels of a column, if it is categorical."""
         values = self._table.block(number, number + 1)[:, 0]
         if number not in self.levels:
             return values

@@ -15,8 +15,8 @@ from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
+from pacboost.numerics.checks import positive_whole, real_number
 
 MOST_FOR_TABLE = 5_001
 """A larger table than this would take more than 200 MB: (k + 1)² numbers of 8 bytes."""
@@ -95,7 +95,7 @@ class BoostByMajority(Boosting):
         )
         rounds = self._promise.rounds
         if self.n_estimators is not None:
-            rounds = min(rounds, positive_integer("n_estimators", self.n_estimators))
+            rounds = min(rounds, positive_whole("n_estimators", self.n_estimators))
         return Recipe(as_learner(self.learner, "learner"), self._promise, rounds)
 
     def _inner_estimator(self) -> Any:

@@ -18,7 +18,7 @@ from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, TooFewRowsWarning
-from pacboost.estimators.fitted.mistakes import mistaken
+from pacboost.estimators.fitted.explaining import mistaken
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.parameters import NestedParameters, named, with_fields
@@ -31,14 +31,7 @@ from pacboost.estimators.inputs.examples import (
     training_sample,
 )
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import (
-    draw_seed,
-    integer,
-    positive_integer,
-    progress_after,
-    real_number,
-    threads,
-)
+from pacboost.estimators.inputs.parameters import draw_seed, progress_after, threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
@@ -49,7 +42,7 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
-from pacboost.numerics.checks import probability
+from pacboost.numerics.checks import integer, positive_whole, probability, real_number
 from pacboost.numerics.same_bits import mean_of, row_totals
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
@@ -303,7 +296,7 @@ class PreparedCommittee:
     def __init__(self, estimator: BoosterCommittee, X: Any, y: Any) -> None:
         self.done: dict[int, BoostedMember] = {}
         self.seed = draw_seed(estimator.random_state)
-        self.rounds = positive_integer("n_estimators", estimator.n_estimators)
+        self.rounds = positive_whole("n_estimators", estimator.n_estimators)
         choice, own = named(estimator.learner)
         learner = as_learner(choice, "learner")
         self.learner = with_fields(learner, own, "learner") if own else learner

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
-from pacboost.estimators.fitted.mistakes import vote_of
-from pacboost.estimators.fitted.quantising import merged
+from pacboost.estimators.boosting.certifying import merged
+from pacboost.estimators.fitted.explaining import vote_of
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote, vote_digest

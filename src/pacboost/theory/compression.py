@@ -13,7 +13,6 @@ import math
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
-from pacboost.bounds.search import examples_at_rate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
@@ -24,6 +23,13 @@ from pacboost.numerics.growth import log_binomial
     "compression.compression_bound",
     theorem="R ≤ BinInv(k, n - d, delta/(n·C(n, d)·2^bits))",
     reference="Littlestone and Warmuth 1986; Langford 2005",
+    sample="the training rows but the {points} that determine the classifier",
+    independent_of="nothing but the way from kept rows and message to the classifier",
+    assumptions=(
+        "rows are drawn independently from the distribution of new examples",
+        "kept rows and message determine the classifier by a rule fixed before",
+    ),
+    valid_after_looking=True,
 )
 def compression_bound(
     k: int, n: int, delta: float, points: int, bits: float = 0.0, ordered: bool = False
@@ -39,27 +45,6 @@ def compression_bound(
     rest = _rest(n, points)
     counts(k, rest)
     return binomial_upper(k, rest, _nats(n, delta, points, bits, ordered))
-
-
-@plain_numbers
-def examples_for_compression(
-    epsilon: float,
-    delta: float,
-    points: int,
-    bits: float = 0.0,
-    rate: float = 0.0,
-    ordered: bool = False,
-) -> int:
-    """Count the examples at which a share ``rate`` of mistakes on the others gives epsilon.
-
-    >>> examples_for_compression(epsilon=0.05, delta=0.05, points=4)
-    629
-    """
-    if points != 0:
-        positive_whole("points", points)
-    return points + examples_at_rate(
-        lambda k, n: compression_bound(k, n + points, delta, points, bits, ordered), epsilon, rate
-    )
 
 
 @plain_numbers
@@ -110,14 +95,7 @@ def certificate(
     return Certificate.by(
         "compression.compression_bound",
         {"k": k, "n": n, "delta": delta, "points": points, "bits": bits, "ordered": int(ordered)},
-        sample=f"the training rows but the {points} that determine the classifier",
         size=n - points,
-        independent_of="nothing but the way from kept rows and message to the classifier",
-        assumptions=(
-            "rows are drawn independently from the distribution of new examples",
-            "kept rows and message determine the classifier by a rule fixed before",
-        ),
-        valid_after_looking=True,
     )
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.fitted import mistakes
-from pacboost.estimators.fitted.mistakes import vote_of
+from pacboost.estimators.fitted import explaining
+from pacboost.estimators.fitted.explaining import vote_of
 from pacboost.estimators.inputs.examples import training_weights
 from pacboost.kernels.runtime.threads import using
 from pacboost.models import answers
@@ -278,7 +278,7 @@ def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
 def staged_margins(model: Any, X: Any, y: Any) -> Iterator[Doubles]:
     """Return the margins of rows after each round, by the votes of the rounds until then."""
     model, X = vote_of(model, X)
-    yield from mistakes.staged_margins(model.model_, model._labelled(X, y))
+    yield from explaining.staged_margins(model.model_, model._labelled(X, y))
 
 
 def ranking(model: Any, X: Any, y: Any) -> answers.Ranking:

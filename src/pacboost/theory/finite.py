@@ -17,10 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.certificate import Certificate, certified
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
-from pacboost.bounds.search import examples_at_rate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
@@ -57,6 +56,13 @@ def agnostic(k: int, n: int, delta: float, log_size: float) -> float:
     theorem="R ≤ BinInv(k, n, delta·P(h)) for all h at once",
     reference="Langford 2005",
     subject="the hypothesis",
+    sample="the training rows",
+    independent_of="nothing but the class and its prior, which were fixed before",
+    assumptions=(
+        "rows are drawn independently from the distribution of new examples",
+        "the class and the prior were fixed before the rows were seen",
+    ),
+    valid_after_looking=True,
 )
 def occam(k: int, n: int, delta: float, log_inverse_prior: float) -> float:
     """Bound the risk of every hypothesis by its mistakes and its prior, ln(1/P(h)).
@@ -100,7 +106,7 @@ def agnostic_deviation(n: int, delta: float, log_size: float) -> float:
 def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> int:
     """Count the examples after which every consistent hypothesis has risk at most epsilon.
 
-    The smallest n with |H|(1 - epsilon)^n ≤ delta; the lectures' form is ``lecture_consistent``.
+    The smallest n with |H|(1 - epsilon)^n ≤ delta.
 
     >>> examples_for_consistent(epsilon=0.1, delta=0.05, log_size=math.log(1000))
     94
@@ -114,62 +120,11 @@ def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> in
     return few if enough else many
 
 
-@plain_numbers
-def lecture_consistent(epsilon: float, delta: float, log_size: float) -> float:
-    """Return the sufficient number of examples of the lectures, before it is rounded up.
+certificate = certified(occam)
+"""Certify a hypothesis chosen on the same examples, from a class or prior fixed before.
 
-    (ln|H| + ln(1/delta))/epsilon, from (1 - epsilon)^n ≤ exp(-epsilon·n).
-
-    >>> round(lecture_consistent(epsilon=0.1, delta=0.05, log_size=math.log(1000)), 2)
-    99.03
-    """
-    return _nats(delta, log_size) / probability("epsilon", epsilon)
-
-
-@plain_numbers
-def examples_for_deviation(epsilon: float, delta: float, log_size: float) -> int:
-    """Count the examples after which every empirical error is within epsilon of the risk.
-
-    n ≥ (ln|H| + ln(2/delta))/(2·epsilon²), rounded up.
-
-    >>> examples_for_deviation(epsilon=0.1, delta=0.05, log_size=math.log(1000))
-    530
-    """
-    exact = (_nats(delta, log_size) + math.log(2)) / (2 * probability("epsilon", epsilon) ** 2)
-    return math.ceil(exact * (1 + 1e-12))
-
-
-@plain_numbers
-def examples_for_agnostic(epsilon: float, delta: float, log_size: float, rate: float = 0.0) -> int:
-    """Count the examples at which ⌈rate·n⌉ mistakes give a bound of at most epsilon.
-
-    >>> examples_for_agnostic(epsilon=0.2, delta=0.05, log_size=math.log(1000), rate=0.1)
-    234
-    """
-    return examples_at_rate(lambda k, n: agnostic(k, n, delta, log_size), epsilon, rate)
-
-
-@plain_numbers
-def certificate(k: int, n: int, delta: float, log_inverse_prior: float) -> Certificate:
-    """Certify a hypothesis chosen on the same examples, from a class or prior fixed before.
-
-    For a finite class without a prior, ``log_inverse_prior`` is ln|H|.
-
-    >>> certificate(0, 1000, delta=0.05, log_inverse_prior=math.log(1000)).bound
-    'finite.occam'
-    """
-    return Certificate.by(
-        "finite.occam",
-        {"k": k, "n": n, "delta": delta, "log_inverse_prior": log_inverse_prior},
-        sample="the training rows",
-        size=n,
-        independent_of="nothing but the class and its prior, which were fixed before",
-        assumptions=(
-            "rows are drawn independently from the distribution of new examples",
-            "the class and the prior were fixed before the rows were seen",
-        ),
-        valid_after_looking=True,
-    )
+For a finite class without a prior, ``log_inverse_prior`` is ln|H|.
+"""
 
 
 def _nats(delta: float, log_size: float, name: str = "log_size") -> float:

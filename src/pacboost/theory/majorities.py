@@ -9,11 +9,12 @@ from pacboost.errors import ParameterError, TooFewRowsWarning
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.examples import training_sample
-from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
+from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
+from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.equal_rows import check_copies
 from pacboost.theory.committee import (
     BoosterCommittee,
@@ -85,7 +86,7 @@ class MajorityOfBoosters(BoosterCommittee):
         return "adaboost_v" if self.n == 3 else "adaboost"
 
     def _parts(self, rows: int, seed: int) -> list[Rows]:
-        n = positive_integer("n", self.n)
+        n = positive_whole("n", self.n)
         if n % 2 == 0:
             raise ParameterError(f"n is {n}; it must be odd, so that a majority is no tie")
         if rows < n * ROWS_A_PART:
@@ -132,9 +133,7 @@ class BaggedBoost(BoosterCommittee):
         share = real_number("bag_share", self.bag_share)
         if not 0 < share <= 1:
             raise ParameterError(f"bag_share is {share}; it must be above 0 and at most 1")
-        count = (
-            bags_needed(rows, self.delta) if count is None else positive_integer("n_bags", count)
-        )
+        count = bags_needed(rows, self.delta) if count is None else positive_whole("n_bags", count)
         size = round(share * rows)
         if size < 2:
             self._warn_of_few(rows, round(2 / share), "bags of all rows were drawn instead")
@@ -174,7 +173,7 @@ class SubsampledBoost(BoosterCommittee):
     def _parts(self, rows: int, seed: int) -> list[Rows]:
         most = self.max_members
         if most is not None:
-            positive_integer("max_members", most)
+            positive_whole("max_members", most)
         if rows < ROWS_A_PART:
             count = 3 if most is None else min(3, most)
             got = "one booster got a bag" if count == 1 else f"{count} boosters got bags"

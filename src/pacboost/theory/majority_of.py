@@ -26,10 +26,10 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
+from pacboost.parallel.tasks import in_order
 from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
-from pacboost.training.bags.bags import in_order
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import RowsShown
 
@@ -154,7 +154,7 @@ def boost_each(
             done[number] = member
         return member
 
-    return in_order(make, range(len(parts)), threads, unwanted)
+    return in_order(make, range(len(parts)), threads, unwanted=unwanted)
 
 
 def part_of(sample: Sample, rows: Rows) -> Sample:

@@ -16,7 +16,6 @@ import numpy as np
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
-from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics import checks
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
@@ -31,6 +30,10 @@ _MOST_VOTERS = 1_000_000
     theorem="margin bound: R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n))",
     reference="Schapire, Freund, Bartlett and Lee 1998, theorem 1",
     subject="the vote",
+    sample="the training rows, ties counted as errors",
+    independent_of="the class of rules, fixed before these rows; the vote may depend on them",
+    assumptions=("rows are drawn independently", "every rule belongs to the finite class"),
+    valid_after_looking=True,
 )
 def schapire_bound(below: int, n: int, theta: float, log_size: float, delta: float) -> float:
     """R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n)), with the best N.
@@ -44,36 +47,6 @@ def schapire_bound(below: int, n: int, theta: float, log_size: float, delta: flo
     counts(below, n)
     _numbers(n, theta, log_size, delta)
     return outward(_schapire(below / n, n, theta, log_size, delta)[0])
-
-
-@plain_numbers
-def schapire_voters(below: int, n: int, theta: float, log_size: float, delta: float) -> int:
-    """The N that makes the bound of Schapire et al. smallest.
-
-    >>> schapire_voters(5000, 100_000, 0.3, math.log(1000), 0.05)
-    453
-    """
-    counts(below, n)
-    _numbers(n, theta, log_size, delta)
-    return _schapire(below / n, n, theta, log_size, delta)[1]
-
-
-@plain_numbers
-def examples_for_schapire(
-    epsilon: float, share: float, theta: float, log_size: float, delta: float
-) -> int:
-    """Find the smallest n at which the bound is at most ε if a ``share`` has margin at most θ.
-
-    >>> examples_for_schapire(0.2, 0.05, 0.3, math.log(1000), 0.05)
-    82929
-    """
-    _numbers(1, theta, log_size, delta)
-    check_rate(share, epsilon)
-
-    def enough(n: int) -> bool:
-        return outward(_schapire(share, n, theta, log_size, delta)[0]) <= epsilon
-
-    return smallest(enough, 1, f"a bound of {epsilon:g}")
 
 
 @plain_numbers
@@ -176,11 +149,6 @@ def certificate(
     return Certificate.by(
         "margins.schapire_bound",
         {"below": below, "n": n, "theta": theta, "log_size": log_size, "delta": delta},
-        sample="the training rows, ties counted as errors",
-        size=n,
-        independent_of="the class of rules, fixed before these rows; the vote may depend on them",
-        assumptions=("rows are drawn independently", "every rule belongs to the finite class"),
-        valid_after_looking=True,
     )
 
 

@@ -20,11 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
-from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.out_of_bag import first_order_bound, tandem_bound
+from pacboost.bounds.certificate import certified
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
-from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
@@ -77,6 +75,10 @@ def vote_loss(shares: ArrayLike, voters: int, wrong: int) -> float:
     theorem="N-vote PAC-Bayes: R ≤ kl⁺(loss of N drawn voters)/P[Bin(N, ½) ≥ k₀]",
     reference="after Langford and Seeger 2001; proof in the documentation of this bound",
     subject="the weighted vote",
+    sample="the counted rows, which may be the training rows",
+    independent_of="the rules and the prior, fixed before these rows; the votes may depend",
+    assumptions=("rows are drawn independently", "the grid of pairs was fixed before"),
+    valid_after_looking=True,
     loose=True,
 )
 def nvote_bound(
@@ -134,56 +136,8 @@ def best_pair(
     return best, pairs
 
 
-@plain_numbers
-def examples_for_nvote(
-    epsilon: float,
-    loss: float,
-    voters: int,
-    wrong: int,
-    divergence: float,
-    delta: float,
-    pairs: int = 1,
-) -> int:
-    """Find the smallest n at which the bound is at most ε if the loss stays as it is.
-
-    >>> examples_for_nvote(0.2, 0.05, 51, 22, 5.0, 0.05, pairs=1273)
-    3840
-    """
-    _pair(voters, wrong)
-    check_rate(loss / _least(voters, wrong), epsilon)
-    return smallest(
-        lambda n: nvote_bound(loss, voters, wrong, n, divergence, delta, pairs) <= epsilon,
-        1,
-        f"a bound of {epsilon:g}",
-    )
-
-
-@plain_numbers
-def certificate(
-    loss: float, voters: int, wrong: int, n: int, divergence: float, delta: float, pairs: int = 1
-) -> Certificate:
-    """Certify a vote by the N-vote bound.
-
-    >>> round(certificate(0.05, 51, 22, 10_000, 5.0, 0.05).value, 6)
-    0.133526
-    """
-    return Certificate.by(
-        "nvote.nvote_bound",
-        {
-            "loss": loss,
-            "voters": voters,
-            "wrong": wrong,
-            "n": n,
-            "divergence": divergence,
-            "delta": delta,
-            "pairs": pairs,
-        },
-        sample="the counted rows, which may be the training rows",
-        size=n,
-        independent_of="the rules and the prior, fixed before these rows; the votes may depend",
-        assumptions=("rows are drawn independently", "the grid of pairs was fixed before"),
-        valid_after_looking=True,
-    )
+certificate = certified(nvote_bound)
+"""Certify a vote by the N-vote bound."""
 
 
 def _pair(voters: int, wrong: int) -> None:
@@ -235,48 +189,6 @@ def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:
         raise ParameterError("the prior is 0 for a voter that has a vote; give it some weight")
     total = math.fsum(rho[used] * log(rho[used] / pi[used]))
     return max(0.0, total) * (1 + 1e-12) + 1e-15 * rho.size
-
-
-def out_of_bag_sizes(in_bag: ArrayLike) -> tuple[int, int]:
-    """Fewest rows outside the bag of a voter, and outside both bags of a pair of voters.
-
-    ``in_bag`` has a line per voter and a column per row.
-
-    >>> out_of_bag_sizes([[True, False, False, True], [False, False, True, True]])
-    (2, 1)
-    """
-    bags = np.asarray(in_bag)
-    if bags.ndim != 2 or bags.shape[0] < 1 or bags.dtype != np.bool_:
-        raise ParameterError("in_bag must be a table of True and False, a line for each voter")
-    outside = (~bags).astype(np.float64)
-    overlaps = outside @ outside.T
-    return int(overlaps.diagonal().min()), int(overlaps.min())
-
-
-@plain_numbers
-def examples_for_first_order(epsilon: float, gibbs: float, divergence: float, delta: float) -> int:
-    """Find the smallest n at which the first-order bound is at most ε.
-
-    >>> examples_for_first_order(0.5, 0.2, 0.0, 0.05)
-    1022
-    """
-    check_rate(2 * gibbs, epsilon)
-    return smallest(
-        lambda n: first_order_bound(gibbs, n, divergence, delta) <= epsilon, 1, "the first order"
-    )
-
-
-@plain_numbers
-def examples_for_tandem(epsilon: float, tandem: float, divergence: float, delta: float) -> int:
-    """Find the smallest n (rows of a pair) at which the tandem bound is at most ε.
-
-    >>> examples_for_tandem(0.45, 0.08, 0.0, 0.05)
-    1248
-    """
-    check_rate(4 * tandem, epsilon)
-    return smallest(
-        lambda n: tandem_bound(tandem, n, divergence, delta) <= epsilon, 1, "the tandem bound"
-    )
 
 
 def _distribution(name: str, weights: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -203,19 +203,6 @@ def selection_threshold(epsilon: float, gap: float) -> float:
     return crossing(lambda t: kl(t, epsilon) - kl(t, worse), epsilon, worse)
 
 
-@plain_numbers
-def selection_size_hoeffding(gap: float, runs: int, delta: float) -> int:
-    """Return |S| by Hoeffding's bound, (2/gap²) ln(2k/δ), for any ε.
-
-    >>> selection_size_hoeffding(0.1, 37, 0.05)
-    1460
-    """
-    probability("gap", gap)
-    positive_whole("runs", runs)
-    probability("delta", delta)
-    return math.ceil(2 / gap**2 * math.log(2 * runs / delta))
-
-
 # The tightest box around the positive examples, where some box makes all labels without noise
 # (docs/proofs/rectangle.md). The bounds depend on n alone, so they are known before any example is.
 
@@ -251,6 +238,13 @@ def strip_exact(n: int, delta: float, features: int) -> float:
     theorem="P[R > epsilon] ≤ P[Bin(n, epsilon) ≤ 2d - 1] for the tightest box",
     reference="docs/proofs/rectangle.md; Campi and Garatti 2008",
     subject="the tightest box",
+    sample="the training rows",
+    independent_of="nothing: it speaks of the box these rows give",
+    assumptions=(
+        "rows are drawn independently from the distribution of new examples",
+        "some box labels all examples without a mistake",
+        "features were chosen before the rows were seen",
+    ),
 )
 def sharp(n: int, delta: float, features: int) -> float:
     """Bound the risk of the tightest box by peeling its sides.
@@ -308,19 +302,7 @@ def box_certificate(n: int, delta: float, features: int, mistakes: int = 0) -> C
             f"the tightest box holds {mistakes} negative examples, so the labels do not come from "
             f"a box; hold out rows and certify by them instead"
         )
-    return Certificate.by(
-        "rectangle.sharp",
-        {"n": n, "delta": delta, "features": features},
-        sample="the training rows",
-        size=n,
-        independent_of="nothing: it speaks of the box these rows give",
-        assumptions=(
-            "rows are drawn independently from the distribution of new examples",
-            "some box labels all examples without a mistake",
-            "features were chosen before the rows were seen",
-        ),
-        valid_after_looking=False,
-    )
+    return Certificate.by("rectangle.sharp", {"n": n, "delta": delta, "features": features})
 
 
 def _strips(delta: float, features: int) -> tuple[int, float]:

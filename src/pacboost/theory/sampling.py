@@ -162,7 +162,7 @@ class WorldOracle(AbstractOracle):
         self._row = 0
         self._block: tuple[int, NDArray[np.float64], NDArray[np.int8]] | None = None
 
-    def draw(self, n: int) -> Batch:
+    def _upcoming(self, n: int) -> Batch:
         first, last = self._row, self._row + whole("n", n, 1)
         parts = [self._made(b) for b in range(first // ROWS_PER_KEY, -(-last // ROWS_PER_KEY))]
         start = first % ROWS_PER_KEY

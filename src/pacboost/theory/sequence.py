@@ -8,18 +8,23 @@ about one run in eight. If round T's vote is watched as T grows, give each T its
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
-from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import plain_numbers, positive_whole, probability
-from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.checks import plain_numbers, positive_whole
 from pacboost.numerics.sequences import Betting, EmpiricalBernstein, kt_kl_upper, kt_upper
 
-FUNCTIONS = ("mixture_bound", "anytime_kl_bound", "bernstein_bound", "betting_bound")
-STOPPED = ", whenever watching stopped"
+WATCHED: Any = {
+    "sample": "fresh rows in the order they came",
+    "size": "t",
+    "independent_of": "the classifier, which stayed the same all the time",
+    "assumptions": ("each row is drawn afresh", "numbers lie between 0 and 1"),
+    "valid_after_looking": True,
+    "end": ", whenever watching stopped",
+}
+"""What is known of all bounds here."""
 MOST_STEPS = 10_000_000
 """The longest sequence of answers that is gone through one by one."""
 
@@ -28,7 +33,7 @@ MOST_STEPS = 10_000_000
     "sequence.mixture_bound",
     theorem="confidence sequence of the Beta(½, ½) mixture",
     reference="Ville 1939; Robbins 1970; Krichevsky and Trofimov 1981",
-    end=STOPPED,
+    **WATCHED,
 )
 def mixture_bound(total: float, t: int, delta: float) -> float:
     """Upper end of the Beta(½, ½) mixture sequence after t numbers that sum to ``total``.
@@ -43,7 +48,7 @@ def mixture_bound(total: float, t: int, delta: float) -> float:
     "sequence.anytime_kl_bound",
     theorem="kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once",
     reference="Ville 1939; Krichevsky and Trofimov 1981",
-    end=STOPPED,
+    **WATCHED,
 )
 def anytime_kl_bound(total: float, t: int, delta: float) -> float:
     """Upper end in closed form: kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once.
@@ -58,7 +63,7 @@ def anytime_kl_bound(total: float, t: int, delta: float) -> float:
     "sequence.bernstein_bound",
     theorem="empirical Bernstein confidence sequence",
     reference="Waudby-Smith and Ramdas 2024",
-    end=STOPPED,
+    **WATCHED,
 )
 def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
     """Upper end of the empirical Bernstein sequence for t answers, wrong at the listed places.
@@ -78,7 +83,7 @@ def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
     "sequence.betting_bound",
     theorem="confidence sequence by betting",
     reference="Waudby-Smith and Ramdas 2024",
-    end=STOPPED,
+    **WATCHED,
 )
 def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
     """Upper end from betting against each mean, for t answers, wrong at the listed places.
@@ -93,39 +98,13 @@ def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
 
 
 @plain_numbers
-def examples_for_anytime(epsilon: float, delta: float, rate: float = 0.0) -> int:
-    """Find the smallest t from which on the closed form is at most ε if the mean stays at ``rate``.
-
-    >>> examples_for_anytime(0.05, 0.05)
-    119
-    """
-    probability("delta", delta)
-    check_rate(rate, epsilon)
-    return smallest(
-        lambda t: kl_upper(rate, math.log(2 * math.sqrt(t) / delta) / t) <= epsilon,
-        1,
-        f"a bound of {epsilon:g}",
-    )
-
-
-@plain_numbers
 def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certificate:
     """Certify a classifier watched on fresh rows by one of the four bounds, named as its function.
 
     >>> print(certificate(total=0, t=1000, delta=0.05).claim)
     The classifier is wrong on at most 0.70 % of new examples, whenever watching stopped.
     """
-    if bound not in FUNCTIONS:
-        raise ParameterError(f"bound is {bound!r}; there are {', '.join(FUNCTIONS)}")
-    return Certificate.by(
-        f"sequence.{bound}",
-        inputs,
-        sample="fresh rows in the order they came",
-        size=int(inputs["t"]),
-        independent_of="the classifier, which stayed the same all the time",
-        assumptions=("each row is drawn afresh", "numbers lie between 0 and 1"),
-        valid_after_looking=True,
-    )
+    return Certificate.by(f"sequence.{bound}", inputs)
 
 
 def _outcomes(mistakes_at: str, t: int) -> list[float]:

@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.labels import read_labels, two_classes
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class

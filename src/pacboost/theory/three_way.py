@@ -23,17 +23,12 @@ from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import (
-    draw_seed,
-    integer,
-    positive_integer,
-    progress_after,
-    real_number,
-)
+from pacboost.estimators.inputs.parameters import draw_seed, progress_after
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
+from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.numerics.three_way import majority_error
 from pacboost.reports import plots
 from pacboost.reports.progress import LiveView, error_console
@@ -284,7 +279,7 @@ class ThreeWayBoost(MembersClassifier):
                 f"{type_of_target(seen)}: there are {self.classes_.size} classes. For more, use "
                 "ThreeLearnerBoost."
             )
-        most = None if self.max_draws is None else positive_integer("max_draws", self.max_draws)
+        most = None if self.max_draws is None else positive_whole("max_draws", self.max_draws)
         run = Recursion(
             Source(oracle, RowEncoder(oracle, self.classes_, bins), most, spare),
             learner,

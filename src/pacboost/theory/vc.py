@@ -21,7 +21,6 @@ from collections.abc import Callable
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
-from pacboost.bounds.search import examples_at_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import hypergeometric_inverse
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
@@ -30,7 +29,6 @@ from pacboost.numerics.growth import (
     log_cover,
     log_sauer,
     log_stump_growth,
-    vc_of_stumps,
 )
 
 Growth = Callable[[int], float]
@@ -81,6 +79,13 @@ def realizable(n: int, delta: float, log_growth: Growth | float) -> float:
     theorem="hypergeometric tail inversion over all labelings of n + ghost points",
     reference="Leboeuf, LeBlanc and Marchand 2021",
     subject="the hypothesis",
+    sample="the training rows",
+    independent_of="nothing but the class and the ghost size, which were fixed before",
+    assumptions=(
+        "rows are drawn independently from the distribution of new examples",
+        "the class labels n + ghost points in at most exp(log_growth) ways",
+    ),
+    valid_after_looking=True,
 )
 def hypergeometric(
     k: int, n: int, delta: float, log_growth: Growth | float, ghost: int | None = None
@@ -97,68 +102,6 @@ def hypergeometric(
     g = 4 * n if ghost is None else positive_whole("ghost", ghost)
     pool = hypergeometric_inverse(k, n, _nats(delta, 4, log_growth, n + g), n + g)
     return outward(max(1, pool - 1 - k) / g)
-
-
-@plain_numbers
-def examples_for(
-    bound: Callable[[int, int, float, Growth], float],
-    epsilon: float,
-    delta: float,
-    log_growth: Growth,
-    rate: float = 0.0,
-) -> int:
-    """Count the examples at which ⌈rate·n⌉ mistakes give a bound of at most epsilon.
-
-    ``bound`` is ``relative_deviation``, ``pessimistic`` or ``hypergeometric``.
-
-    >>> examples_for(hypergeometric, 0.1, 0.05, growth_of_dimension(4), rate=0.05)
-    2638
-    """
-    return examples_at_rate(lambda k, n: bound(k, n, delta, log_growth), epsilon, rate)
-
-
-@plain_numbers
-def examples_for_realizable(epsilon: float, delta: float, log_growth: Growth) -> int:
-    """Count the examples after which every consistent hypothesis has risk at most epsilon.
-
-    >>> examples_for_realizable(0.1, 0.05, growth_of_dimension(4))
-    877
-    """
-    probability("epsilon", epsilon)
-    return smallest(
-        lambda n: realizable(n, delta, log_growth) <= epsilon, 1, f"a bound of {epsilon:g}"
-    )
-
-
-@plain_numbers
-def dimension_of_intervals(count: int = 1) -> int:
-    """Return the VC dimension of unions of at most ``count`` intervals on the line."""
-    return 2 * positive_whole("count", count)
-
-
-@plain_numbers
-def dimension_of_boxes(features: int) -> int:
-    """Return the VC dimension of boxes with sides along the axes."""
-    return 2 * positive_whole("features", features)
-
-
-@plain_numbers
-def dimension_of_halfspaces(features: int, through_origin: bool = False) -> int:
-    """Return the VC dimension of halfspaces, all open or all closed.
-
-    Of open and closed ones together it is the same, but through the origin one more.
-    """
-    return positive_whole("features", features) + (not through_origin)
-
-
-@plain_numbers
-def dimension_of_stumps(features: int) -> int:
-    """Return the VC dimension of stumps of both signs: the largest d with C(d, ⌊d/2⌋) ≤ 2p.
-
-    >>> dimension_of_stumps(20)
-    7
-    """
-    return vc_of_stumps(features)
 
 
 @plain_numbers
@@ -222,18 +165,8 @@ def certificate(
     counts(k, n)
     g = 4 * n if ghost is None else positive_whole("ghost", ghost)
     nats = log_growth(n + g) if callable(log_growth) else log_growth
-    return Certificate.by(
-        "vc.hypergeometric",
-        {"k": k, "n": n, "delta": delta, "log_growth": nats, "ghost": g},
-        sample="the training rows",
-        size=n,
-        independent_of="nothing but the class and the ghost size, which were fixed before",
-        assumptions=(
-            "rows are drawn independently from the distribution of new examples",
-            "the class labels n + ghost points in at most exp(log_growth) ways",
-        ),
-        valid_after_looking=True,
-    )
+    inputs = {"k": k, "n": n, "delta": delta, "log_growth": nats, "ghost": g}
+    return Certificate.by("vc.hypergeometric", inputs)
 
 
 def _nats(delta: float, factor: int, log_growth: Growth | float, points: int) -> float:

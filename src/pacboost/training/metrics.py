@@ -65,7 +65,6 @@ class Metric:
     more_is_better: bool = False
 
     def __call__(self, sample: Sample, scores: Scores) -> float:
-        """Return the value of the metric."""
         return self.measure(sample, scores)
 
 

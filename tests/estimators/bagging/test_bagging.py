@@ -20,18 +20,16 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pacboost.bounds import out_of_bag
-from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
 from pacboost.estimators.bagging.bags import refuse_changes
 from pacboost.estimators.bagging.base import WAYS
-from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.learners import Rectangle
-from pacboost.theory.nvote import out_of_bag_sizes
 from pacboost.training.bags.bagging import Made
-from tests.bounds.coverage import check_coverage
+from tests.bounds.coverage import check_coverage, out_of_bag_sizes
 from tests.data import real_data
 from tests.estimators.checks import every_check
 from tests.runs import several_runs
@@ -160,14 +158,6 @@ def test_going_on_is_refused_with_another_learner() -> None:
     assert len(model.estimators_) == 6
 
 
-def test_trees_and_other_members_are_all_heard() -> None:
-    """Such a mixture cannot be made by fit; no member may be lost if it comes about."""
-    X, y = noisy(200, 4, 7)
-    model = BaggingClassifier(None, 3, random_state=2).fit(X, y)
-    model._members += BaggingClassifier("stump", 2, random_state=2).fit(X, y)._members
-    assert (model.votes(X).sum(axis=1) == 5).all()
-
-
 @pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_depth=2), "stump"])
 @pytest.mark.parametrize("oob_score", [False, True])
 @pytest.mark.parametrize("certify", [None, "holdout"])
@@ -222,13 +212,6 @@ def test_going_on_settles_where_one_fit_does() -> None:
     part.set_params(callbacks=None).fit(X, y)
     assert part.stopped_ == whole.stopped_
     assert len(part.estimators_) == len(whole.estimators_)
-
-
-def test_estimators_of_ours_can_be_bagged() -> None:
-    X, y = noisy(400, 4, 22)
-    model = BaggingClassifier(AdaBoostClassifier(n_estimators=20), 5, random_state=0).fit(X, y)
-    assert model.oob_score_ > 0.6
-    assert isinstance(model.estimators_[0], AdaBoostClassifier)
 
 
 def test_interrupt_keeps_the_members() -> None:
@@ -310,14 +293,6 @@ def test_a_bag_of_one_class_is_not_drawn_again() -> None:
     alone = [b for b in range(20) if not model._bags.bag(b).counts[11]]
     assert alone
     assert all(model.estimators_[b] == 0 for b in alone)
-
-
-def test_one_class_is_told() -> None:
-    X, _ = noisy(60, 3, 12)
-    with pytest.warns(OneClassWarning, match=r"one class only \('a'\)") as told:
-        model = BaggingClassifier("stump", 3, random_state=0).fit(X, np.full(60, "a"))
-    assert told[0].filename == __file__
-    assert set(model.predict(X)) == {"a"}
 
 
 def test_without_rows_outside_there_is_no_estimate() -> None:
@@ -442,21 +417,6 @@ def test_bad_data() -> None:
         clone(model).set_params(estimator=LogisticRegression()).fit(np.where(X > 2, np.nan, X), y)
 
 
-def test_a_fit_that_fails_leaves_everything_as_it_was() -> None:
-    X, y = noisy(100, 3, 19)
-    model = BaggingClassifier("stump", 3, random_state=0).fit(X, y)
-    votes = model.votes(X)
-    with pytest.raises(ParameterError):
-        model.set_params(max_samples=-1).fit(X[:, :2], y)
-    assert np.array_equal(model.votes(X), votes)
-
-
-def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = noisy(100, 3, 20)
-    BaggingClassifier("stump", 3, verbose=True).fit(X, y)
-    assert "bagging" in capsys.readouterr().err
-
-
 def test_real_data_certified_out_of_bag() -> None:
     data = real_data("magic_telescope", "class")
     X, y = data.table.rows(), np.asarray(data.labels)
@@ -549,17 +509,6 @@ def test_regressors_that_go_on_end_where_one_fit_does() -> None:
     assert np.array_equal(whole.oob_prediction_, part.oob_prediction_, equal_nan=True)
 
 
-def test_settles() -> None:
-    X, y = waves(500, 6)
-    model = BaggingRegressor(n_estimators=400, settle=20, random_state=0).fit(X, y)
-    assert 20 < len(model.estimators_) < 400
-
-
-def test_equal_targets() -> None:
-    X, _ = waves(60, 7)
-    assert (BaggingRegressor("tree", 3).fit(X, np.full(60, 3.0)).predict(X) == 3).all()
-
-
 def test_bad_learners() -> None:
     X, y = waves(60, 8)
     with pytest.raises(ParameterError, match="names classes"):
@@ -603,15 +552,3 @@ def test_learners_are_told_apart_and_a_copy_is_not(one: Any, other: Any) -> None
     for now, before in ((one, other), (other, one)):
         with pytest.raises(ParameterError, match="estimator changed"):
             refuse_changes({"estimator": now}, {"estimator": before})
-
-
-def test_rows_are_told_apart() -> None:
-    X, y = np.arange(6.0).reshape(2, 3), np.array([0, 1])
-    model = BaggingClassifier("stump", 1, warm_start=True).fit(X, y)
-    model.fit(X.astype(np.float32), y)
-    for other in (X[::-1], X[:, ::-1], X + 1e-12, X[:, :2]):
-        with pytest.raises(ParameterError, match="X changed"):
-            model.fit(other, y)
-    for labels in (1 - y, np.array(["a", "b"])):
-        with pytest.raises(ParameterError, match="y changed"):
-            model.fit(X, labels)

@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier
-from pacboost.errors import DataError, NoEdgeWarning, OneClassWarning
-from pacboost.learners import SklearnLearner, Stump
+from pacboost.errors import DataError, NoEdgeWarning
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
-from pacboost.sources.toy import ten_points
 from pacboost.theory import Adversary
 
 Rows = NDArray[np.float64]
@@ -63,37 +59,6 @@ def test_a_fit_shows_rule_error_and_vote_of_every_round() -> None:
     staged = [1 - score for score in model.staged_score(X, y)]
     np.testing.assert_allclose([e.training_error for e in model.ledger_.rounds], staged, atol=1e-12)
     assert model.ledger_.columns()["validation"] == [None] * 25
-
-
-def test_learning_rate_scales_votes() -> None:
-    model = fitted(learning_rate=0.3)
-    errors = model.estimator_errors_
-    np.testing.assert_allclose(model.votes_, 0.15 * np.log((1 - errors) / errors), atol=1e-11)
-    assert not model.ledger_.plain_votes
-
-
-def test_max_vote_caps_votes() -> None:
-    plain, capped = fitted(), fitted(max_vote=0.2)
-    assert plain.votes_.max() > 0.2
-    assert capped.votes_.max() == pytest.approx(0.2, abs=1e-11)
-    assert not capped.ledger_.plain_votes
-
-
-def test_feature_importances_of_trees_sum_to_one() -> None:
-    model = fitted(estimator=DecisionTreeClassifier(max_depth=2), random_state=0)
-    assert model.feature_importances_.sum() == pytest.approx(1)
-
-
-def test_black_boxes_without_importances_have_none() -> None:
-    model = fitted(estimator=LinearDiscriminantAnalysis(), n_estimators=3, random_state=0)
-    assert not hasattr(model, "feature_importances_")
-
-
-def test_rules_are_words_with_votes() -> None:
-    X, y = ten_points()
-    model = AdaBoostClassifier(n_estimators=3).fit(X, np.where(y > 0, "plus", "minus"))
-    assert model.rules()[0] == "0.4236  x0 > 7.5 → plus, else minus"
-    assert [text.split()[0] for text in model.rules()] == ["0.4236", "0.6496", "0.9229"]
 
 
 def test_certificate_bounds_the_training_error() -> None:
@@ -155,16 +120,6 @@ def test_stages_end_at_the_final_answers() -> None:
     assert np.array_equal(stages[6], fitted(n_estimators=7).decision_function(X))
 
 
-@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [3, 8]])
-def test_labels_come_back_as_they_were(labels: list[Any]) -> None:
-    X, y = noisy()
-    named = np.array(labels)[y]
-    model = AdaBoostClassifier(n_estimators=25).fit(X, named)
-    assert model.classes_.tolist() == labels
-    assert np.array_equal(model.decision_function(X), fitted().decision_function(X))
-    assert np.array_equal(model.predict(X), np.array(labels)[fitted().predict(X)])
-
-
 # Missing values
 
 
@@ -174,14 +129,6 @@ def test_missing_values_are_learned_from() -> None:
     model = AdaBoostClassifier().fit(X, y)
     assert model.score(X, y) == 1
     assert model.rules()[0].endswith("x3 is missing → 1, else 0")
-
-
-def test_missing_values_at_random_are_accepted() -> None:
-    X, y = noisy()
-    X[np.random.default_rng(1).random(X.shape) < 0.3] = np.nan
-    model = AdaBoostClassifier(n_estimators=25).fit(X, y)
-    assert model.score(X, y) > 0.7
-    assert 1 - model.score(X, y) <= model.certificate_.value
 
 
 def test_value_missing_only_at_predict_time_goes_with_the_median() -> None:
@@ -195,16 +142,6 @@ def test_value_missing_only_at_predict_time_goes_with_the_median() -> None:
 
 
 # Weights
-
-
-def test_whole_weights_equal_repeated_rows() -> None:
-    X, y = noisy()
-    times = np.random.default_rng(1).integers(1, 5, size=y.size)
-    weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, sample_weight=times)
-    repeated = AdaBoostClassifier(n_estimators=25).fit(np.repeat(X, times, 0), np.repeat(y, times))
-    assert rules(weighted) == rules(repeated)
-    np.testing.assert_allclose(weighted.votes_, repeated.votes_, rtol=0, atol=1e-9)
-    assert weighted.ledger_.weighted
 
 
 def test_zero_weight_equals_a_removed_row() -> None:
@@ -225,25 +162,6 @@ def test_equal_weights_equal_none(weight: float) -> None:
     X, y = noisy()
     weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, np.full(y.size, weight))
     assert model_bytes(weighted.model_) == model_bytes(fitted().model_)
-
-
-def test_zeros_and_one_other_weight_equal_the_rows_alone() -> None:
-    X, y = noisy()
-    kept = np.arange(y.size) % 3 > 0
-    weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, sample_weight=kept * 1.0)
-    alone = AdaBoostClassifier(n_estimators=25).fit(X[kept], y[kept])
-    assert rules(weighted) == rules(alone)
-    np.testing.assert_allclose(weighted.votes_, alone.votes_, rtol=0, atol=1e-9)
-
-
-def test_weights_reach_trees() -> None:
-    X, y = noisy()
-    times = np.random.default_rng(1).integers(0, 3, size=y.size)
-    tree = DecisionTreeClassifier(max_depth=1)
-    weighted = AdaBoostClassifier(tree, 8, random_state=0).fit(X, y, times)
-    repeated = AdaBoostClassifier(tree, 8, random_state=0)
-    repeated.fit(np.repeat(X, times, 0), np.repeat(y, times))
-    np.testing.assert_allclose(weighted.estimator_errors_, repeated.estimator_errors_, atol=1e-9)
 
 
 # Going on
@@ -274,16 +192,6 @@ def test_ten_rounds_and_fifteen_more_are_twenty_five(
     assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
-def test_trees_go_on_as_in_one_run() -> None:
-    X, y = noisy()
-    tree = DecisionTreeClassifier(max_depth=2, max_features=1)
-    model = AdaBoostClassifier(tree, 4, random_state=3, warm_start=True).fit(X, y)
-    model.set_params(n_estimators=9).fit(X, y)
-    whole = AdaBoostClassifier(tree, 9, random_state=3).fit(X, y)
-    assert model.ledger_.digest() == whole.ledger_.digest()
-    assert np.array_equal(model.decision_function(X), whole.decision_function(X))
-
-
 def test_going_on_after_a_perfect_rule_changes_nothing() -> None:
     X, _ = noisy()
     y = (X[:, 0] > 0).astype(int)
@@ -291,13 +199,6 @@ def test_going_on_after_a_perfect_rule_changes_nothing() -> None:
     assert len(model.ledger_) == 1
     before = model_bytes(model.model_)
     assert model_bytes(model.set_params(n_estimators=9).fit(X, y).model_) == before
-
-
-def test_without_warm_start_a_fit_starts_afresh() -> None:
-    X, y = noisy()
-    model = AdaBoostClassifier(n_estimators=10).fit(X, 1 - y)
-    model.set_params(n_estimators=25).fit(X, y)
-    assert model_bytes(model.model_) == model_bytes(fitted().model_)
 
 
 def test_going_on_with_other_labels_is_refused_or_certified_truly() -> None:
@@ -355,18 +256,6 @@ def test_going_on_with_other_classes_is_refused(labels: list[Any]) -> None:
         model.set_params(n_estimators=5).fit(X, np.array(labels)[y])
 
 
-def test_failed_fit_leaves_the_last_model_whole() -> None:
-    def fail(X: Rows, y: Labels, weights: Rows) -> None:
-        raise RuntimeError("no rule today")
-
-    X, y = noisy()
-    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
-    before = model.predict(X)
-    with pytest.raises(RuntimeError, match="no rule today"):
-        model.set_params(estimator=fail).fit(X, np.where(y > 0, "yes", "no"))
-    assert np.array_equal(model.predict(X), before)
-
-
 # Early stopping
 
 
@@ -378,19 +267,6 @@ def assert_best_is_last(model: AdaBoostClassifier, *, more_is_better: bool) -> N
     assert seen[-1] == (max(seen) if more_is_better else min(seen))
     assert seen.index(seen[-1]) == len(seen) - 1  # the first of the best
     assert model.votes_.size == len(model.estimators_) == len(seen)
-
-
-@pytest.mark.parametrize("name", METRICS)
-def test_share_held_back_keeps_the_best_round(name: str) -> None:
-    X, y = noisy(600)
-    model = AdaBoostClassifier(
-        n_estimators=200, early_stopping=True, validation_fraction=0.3, eval_metric=name,
-        random_state=1,
-    ).fit(X, y)  # fmt: skip
-    assert len(model.ledger_) < 190
-    assert model.ledger_.rows == 420
-    assert name in model.ledger_.stopped
-    assert_best_is_last(model, more_is_better=name == "auc")
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -409,56 +285,7 @@ def test_rows_of_ones_own_keep_the_best_round(name: str) -> None:
     assert validation(model)[-1] == best
 
 
-def test_validation_column_is_the_staged_error() -> None:
-    X_val, y_val = noisy(200, seed=8)
-    model = AdaBoostClassifier(n_estimators=50).fit(*noisy(), X_val=X_val, y_val=y_val)
-    staged = [1 - score for score in model.staged_score(X_val, y_val)]
-    np.testing.assert_allclose(validation(model), staged, atol=1e-12)
-
-
-def test_function_as_metric_is_asked_every_round() -> None:
-    asked: list[int] = []
-
-    def squares(signs: NDArray[np.int8], scores: Rows) -> float:
-        assert set(np.unique(signs)) == {-1, 1}
-        asked.append(scores.size)
-        return float(np.mean((signs - np.tanh(scores)) ** 2))
-
-    X_val, y_val = noisy(200, seed=8)
-    rounds: list[Round] = []
-    model = AdaBoostClassifier(
-        n_estimators=60, eval_metric=squares, early_stopping=True, callbacks=[rounds.append]
-    )
-    model.fit(*noisy(), X_val=X_val, y_val=y_val)
-    assert asked == [200] * len(rounds)
-    assert "squares" in model.ledger_.stopped
-    assert_best_is_last(model, more_is_better=False)
-
-
-def test_patience_is_counted_in_rounds() -> None:
-    rounds: list[Round] = []
-    X_val, y_val = noisy(200, seed=8)
-    model = AdaBoostClassifier(n_estimators=99, early_stopping=3, callbacks=[rounds.append])
-    model.fit(*noisy(), X_val=X_val, y_val=y_val)
-    assert len(rounds) == len(model.ledger_) + 3
-
-
-def test_validated_model_is_certified_for_its_rounds() -> None:
-    X, y = noisy(600)
-    model = AdaBoostClassifier(early_stopping=True, random_state=1).fit(X, y)
-    assert model.certificate_.inputs["rounds"] == len(model.ledger_)
-    assert model.certificate_.value >= model.ledger_.rounds[-1].training_error
-
-
 # Callbacks and the bar
-
-
-def test_callback_gets_every_round_once() -> None:
-    seen: list[Round] = []
-    model = fitted(callbacks=[seen.append])
-    assert [entry.number for entry in seen] == list(range(1, 26))
-    assert seen == model.ledger_.rounds
-    assert all(isinstance(entry, Round) for entry in seen)
 
 
 def test_callback_can_stop_and_all_are_called() -> None:
@@ -466,19 +293,6 @@ def test_callback_can_stop_and_all_are_called() -> None:
     model = fitted(callbacks=[lambda entry: entry.number == 6, seen.append])
     assert len(model.ledger_) == len(seen) == 6
     assert model.ledger_.stopped == "a callback stopped it"
-
-
-def test_bar_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    fitted(verbose=True)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "boosting" in err
-    assert "25/25" in err
-
-
-def test_no_bar_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    fitted()
-    assert capsys.readouterr() == ("", "")
 
 
 # Ways to learn
@@ -504,16 +318,6 @@ def test_max_bins_limits_the_thresholds_of_a_feature(bins: int) -> None:
     assert counts == [min(bins, 300) - 1] * 4
     used = {(h.feature, h.threshold) for h in model.estimators_}
     assert all(t in model.model_.bins.thresholds[j] for j, t in used if math.isfinite(t))
-
-
-def test_named_stump_learner_is_the_default_one() -> None:
-    assert model_bytes(fitted(estimator=Stump()).model_) == model_bytes(fitted().model_)
-
-
-def test_named_sklearn_learner_is_the_classifier_in_it() -> None:
-    tree = DecisionTreeClassifier(max_depth=1)
-    named, plain = (fitted(estimator=e, random_state=0) for e in (SklearnLearner(tree), tree))
-    assert named.ledger_.digest() == plain.ledger_.digest()
 
 
 def test_function_learns_with_signs_and_weights() -> None:
@@ -555,18 +359,6 @@ def test_adversary_says_that_it_cannot_predict() -> None:
         model.predict(X[:10])
 
 
-@pytest.mark.parametrize(
-    "learner", [KNeighborsClassifier(15), LinearDiscriminantAnalysis()], ids=["knn", "lda"]
-)
-def test_classifiers_without_weights_learn_from_draws(learner: Any) -> None:
-    X, y = noisy()
-    model, same = (AdaBoostClassifier(learner, 5, random_state=0).fit(X, y) for _ in range(2))
-    assert model.score(X, y) > 0.75
-    assert 1 - model.score(X, y) <= model.certificate_.value
-    assert all(type(rule) is type(learner) for rule in model.estimators_)
-    assert same.ledger_.digest() == model.ledger_.digest()
-
-
 def test_agrees_with_scikit_learn_on_stumps() -> None:
     X, y = noisy(400, seed=4)
     tree = DecisionTreeClassifier(max_depth=1, random_state=0)
@@ -578,27 +370,7 @@ def test_agrees_with_scikit_learn_on_stumps() -> None:
     assert np.array_equal(ours.predict(X), theirs.predict(X))
 
 
-def test_stumps_err_no_more_than_scikit_learns_in_the_first_round() -> None:
-    X, y = noisy(250, seed=4)
-    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
-    theirs = SklearnAdaBoost(tree, n_estimators=1).fit(X, y)
-    ours = AdaBoostClassifier(n_estimators=1).fit(X, y)
-    assert ours.estimator_errors_[0] <= theirs.estimator_errors_[0] + 1e-12
-
-
 # Ends of the world
-
-
-@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(max_depth=1)])
-def test_one_class_is_warned_of_and_predicted(estimator: Any) -> None:
-    X, _ = noisy()
-    with pytest.warns(OneClassWarning, match=r"one class only .*good.*constant"):
-        model = AdaBoostClassifier(estimator).fit(X, ["good"] * 300)
-    assert (model.predict(X) == "good").all()
-    assert np.array_equal(model.predict_proba(X), np.ones((300, 1)))
-    assert np.array_equal(model.predict_log_proba(X), np.zeros((300, 1)))
-    assert model.score(X, ["good"] * 300) == 1
-    assert model.certificate_.value < 1
 
 
 def test_two_classes_of_which_one_is_held_back_predict_the_other() -> None:
@@ -656,11 +428,6 @@ def test_rule_without_mistakes_that_comes_late_stands_alone() -> None:
     assert model.ledger_.rounds[0].number == 1
     assert model.score(X, y) == 1
     assert "stands alone" in model.ledger_.stopped
-
-
-def test_one_feature_and_two_rows_are_enough() -> None:
-    model = AdaBoostClassifier().fit([[0], [1]], ["a", "b"])
-    assert model.predict([[-5], [0.4], [0.6], [9]]).tolist() == ["a", "a", "b", "b"]
 
 
 def test_many_rounds_keep_the_bound_true() -> None:

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from pacboost import BoostClassifier
+from pacboost import BoostClassifier, BoostRegressor
 from pacboost.boosters.logit import Logit
 from pacboost.estimators.boosting import certifying
-from pacboost.estimators.boosting.automatic import GIVEN, Settings, Trial, is_automatic, tried
+from pacboost.estimators.boosting.boost import GIVEN, Settings, Trial, is_automatic, tried
 from pacboost.estimators.boosting.certifying import divide
-from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.strong.candidates import choose
+from pacboost.estimators.strong.candidates import Choice, choose
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import signs_of
@@ -194,3 +195,157 @@ def test_whoever_watches_the_rounds_sees_one_run() -> None:
     model = BoostClassifier(random_state=0, callbacks=[lambda entry: seen.append(entry.number)])
     model.fit(X, y)
     assert seen == list(range(1, 301)) == [entry.number for entry in model.ledger_.rounds]
+
+
+# The default settings of BoostClassifier move smoothly with the number of rows.
+
+
+def line(rows: int) -> tuple[Any, Any]:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(rows, 3))
+    return X, X[:, 0] + 0.3 * generator.normal(size=rows) > 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "held"), [(20_000, 0), (20_010, 2), (25_000, 1250), (30_000, 3000), (40_000, 4000)]
+)
+def test_many_rows_are_held_back_unasked(rows: int, held: int) -> None:
+    X, y = line(rows=rows)
+    ledger = BoostClassifier(n_estimators=2, random_state=0).fit(X, y).ledger_
+    assert abs(rows - held - ledger.rows) <= 1
+    assert ledger.metric == ("log_loss" if held else "")
+
+
+def settings(rows: int, classes: int) -> tuple[int, float]:
+    """The rounds and the rate that trees have where something else is set."""
+    signs = np.ones((rows, 1 if classes == 2 else classes), dtype=np.int8)
+    table = ArrayTable(np.zeros((rows, 1)))
+    model = BoostClassifier(subsample=1.0)
+    model.classes_ = np.arange(classes)
+    recipe = model._recipe(LabelledRows(table, signs))
+    assert isinstance(recipe.booster, Logit)
+    return recipe.rounds, recipe.booster.learning_rate
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_rounds_and_rate_move_smoothly_with_the_number_of_rows(classes: int) -> None:
+    few = (100 if classes > 3 else 180, 0.1)
+    assert settings(10, classes) == settings(20_000, classes) == few
+    assert settings(30_000, classes) == settings(60_000, classes) == (180, 0.2)
+    found = [settings(rows, classes) for rows in range(19_000, 31_001, 250)]
+    for (rounds, rate), (more, larger) in pairwise(found):
+        assert 0 <= more - rounds <= 2
+        assert 0 <= larger - rate <= 0.0026
+
+
+def test_fewer_rounds_are_certain_the_more_rows_can_be_spared() -> None:
+    """On noise the validation rows stop at once, if they may: the rounds go down step by step."""
+    X = np.random.default_rng(0).normal(size=(30_000, 2))
+    y = np.random.default_rng(1).random(30_000) < 0.5
+    done = []
+    for rows in (20_000, 22_500, 25_000, 27_500, 30_000):
+        ledger = BoostClassifier(n_estimators=40, max_leaves=4, random_state=0).fit(
+            X[:rows], y[:rows]
+        )
+        done.append(len(ledger.ledger_))
+    assert done[:4] == [40, 30, 20, 10]
+    assert done[4] < 10
+    assert "the first 10, the least number for so few rows, are kept" in (
+        BoostClassifier(n_estimators=40, max_leaves=4, random_state=0)
+        .fit(X[:27_500], y[:27_500])
+        .ledger_.stopped
+    )
+
+
+def test_weightless_rows_alone_stop_nothing_unless_asked() -> None:
+    X, y = line(rows=20_010)
+    weights = np.where(np.arange(20_010) < 40, 1.0, 0.0)
+    model = BoostClassifier(n_estimators=2, min_leaf_rows=2, random_state=0).fit(X, y, weights)
+    assert model.ledger_.metric == ""
+
+
+def test_strong_classifiers_are_boosted_for_as_many_rounds_at_least() -> None:
+    asked: dict[str, Any] = {"texts": None, "classes": 2, "several_labels": False, "rounds": None}
+    asked["weighted"] = False
+    least = [choose(rows=rows, common={}, **asked).least for rows in range(19_000, 31_001, 500)]
+    assert (least[0], least[-1]) == (90, 0)
+    assert all(0 <= before - after <= 9 for before, after in pairwise(least))
+
+
+# No setting jumps between 20,000 and 30,000 rows: settings, rounds, and the rows they use.
+
+SIZES = list(range(19_000, 31_001, 500))
+
+
+def plan(rows: int) -> Choice:
+    asked: dict[str, Any] = {"texts": None, "classes": 2, "several_labels": False, "rounds": None}
+    return choose(rows=rows, weighted=False, common={"random_state": 5}, **asked)
+
+
+def test_trees_of_a_strong_classifier_change_step_by_step() -> None:
+    found = [plan(rows) for rows in SIZES]
+    made = [choice.make() for choice in found]
+    first, last = made[0], made[-1]
+    assert (first.subsample, first.max_features, first.learning_rate) == (0.8, 0.5, 0.1)
+    assert (last.subsample, last.max_features, last.learning_rate) == (1.0, 1.0, 0.2)
+    for before, after in pairwise(made):
+        assert 0 <= after.subsample - before.subsample <= 0.011
+        assert 0 <= after.learning_rate - before.learning_rate <= 0.0061
+        assert 0 <= after.min_leaf_rows - before.min_leaf_rows <= 1
+    assert {choice.early_stopping for choice in found} == {30}
+
+
+def sloped(rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(rows, 3))
+    return X, X[:, 0] + np.abs(X[:, 1]) + 0.3 * generator.normal(size=rows)
+
+
+def kept_rounds(rows: int, early_stopping: Any = "auto", y: Any = None) -> int:
+    """How many of 20 rounds of the first run a fit takes over."""
+    X, known = sloped(rows)
+    seen: list[Any] = []
+    model = BoostRegressor(
+        n_estimators=20,
+        early_stopping=early_stopping,
+        random_state=0,
+        callbacks=[seen.append],
+        verbose=0,
+    ).fit(X, known if y is None else y)
+    numbers = [entry.number for entry in seen]
+    again = [i for i in range(1, len(numbers)) if numbers[i] <= numbers[i - 1]]
+    return numbers[again[0]] - 1 if again else len(model.ledger_)
+
+
+def test_the_second_run_of_a_regressor_keeps_ever_more_of_the_first() -> None:
+    found = {rows: kept_rounds(rows) for rows in (20_000, 24_900, 25_100, 27_500, 30_000)}
+    assert list(found.values()) == [0, 10, 10, 15, 20]
+
+
+def test_a_second_run_counts_all_rows_and_predicts_as_its_record_says() -> None:
+    X, y = sloped(25_000)
+    model = BoostRegressor(n_estimators=20, random_state=0, verbose=0).fit(X, y)
+    assert model.ledger_.rows == 25_000
+    assert len(model.ledger_) == 20
+    assert model.ledger_.rounds[-1].training_error == pytest.approx(
+        np.mean((model.predict(X) - y) ** 2), rel=1e-9
+    )
+    assert model.ledger_.rounds[5].validation is None
+
+
+def test_rounds_are_not_kept_if_the_rows_held_back_change_the_unit() -> None:
+    """The largest target sets the unit of all values; here it is among the rows held back."""
+    X, y = sloped(25_000)
+    signs = np.ones((25_000, 1), dtype=np.int8)
+    seed = draw_seed(0)
+    examples = LabelledRows(ArrayTable(X), signs, targets=y)
+    numbers = split_by_class(examples, "validation_fraction", 0.1, seed)[1].numbers
+    assert numbers is not None
+    y[numbers[0]] = 1000.0
+    assert kept_rounds(25_000, y=y) == 0
+    y[numbers[0]] = 0.0
+    assert kept_rounds(25_000, y=y) == 10
+
+
+def test_a_refit_that_was_asked_for_keeps_nothing() -> None:
+    assert kept_rounds(25_000, "refit") == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
@@ -99,13 +98,6 @@ def test_an_object_boosts_as_its_name_with_the_same_parameters(
     given = fit(classes, booster=booster, learner=learner)
     named = fit(classes, learning_rate=0.3, **same)
     assert model_bytes(given.model_) == model_bytes(named.model_)
-
-
-def test_what_an_object_says_is_kept_and_what_is_said_beside_it_wins() -> None:
-    kept = fit(booster=Logit(learning_rate=0.3))
-    assert model_bytes(kept.model_) != model_bytes(fit().model_)
-    said = fit(booster=Logit(learning_rate=0.3), learning_rate=0.7)
-    assert model_bytes(said.model_) == model_bytes(fit(booster=Logit(learning_rate=0.7)).model_)
 
 
 @pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
@@ -280,15 +272,6 @@ def test_grid_search_reaches_all_parameters(booster: Any, learner: Any) -> None:
     assert len(set(search.cv_results_["mean_test_score"])) > 2
 
 
-def test_pickle() -> None:
-    X, _ = world(4)
-    for learner in ("tree", "stump", BLACK_BOX):
-        model = fit(4, learner=learner)
-        back = pickle.loads(pickle.dumps(model))
-        assert np.array_equal(back.decision_function(X), model.decision_function(X))
-        assert back.get_params()["n_estimators"] == 5
-
-
 # -- several labels a row
 
 
@@ -329,11 +312,6 @@ def test_several_labels_go_with_other_parameters(options: dict[str, Any]) -> Non
     model = BoostClassifier("adaboost", n_estimators=10, random_state=0, **options).fit(X, y)
     assert np.mean(model.predict(X) != y) < 0.2
     assert 0 < model.certificate_.value < 1
-
-
-def test_an_unknown_way_to_reduce_many_classes_is_refused() -> None:
-    with pytest.raises(ParameterError, match="multiclass is 'x'; it may be 'mh', 'm1'"):
-        AdaBoost(multiclass="x")
 
 
 @pytest.mark.parametrize(
@@ -475,10 +453,3 @@ def test_calibration_does_not_go_with_rounded_votes() -> None:
     model = BoostClassifier("adaboost", "stump", certify="train", calibrate="sigmoid")
     with pytest.raises(ParameterError, match="set calibrate=None"):
         model.fit(*world())
-
-
-def test_a_certificate_of_several_labels_speaks_of_labels() -> None:
-    X, labels = several()
-    certificate = BoostClassifier("adaboost", n_estimators=5).fit(X, labels).certificate_
-    assert "labels of the rows" in certificate.claim
-    assert "K/2" not in certificate.theorem

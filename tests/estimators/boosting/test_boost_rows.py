@@ -77,13 +77,6 @@ def test_rows_of_your_own_stop_it(early_stopping: Any) -> None:
     assert loss == pytest.approx(ledger.rounds[-1].validation)
 
 
-def test_few_rows_are_not_held_back_unless_asked() -> None:
-    X, y = world()
-    ledger = BoostClassifier(**QUICK | {"early_stopping": "auto"}).fit(X, y).ledger_
-    assert (ledger.rows, len(ledger), ledger.metric) == (240, 60, "")
-    assert ledger.stopped == "all 60 rounds are done"
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 def test_refit_boosts_on_all_rows_and_says_so(classes: int) -> None:
     X, y = world(classes)
@@ -145,14 +138,6 @@ def test_auc_needs_both_of_two_classes() -> None:
     assert seen[-1] == max(value for value in seen if value is not None) > 0.9
 
 
-@pytest.mark.parametrize("labels", [[1, 2], ["a", "b"]])
-def test_unknown_validation_labels_are_named(labels: list[Any]) -> None:
-    X, y = world()
-    unknown = labels[1] if labels == [1, 2] else labels[0]
-    with pytest.raises(DataError, match=f"y_val holds {unknown!r}, which is not among the classes"):
-        BoostClassifier().fit(X, y, X_val=X, y_val=np.array(labels)[y])
-
-
 def test_validation_rows_and_labels_come_together() -> None:
     X, y = world()
     with pytest.raises(ParameterError, match="X_val was given without y_val"):
@@ -183,16 +168,6 @@ def test_a_metric_may_be_a_function(classes: int) -> None:
 # -- weights
 
 
-def test_balanced_classes_are_weights_given_by_hand() -> None:
-    X, _ = world()
-    y = (X[:, 0] > 0.8).astype(np.int64)
-    by_hand = (y.size / (2 * np.bincount(y)))[y]
-    balanced = BoostClassifier(n_estimators=5, class_weight="balanced").fit(X, y)
-    assert same(balanced, BoostClassifier(n_estimators=5).fit(X, y, sample_weight=by_hand))
-    assert not same(balanced, BoostClassifier(n_estimators=5).fit(X, y))
-    assert balanced.ledger_.weighted
-
-
 def test_weights_of_classes_multiply_those_of_rows() -> None:
     X, y = world(3)
     names = np.array(["a", "b", "c"])[y]
@@ -203,15 +178,6 @@ def test_weights_of_classes_multiply_those_of_rows() -> None:
     assert model.certificate_.value >= np.average(
         model.mistakes(X, names), weights=rows * (1 + y)
     ) * (1 - 1e-12)
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_a_class_without_weight_is_named(classes: int) -> None:
-    X, y = world(classes)
-    with pytest.raises(DataError, match=r"all rows of class 1 weigh 0.*leave them out"):
-        BoostClassifier().fit(X, y, sample_weight=y != 1)
-    with pytest.raises(DataError, match=r"all rows of class 0 weigh 0.*leave them out"):
-        BoostClassifier(class_weight={0: 0}).fit(X, y)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -327,12 +293,6 @@ def test_numbers_are_categories_if_named() -> None:
         BoostClassifier(categorical_features=["nope"]).fit(frame, y)
 
 
-def test_text_that_shall_be_no_category_is_refused() -> None:
-    columns, y = coloured()
-    with pytest.raises(DataError, match="hold text, not numbers: colour"):
-        BoostClassifier(categorical_features=None).fit(pd.DataFrame(columns), y)
-
-
 def test_a_monotone_category_is_refused() -> None:
     columns, y = coloured()
     frame = pd.DataFrame(columns)
@@ -378,16 +338,6 @@ def test_calibration_changes_probabilities_and_no_score(method: str, classes: in
     assert np.array_equal(model.decision_function(X), scores)
     if classes == 2:  # the curve never falls
         assert (np.diff(shares[np.argsort(scores), 1]) >= 0).all()
-
-
-def test_calibration_with_rows_held_back_to_stop() -> None:
-    X, y = world()
-    for early_stopping, rows in ((True, 194), ("refit", 215)):
-        model = BoostClassifier(
-            **QUICK | {"calibrate": "sigmoid", "early_stopping": early_stopping}
-        )
-        assert abs(model.fit(X, y).ledger_.rows - rows) <= 1
-        assert model.calibration_error_ is not None
 
 
 def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPatch) -> None:

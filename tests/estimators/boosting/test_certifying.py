@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
@@ -18,7 +17,7 @@ from pacboost import AdaBoostClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.occam import occam_bound
 from pacboost.errors import NoEdgeWarning, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.fitted.quantising import merged
+from pacboost.estimators.boosting.certifying import merged
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.theory.worlds import Boxes, LabelNoise
@@ -40,12 +39,6 @@ def parts(rows: int, share: float, random_state: int) -> tuple[NDArray[np.intp],
 def recount(model: AdaBoostClassifier, rows: NDArray[np.intp]) -> int:
     scores = model.decision_function(X[rows])
     return int((scores * Y[rows] <= 0).sum())
-
-
-def test_without_a_wish_it_speaks_of_the_training_error() -> None:
-    model = AdaBoostClassifier(n_estimators=5).fit(X, Y)
-    assert model.certificate_.delta == 0
-    assert not hasattr(model, "choices_")
 
 
 @pytest.mark.parametrize(("share", "delta"), [(0.2, 0.05), (0.35, 0.01)])
@@ -123,23 +116,6 @@ def test_merging_knows_opposites_and_constants() -> None:
     assert merged(Vote([rule, rule.negated()], np.ones(2)))[0] == []
 
 
-def test_missing_values_are_counted_in() -> None:
-    Z = X.copy()
-    Z[np.random.default_rng(0).random(Z.shape) < 0.2] = np.nan
-    model = AdaBoostClassifier(n_estimators=10, certify="train", random_state=1).fit(Z, Y)
-    learned, _ = parts(1000, 0.2, 1)
-    scores = model.decision_function(Z[learned])
-    assert (scores * Y[learned] <= 0).sum() == model.certificate_.inputs["mistakes"]
-
-
-def test_it_is_repeatable() -> None:
-    for way in ("holdout", "train"):
-        one = AdaBoostClassifier(n_estimators=8, certify=way, random_state=3).fit(X, Y)
-        two = clone(one).fit(X, Y)
-        assert one.certificate_ == two.certificate_
-        np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
-
-
 @pytest.mark.parametrize("way", ["holdout", "train"])
 def test_file_and_pickle_keep_the_certificate(way: str, tmp_path: Path) -> None:
     model = AdaBoostClassifier(n_estimators=8, certify=way, random_state=3).fit(X, Y)
@@ -165,14 +141,6 @@ def test_early_stopping_and_certificates_go_together() -> None:
         assert model.certificate_.inputs["n"] == left
 
 
-def test_a_fit_forgets_the_choices_of_the_last_one() -> None:
-    model = AdaBoostClassifier(n_estimators=8, certify="train", random_state=3).fit(X, Y)
-    model.set_params(certify=None).fit(X, Y)
-    assert not hasattr(model, "choices_")
-    with pytest.raises(ParameterError, match="choose"):
-        model.choose(0)
-
-
 def test_choose_refuses_what_is_no_choice() -> None:
     model = AdaBoostClassifier(n_estimators=8, certify="train", random_state=3).fit(X, Y)
     for number in (len(model.choices_), 10**6, -1, 1.5, "best"):
@@ -187,19 +155,6 @@ def test_choose_refuses_what_is_no_choice() -> None:
 def test_refuses_shares(way: str, share: Any) -> None:
     with pytest.raises(ParameterError, match="holdout"):
         AdaBoostClassifier(certify=way, holdout=share).fit(X, Y)
-
-
-@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, "0.05", None])
-def test_refuses_delta(delta: Any) -> None:
-    for way in ("holdout", "train"):
-        with pytest.raises(ParameterError, match="delta"):
-            AdaBoostClassifier(certify=way, delta=delta).fit(X, Y)
-
-
-@pytest.mark.parametrize("way", ["hold-out", "", True, 1])
-def test_refuses_other_ways(way: Any) -> None:
-    with pytest.raises(ParameterError, match="certify"):
-        AdaBoostClassifier(certify=way).fit(X, Y)
 
 
 def test_refuses_weights_of_training_rows_but_not_equal_ones() -> None:
@@ -237,16 +192,6 @@ def test_holdout_takes_any_learner() -> None:
     model = AdaBoostClassifier(box, n_estimators=5, certify="holdout", random_state=7).fit(X, Y)
     _, apart = parts(1000, 0.2, 7)
     assert model.certificate_.inputs["k"] == recount(model, apart)
-
-
-def test_warm_start_keeps_the_rows_set_apart() -> None:
-    model = AdaBoostClassifier(
-        n_estimators=5, certify="holdout", warm_start=True, random_state=7
-    ).fit(X, Y)
-    model.set_params(n_estimators=15).fit(X, Y)
-    longer = AdaBoostClassifier(n_estimators=15, certify="holdout", random_state=7).fit(X, Y)
-    assert model.certificate_.inputs == {**longer.certificate_.inputs, "look": 2}
-    assert model.certificate_.value > longer.certificate_.value
 
 
 def test_warm_start_refuses_other_rows_set_apart() -> None:

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import FilterBoostClassifier
-from pacboost.boosters.filtering import Mada, Measure
+from pacboost.boosters.filtering import Measure
 from pacboost.boosters.majority import Majority
 from pacboost.errors import NoEdgeWarning, NotCertified
 from pacboost.estimators.filtering import filter_setup
@@ -75,14 +75,6 @@ def test_black_boxes_learn_from_raw_rows(learner: Any) -> None:
     assert model.certificate_.value < 0.5
 
 
-def test_texts_are_labels_too() -> None:
-    X, y = noisy(3000)
-    names = np.array(["no", "yes"])[y]
-    model = small().fit(X, names)
-    assert model.classes_.tolist() == ["no", "yes"]
-    assert model.score(X, names) == pytest.approx(small().fit(X, y).score(X, y))
-
-
 def test_a_rare_class_is_found() -> None:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(60_000, 3))
@@ -90,14 +82,6 @@ def test_a_rare_class_is_found() -> None:
     assert y.mean() < 0.006
     model = small(sample_rows=4000, n_estimators=30).fit(X, y)
     assert (model.predict(X) != y).mean() < 0.001
-
-
-def test_booster_and_learner_may_be_objects() -> None:
-    X, y = noisy(3000)
-    model = small(Mada(learning_rate=0.5)).fit(X, y)
-    assert model.ledger_.booster == "mada"
-    named = small("mada", learning_rate=0.5).fit(X, y)
-    assert model_bytes(named.model_) == model_bytes(model.model_)
 
 
 def test_callbacks_see_refills_and_rounds_and_may_stop() -> None:
@@ -180,19 +164,6 @@ def test_certificate_names_order_and_assumption_of_arrays() -> None:
     assert "never learned from" in told.sample
     assert "Order: shuffled; the rows of the source are independent draws" in told.sample
     assert not told.valid_after_looking
-
-
-def test_certificate_names_order_and_assumption_of_worlds() -> None:
-    told = small(n_certify=300).fit_source(Halfspaces((1.0, 1.0))).certificate_
-    assert "Order: independent; every row is a fresh draw" in told.sample
-    assert told.size == 300
-
-
-def test_certificate_names_order_and_assumption_of_streams() -> None:
-    X, y = noisy(5000)
-    told = small(n_certify=300).fit_source([(X[:2000], y[:2000]), (X[2000:], y[2000:])])
-    assert "Order: stream" in told.certificate_.sample
-    assert "which does not change" in told.certificate_.sample
 
 
 def certified(**told: Any) -> FilterBoostClassifier:
@@ -442,13 +413,6 @@ def test_threads_and_repetition_change_nothing(told: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("small_helpings")
-def test_threads_change_nothing_with_three_classes() -> None:
-    X, y = noisy(70_000, classes=3)
-    told: dict[str, Any] = {"n_estimators": 5, "sample_rows": 40_000}
-    assert bytes_of((X, y), n_jobs=2, **told) == bytes_of((X, y), n_jobs=1, **told)
-
-
-@pytest.mark.usefixtures("small_helpings")
 @EACH
 def test_sizes_of_batches_change_nothing(told: dict[str, Any], tmp_path: Path) -> None:
     X, y = noisy(6000)
@@ -485,16 +449,6 @@ def test_the_order_in_which_files_are_listed_changes_nothing(
 
 
 @pytest.mark.usefixtures("small_helpings")
-def test_other_seeds_draw_other_rows(tmp_path: Path) -> None:
-    X, y = noisy(5000)
-    folder = write_parquet(tmp_path / "data", X, y)
-    models = {bytes_of(folder, "y", random_state=seed) for seed in range(4)}
-    assert len(models) == 4
-    worlds = {bytes_of(Halfspaces((1.0, 2.0)), n_certify=99, random_state=k) for k in range(4)}
-    assert len(worlds) == 4
-
-
-@pytest.mark.usefixtures("small_helpings")
 def test_kinds_of_arrays_change_nothing() -> None:
     X, y = noisy(4000)
     names = [f"x{j}" for j in range(4)]
@@ -507,21 +461,6 @@ def test_kinds_of_arrays_change_nothing() -> None:
     ):
         assert model_bytes(small(n_estimators=20).fit(other, y).model_) == model_bytes(first.model_)
     assert bytes_of((X, y), n_estimators=20).startswith(model_bytes(first.model_))
-
-
-@pytest.mark.usefixtures("small_helpings")
-def test_an_iterator_is_a_list_that_ends() -> None:
-    X, y = noisy(9000)
-    batches = [(X[k : k + 700], y[k : k + 700]) for k in range(0, 9000, 700)]
-    told: dict[str, Any] = {"n_estimators": 3}  # which the first pass has rows enough for
-    assert bytes_of(iter(batches), **told) == bytes_of(StreamOracle(batches), **told)
-
-
-@pytest.mark.usefixtures("small_helpings")
-def test_clocks_have_no_part_in_it() -> None:
-    X, y = noisy(3000)
-    slow = small(callbacks=[lambda event: bool(sum(range(20_000)) < 0)]).fit(X, y)
-    assert model_bytes(slow.model_) == model_bytes(small().fit(X, y).model_)
 
 
 # Boosting by majority on draws: fixed rounds, chances from counts, and coins.
@@ -553,14 +492,6 @@ def test_an_edge_that_the_learner_does_not_have() -> None:
     assert told is not None, stopped
     assert float(told[1]) < 0.25
     assert len(model.ledger_) < Majority(0.5, 0.1).rounds
-
-
-def test_without_a_promise_the_default_one_is_made() -> None:
-    X, y = noisy(20_000)
-    model = FilterBoostClassifier(booster="majority", n_estimators=20, random_state=0).fit(X, y)
-    assert len(model.ledger_) == 20
-    assert {entry.vote for entry in model.ledger_.rounds} == {Majority().rate}
-    assert model.score(*noisy(5_000, seed=9)) > 0.8
 
 
 def test_where_next_to_nothing_is_left_a_coin_will_do() -> None:

@@ -18,11 +18,10 @@ import pytest
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import FilterBoostClassifier, StrongClassifier
+from pacboost import FilterBoostClassifier
 from pacboost.errors import CheckpointWarning, DataError, FileError
 from pacboost.estimators.filtering import filter_session, filter_setup
 from pacboost.kernels import hashing
-from pacboost.ledgers.ledger import Refill
 from pacboost.models.file import checkpoint
 from pacboost.models.file.format import model_bytes
 from pacboost.theory.worlds import LabelNoise, hastie
@@ -141,14 +140,6 @@ def test_an_interrupt_keeps_the_rounds_and_says_so(tmp_path: Path) -> None:
     assert path.exists()
 
 
-def test_an_interrupt_without_a_checkpoint(tmp_path: Path) -> None:
-    model = small(callbacks=[Interrupt(6, KeyboardInterrupt)])
-    with pytest.raises(KeyboardInterrupt) as caught:
-        on_array(model, tmp_path)
-    assert "to go on from" not in caught.value.__notes__[0]
-    assert len(model.ledger_) > 0
-
-
 def test_the_time_limit_leaves_a_checkpoint(tmp_path: Path) -> None:
     told: dict[str, Any] = {"n_estimators": 14, "sample_rows": 700}
     path = tmp_path / "run"
@@ -159,16 +150,6 @@ def test_the_time_limit_leaves_a_checkpoint(tmp_path: Path) -> None:
     again = on_array(small(**told, checkpoint=path, time_limit="9m"), tmp_path)
     assert model_bytes(again.model_) == model_bytes(whole.model_)
     assert not path.exists()
-
-
-def test_a_callback_that_stops_leaves_a_checkpoint(tmp_path: Path) -> None:
-    told: dict[str, Any] = {"n_estimators": 14, "sample_rows": 700}
-    path = tmp_path / "run"
-    stopper = [lambda event: isinstance(event, Refill) and event.number == 2]
-    model = on_array(small(**told, checkpoint=path, callbacks=stopper), tmp_path)
-    assert model.ledger_.stopped == "a callback stopped it"
-    again = on_array(small(**told, checkpoint=path), tmp_path)
-    assert model_bytes(again.model_) == model_bytes(on_array(small(**told), tmp_path).model_)
 
 
 def stopped_run(path: Path, **told: Any) -> None:
@@ -456,17 +437,6 @@ def test_the_model_does_not_depend_on_how_rows_are_hashed(
     assert content(compiled) == content(by_numpy)
     first, second = by_numpy._sketches[0].to_dict(), compiled._sketches[0].to_dict()
     assert all(np.array_equal(first[name], second[name]) for name in first)
-
-
-@pytest.mark.slow
-def test_strong_classifiers_of_files_do_not_depend_on_threads(tmp_path: Path) -> None:
-    source = write_parquet(tmp_path / "data", *noisy(1500))
-
-    def fitted(threads: int) -> Any:
-        options: dict[str, Any] = {"n_estimators": 5, "random_state": 0, "n_jobs": threads}
-        return StrongClassifier(**options).fit(source, "y")
-
-    assert model_bytes(fitted(3).model_) == model_bytes(fitted(1).model_)
 
 
 @pytest.mark.parametrize("fit", [array, parquet, world, stream])

@@ -8,26 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import GridSearchCV
-from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost import FilterBoostClassifier
 from pacboost.errors import DataError, FileError, OneClassWarning, ParameterError
 from pacboost.estimators.filtering import filter_setup
-from pacboost.ledgers.ledger import Refill
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import recompute, verify
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrow import ParquetOracle
-from pacboost.sources.oracles.stream import PushedOracle
-from pacboost.theory.sampling import WorldOracle
 from pacboost.theory.worlds import Halfspaces
 from pacboost.training.filtering import candidates
 from tests.estimators.checks import every_check
@@ -124,39 +115,6 @@ def test_a_label_that_comes_late() -> None:
     assert model.classes_.tolist() == ["0", "1", "new"]
 
 
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-def test_classes_that_never_come_are_no_harm() -> None:
-    X, y = noisy(2000)
-    model = small().fit_source((X, y), classes=[0, 1, 2])
-    assert model.predict_proba(X).shape == (2000, 3)
-    assert (model.predict(X) == y).mean() > 0.7
-
-
-def test_labels_of_another_kind_than_the_classes() -> None:
-    X, y = noisy(1000)
-    with pytest.raises(DataError, match=r"has the label \d, which is not among the classes"):
-        small().fit_source([(X, y)], classes=["0", "1"])
-
-
-def test_one_row_at_a_time() -> None:
-    X, y = noisy(500)
-    for told in ({}, {"booster": "mada"}, {"learner": "stump"}):
-        model = small(sample_rows=1, n_estimators=5, **told).fit(X, y)
-        assert model.predict(X).shape == y.shape
-        assert 0 < model.certificate_.value <= 1
-
-
-@pytest.mark.parametrize("told", [{}, {"booster": "mada"}, {"edge": 0.2, "learner": "stump"}])
-def test_one_class_only(told: dict[str, Any]) -> None:
-    X = noisy(500)[0]
-    model = small(**told)
-    with pytest.warns(OneClassWarning, match="one class only"):
-        model.fit(X, np.full(500, "a"))
-    assert (model.predict(X) == "a").all()
-    assert model.predict_proba(X).shape == (500, 1)
-    assert model.ledger_.stopped == "there is one class only"
-
-
 @pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
 @pytest.mark.parametrize(
     "told", [{}, {"booster": "mada", "learner": "stump"}, {"booster": "measure"}]
@@ -166,23 +124,6 @@ def test_constant_features(told: dict[str, Any]) -> None:
     model = small(**told).fit(np.ones((900, 2)), y)
     assert model.predict(np.ones((3, 2))).shape == (3,)
     assert model.certificate_.value > 0.25
-
-
-def test_some_constant_and_missing_features() -> None:
-    X, y = noisy(3000)
-    X[:, 3] = np.nan
-    X[::7, 0] = np.nan
-    model = small().fit(np.column_stack([X, np.ones(3000)]), y)
-    assert model.score(np.column_stack([X, np.ones(3000)]), y) > 0.7
-
-
-def test_text_columns_are_refused() -> None:
-    X, y = noisy(300)
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(word="yes")
-    with pytest.raises(DataError, match="word"):
-        small().fit(frame, y)
-    with pytest.raises(DataError, match="text"):
-        small().fit(X.astype(str).astype(object) + "x", y)
 
 
 def test_infinite_values_name_their_place() -> None:
@@ -224,25 +165,6 @@ def test_hardly_any_rows(rows: int) -> None:
 # -- sources
 
 
-def test_an_empty_folder(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=str(tmp_path)):
-        small().fit_source(tmp_path, "y")
-
-
-def test_files_without_rows(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"x": [1.0], "y": [1]}).slice(0, 0), tmp_path / "a.parquet")
-    with pytest.raises(DataError, match="no rows"):
-        small().fit_source(tmp_path, "y")
-
-
-def test_a_target_that_is_missing_in_one_file(tmp_path: Path) -> None:
-    X, y = noisy(600)
-    folder = write_parquet(tmp_path / "data", X, y)
-    pq.write_table(pa.table({f"x{j}": X[:, j] for j in range(4)}), folder / "part9.parquet")
-    with pytest.raises(DataError, match=r"part9.parquet.*'y'"):
-        small().fit_source(folder, "y")
-
-
 def test_a_stream_that_ends_early_keeps_what_it_has() -> None:
     X, y = noisy(2500)
     model = small(n_estimators=500).fit_source(iter([(X[:1500], y[:1500]), (X[1500:], y[1500:])]))
@@ -261,11 +183,6 @@ def test_a_stream_that_raises_names_the_batch() -> None:
     with pytest.raises(DataError, match=r"batch 1 of the stream.*the line is dead") as caught:
         small(n_estimators=500).fit_source(broken())
     assert isinstance(caught.value.__cause__, OSError)
-
-
-def test_a_stream_of_nothing() -> None:
-    with pytest.raises(DataError, match="no batch at all"):
-        small().fit_source(iter([]))
 
 
 def test_blocks_that_memory_has_no_room_for(tmp_path: Path) -> None:
@@ -287,13 +204,6 @@ def test_memory_bounds_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(r.accepted for r in model.ledger_.refills) < 500 * 1.4
 
 
-def test_a_world_that_was_drawn_from_goes_on_where_it_is() -> None:
-    oracle = WorldOracle(Halfspaces((1.0, 2.0)), 0)
-    oracle.draw(777)
-    model = small(n_certify=100).fit_source(oracle)
-    assert model.certificate_.value < 0.5
-
-
 # partial_fit: batches of a stream that cannot be asked again.
 
 
@@ -311,13 +221,6 @@ def test_learns_from_batches(booster: str) -> None:
     assert model.score(*noisy(3000, seed=1)) > 0.7
     assert len(model.ledger_.refills) == 6
     assert model.ledger_.stopped == "the batch is used up"
-
-
-@pytest.mark.parametrize("learner", ["stump", DecisionTreeClassifier(max_depth=3)])
-def test_learners(learner: Any) -> None:
-    X, y = noisy(4000)
-    model = fed(X, y, learner=learner, booster="mada")
-    assert model.score(X, y) > 0.65
 
 
 def test_three_classes_of_which_the_first_batch_has_one() -> None:
@@ -390,14 +293,6 @@ def test_a_batch_is_looked_at_whole_however_large_it_is(monkeypatch: pytest.Monk
     assert model._stream.run._carried.n_rows <= 300 * 1.3
 
 
-def test_callbacks_are_told() -> None:
-    seen: list[Any] = []
-    X, y = noisy(2000)
-    model = fed(X, y, parts=2, callbacks=[seen.append])
-    assert [e for e in seen if isinstance(e, Refill)] == model.ledger_.refills
-    assert len(seen) == len(model.ledger_) + 2
-
-
 def test_the_same_batches_give_the_same_model() -> None:
     X, y = noisy(4000)
     assert model_bytes(fed(X, y).model_) == model_bytes(fed(X, y, n_jobs=1).model_)
@@ -449,22 +344,6 @@ def test_classes_cannot_change() -> None:
 # -- the oracle behind it
 
 
-def test_pushed_rows_come_once_in_their_order() -> None:
-    oracle = PushedOracle(1)
-    oracle.push(ArrayTable(np.array([[1.0], [2.0]])), np.array([0, 1]))
-    oracle.push(ArrayTable(np.array([[3.0]])), np.array([1]))
-    assert oracle.position() == {"count": 3}
-    first, second = oracle.draw(9), oracle.draw(9)
-    assert first.rows.tolist() == [0, 1]
-    assert second.rows.tolist() == [2]
-    assert first.lap == second.lap == 0
-    assert oracle.draw(9).n_rows == 0
-    assert oracle.place(2) == "row 2 of all that came"
-    assert oracle.n_rows is None
-    with pytest.raises(ValueError, match="cannot be asked again"):
-        oracle.seek({"count": 0})
-
-
 # FilterBoostClassifier behaves as scikit-learn asks, without one expected failure.
 
 
@@ -473,13 +352,6 @@ CHECKED = (
     FilterBoostClassifier(learner="stump", n_estimators=40),
     FilterBoostClassifier("mada", n_estimators=20),
 )
-CHECKED_MORE = (
-    FilterBoostClassifier(learner="stump"),
-    FilterBoostClassifier("measure", n_estimators=20),
-    FilterBoostClassifier("smooth", n_estimators=20),
-    FilterBoostClassifier("projection", n_estimators=20),
-    FilterBoostClassifier(learner=DecisionTreeClassifier(max_depth=2), n_estimators=20),
-)
 
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
@@ -487,15 +359,6 @@ CHECKED_MORE = (
 @pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
 @every_check(*CHECKED)
 def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
-@every_check(*CHECKED_MORE)
-def test_so_do_others(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 
 
@@ -514,17 +377,6 @@ def test_the_rows_are_not_kept() -> None:
     X, y = noisy_rows(20_000)
     fitted = small_model(learner="stump").fit(X, y)
     assert len(pickle.dumps(fitted)) < X.nbytes / 4
-
-
-@pytest.mark.parametrize("learner", ["tree", "stump", DecisionTreeClassifier(max_depth=2)])
-@pytest.mark.parametrize("classes", [2, 3])
-def test_pickled_ones_come_back_the_same(learner: Any, classes: int) -> None:
-    X, y = noisy_rows(classes=classes)
-    fitted = small_model(learner=learner).fit(X, y)
-    back = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(back.decision_function(X), fitted.decision_function(X))
-    assert back.ledger_ == fitted.ledger_
-    assert back.certificate_ == fitted.certificate_
 
 
 def test_a_stream_that_was_pickled_goes_on() -> None:
@@ -584,26 +436,6 @@ def test_the_certificate_in_a_file_is_made_again(apart: int, tmp_path: Path) -> 
     assert saved(model.fit_source(Halfspaces((2.0, 1.0))), tmp_path / "model.json")["bound"]
 
 
-def test_a_grid_search_works() -> None:
-    grid = {"n_estimators": [1, 10], "booster__l2": [0.0, 1.0]}
-    search = GridSearchCV(FilterBoostClassifier(random_state=0), grid, cv=3, n_jobs=1)
-    search.fit(*noisy_rows())
-    assert search.best_score_ > 0.7
-    assert len(search.best_estimator_.ledger_) == search.best_params_["n_estimators"]
-
-
-def test_names_of_frames_are_kept_and_forgotten() -> None:
-    X, y = noisy_rows()
-    fitted = small_model().fit(pd.DataFrame(X, columns=list("abcd")), y)
-    assert fitted.feature_names_in_.tolist() == list("abcd")
-    assert fitted.model_.names == tuple("abcd")
-    same = small_model().fit(X, y)
-    assert not hasattr(same, "feature_names_in_")
-    np.testing.assert_array_equal(
-        fitted.decision_function(pd.DataFrame(X, columns=list("abcd"))), same.decision_function(X)
-    )
-
-
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 def test_sparse_rows_are_learned_from_as_dense_ones_are() -> None:
     X, y = noisy_rows()
@@ -611,13 +443,3 @@ def test_sparse_rows_are_learned_from_as_dense_ones_are() -> None:
     dense = small_model().fit(X, y)
     for kind in (sparse.csr_array, sparse.csc_matrix):
         assert model_bytes(small_model().fit(kind(X), y).model_) == model_bytes(dense.model_)
-
-
-def test_a_failed_fit_leaves_the_old_model() -> None:
-    X, y = noisy_rows()
-    fitted = small_model().fit(X, y)
-    before = fitted.predict(X)
-    for wrong in (X[:, :2], np.where(X > 2, np.inf, X)):
-        with pytest.raises(ValueError, match=r"n_estimators|infin"):
-            fitted.set_params(n_estimators=0).fit(wrong, y)
-        np.testing.assert_array_equal(fitted.predict(X), before)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -12,16 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import train_test_split
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.bounds.training import product_bound
 from pacboost.errors import DataError, NotCertified, PacboostError, ParameterError
-from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
 from tests.data import real_data
 from tests.estimators.checks import every_check
@@ -98,36 +95,6 @@ def test_far_from_zero_is_as_good_as_near() -> None:
 
 
 @LOSSES
-def test_a_weight_is_a_number_of_rows(loss: str) -> None:
-    X, y = world(200)
-    weights = np.random.default_rng(1).integers(0, 4, size=200)
-    options: dict[str, Any] = {"n_estimators": 15, "min_leaf_rows": 0}
-    weighted = BoostRegressor(loss, **options).fit(X, y, sample_weight=weights)
-    repeated = BoostRegressor(loss, **options)
-    repeated.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6, atol=1e-6)
-
-
-def test_missing_values_are_told_apart() -> None:
-    X, y = world()
-    X[::3, 0] = np.nan
-    y[::3] += 100
-    model = BoostRegressor(n_estimators=60).fit(X, y)
-    assert abs(model.predict([[np.nan, 0, 0, 0]])[0] - 100) < 10
-    assert model.score(X, y) > 0.95
-
-
-def test_categories_are_split_by_sets() -> None:
-    generator = np.random.default_rng(0)
-    colours = generator.choice(list("rgbcmy"), size=500)
-    y = np.isin(colours, list("rcy")) * 10.0
-    frame = pd.DataFrame({"colour": colours, "other": generator.normal(size=500)})
-    model = BoostRegressor(n_estimators=30, learning_rate=0.5, max_leaves=2).fit(frame, y)
-    np.testing.assert_allclose(model.predict(frame), y, atol=1e-3)
-    assert "colour in {" in model.rules()[1]
-
-
-@LOSSES
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_monotone_constraints_hold(loss: str, scale: float) -> None:
     generator = np.random.default_rng(0)
@@ -157,15 +124,6 @@ def test_going_on_ends_as_one_long_run(loss: str, options: dict[str, Any]) -> No
     assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
-def test_going_on_with_rows_held_back_ends_as_one_long_run() -> None:
-    X, y = world()
-    options: dict[str, Any] = {"early_stopping": 50, "random_state": 0}
-    model = BoostRegressor(n_estimators=5, warm_start=True, **options).fit(X, y)
-    model.set_params(n_estimators=15).fit(X, y)
-    whole = BoostRegressor(n_estimators=15, **options).fit(X, y)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-
-
 @LOSSES
 def test_going_on_with_other_data_is_refused(loss: str) -> None:
     X, y = world()
@@ -175,37 +133,6 @@ def test_going_on_with_other_data_is_refused(loss: str) -> None:
             model.set_params(n_estimators=8).fit(X, targets)
     with pytest.raises(ParameterError, match="one record cannot hold both"):
         model.set_params(loss="absolute" if loss == "square" else "square").fit(X, y)
-
-
-@LOSSES
-def test_interrupt_keeps_the_rounds_done(loss: str) -> None:
-    X, y = world()
-
-    def interrupt(entry: Round) -> None:
-        if entry.number == 4:
-            raise KeyboardInterrupt
-
-    model = BoostRegressor(loss, n_estimators=9, callbacks=[interrupt], warm_start=True)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        model.fit(X, y)
-    assert "the 4 rounds done" in caught.value.__notes__[0]
-    four = BoostRegressor(loss, n_estimators=4).fit(X, y)
-    assert np.array_equal(model.predict(X), four.predict(X))
-    model.set_params(callbacks=None).fit(X, y)
-    whole = BoostRegressor(loss, n_estimators=9).fit(X, y)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-
-
-@LOSSES
-def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
-    X, y = world(100_000)
-    weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
-    options: dict[str, Any] = {"n_estimators": 4, "early_stopping": False}
-    models = [
-        BoostRegressor(loss, n_jobs=n_jobs, **options).fit(X, y, sample_weight=weights)
-        for n_jobs in (1, 2, 3)
-    ]
-    assert len({model_bytes(model.model_) for model in models}) == 1
 
 
 @LOSSES
@@ -240,21 +167,6 @@ def test_model_files_of_classifiers_give_their_own_kind_back(tmp_path: Path) -> 
         assert np.array_equal(back.decision_function(X), model.decision_function(X))
 
 
-def test_copies_and_pickles_are_the_same() -> None:
-    X, y = world()
-    model = BoostRegressor(n_estimators=5, learning_rate=0.3).fit(X, y)
-    back = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(back.predict(X), model.predict(X))
-    assert clone(model).get_params() == model.get_params()
-
-
-def test_grid_search_sets_parameters() -> None:
-    X, y = world()
-    grid = {"learning_rate": [0.01, 0.3], "loss": ["square", "absolute"]}
-    search = GridSearchCV(BoostRegressor(n_estimators=20, n_jobs=1), grid, cv=3).fit(X, y)
-    assert search.best_params_["learning_rate"] == 0.3
-
-
 def test_early_stopping_keeps_the_best_round() -> None:
     X, y = world(600)
     X_val, y_val = world(600, seed=1)
@@ -268,32 +180,6 @@ def test_early_stopping_keeps_the_best_round() -> None:
         assert model.ledger_.rounds[-1].validation == pytest.approx(found, rel=1e-9)
 
 
-def test_a_function_may_be_the_metric() -> None:
-    X, y = world()
-    seen: list[tuple[int, ...]] = []
-
-    def worst(targets: Numbers, predictions: Numbers) -> float:
-        seen.append((*targets.shape, *predictions.shape))
-        return float(np.abs(targets - predictions).max())
-
-    model = BoostRegressor(n_estimators=5, early_stopping=True, eval_metric=worst, random_state=0)
-    model.fit(X, y)
-    assert model.ledger_.metric == "worst"
-    assert set(seen) == {(40, 40)}
-
-
-def test_a_callback_may_stop() -> None:
-    model = BoostRegressor(n_estimators=50, callbacks=[lambda entry: entry.number == 3])
-    assert len(model.fit(*world()).ledger_) == 3
-
-
-def test_progress_shows_the_loss(capsys: pytest.CaptureFixture[str]) -> None:
-    BoostRegressor(n_estimators=3, verbose=True).fit(*world())
-    shown = capsys.readouterr().err
-    assert "mean loss" in shown
-    assert "bound" not in shown
-
-
 @LOSSES
 @pytest.mark.parametrize("value", [0.0, 0.1, -3.0, 1e50, 1e-50])
 def test_constant_targets_are_predicted(loss: str, value: float) -> None:
@@ -301,10 +187,6 @@ def test_constant_targets_are_predicted(loss: str, value: float) -> None:
     model = BoostRegressor(loss).fit(X, np.full(50, value))
     np.testing.assert_allclose(model.predict(X), value, rtol=1e-14)
     assert len(model.ledger_) <= 1
-
-
-def test_one_row_is_enough() -> None:
-    assert BoostRegressor().fit([[1.0]], [3]).predict([[7.0], [np.nan]]).tolist() == [3, 3]
 
 
 def test_a_perfect_fit_ends_the_run() -> None:
@@ -316,13 +198,6 @@ def test_a_perfect_fit_ends_the_run() -> None:
     assert len(model.ledger_.columns()["bound"]) == len(model.ledger_) < 50
     model.set_params(warm_start=True).fit(X, X[:, 0])
     assert np.array_equal(model.predict(X), X[:, 0])
-
-
-def test_targets_around_zero_need_no_constant() -> None:
-    X = np.arange(40.0)[:, None]
-    y = np.where(X[:, 0] < 20, -1.0, 1.0)
-    model = BoostRegressor(n_estimators=3, learning_rate=1.0, min_leaf_rows=5).fit(X, y)
-    np.testing.assert_allclose(model.predict(X), y, rtol=1e-12)
 
 
 BAD: list[tuple[Any, str]] = [
@@ -370,19 +245,6 @@ def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
 def test_bad_parameters_are_refused_with_a_reason(options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(PacboostError, match=complaint):
         BoostRegressor(**options).fit(*world())
-
-
-def test_constant_features_are_refused_unless_targets_are_constant_too() -> None:
-    with pytest.raises(DataError, match="features are constant"):
-        BoostRegressor().fit(np.ones((4, 2)), [1.0, 2.0, 3.0, 4.0])
-
-
-def test_validation_rows_need_targets_too() -> None:
-    X, y = world(50)
-    with pytest.raises(ParameterError, match="X_val was given without y_val"):
-        BoostRegressor().fit(X, y, X_val=X)
-    with pytest.raises(DataError, match="Input y_val contains NaN"):
-        BoostRegressor().fit(X, y, X_val=X, y_val=np.full(50, np.nan))
 
 
 def test_a_booster_of_regression_is_refused_by_the_classifier() -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import pickle
 import re
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import SkipTestWarning
-from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+import pacboost
+from pacboost import TextBoostClassifier
 from pacboost.errors import (
     DataError,
     NoEdgeWarning,
@@ -22,9 +27,9 @@ from pacboost.errors import (
     ParameterError,
     PrunedWarning,
 )
-from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.files import load
 from pacboost.models.file.format import model_bytes
+from tests.data import HOME
 from tests.model_files import changed
 
 ASKS = {
@@ -280,14 +285,6 @@ def test_boosters_and_boostexters_own_rule(booster: str, abstain: bool) -> None:
     assert model.fit(texts, y).score(texts, y) > 0.9
 
 
-def test_a_label_seen_once() -> None:
-    texts, y = callers()
-    model = quick(n_estimators=150).fit([*texts, "close it for good"], [*y, "close"])
-    assert model.predict(["close it for good"])[0] == "close"
-    early = quick(early_stopping=True).fit([*texts, "close the account"], [*y, "close"])
-    assert "close" in early.classes_
-
-
 def test_one_label_only_is_warned_of() -> None:
     with pytest.warns(OneClassWarning):
         model = quick().fit(["a", "b"], ["x", "x"])
@@ -348,11 +345,6 @@ def test_bad_parameters(options: dict[str, Any], said: str) -> None:
         quick(**options).fit(*callers())
 
 
-def test_cross_validation_takes_lists() -> None:
-    texts, y = callers()
-    assert cross_val_score(quick(), np.array(texts, dtype=object), y, cv=3).mean() > 0.95
-
-
 def test_scikit_learns_checks_of_what_takes_texts() -> None:
     """It has none for texts, and says so; those of parameters and clones are left."""
     with pytest.warns(SkipTestWarning, match="string=True"):
@@ -360,3 +352,185 @@ def test_scikit_learns_checks_of_what_takes_texts() -> None:
     for estimator, check in checks:
         check(estimator)
     assert checks
+
+
+# What users get wrong with texts, or cannot help: it works, or it is said what to do.
+
+TEXTS = ["i lost my card", "top up failed", "what is the rate", "card was stolen"] * 50
+LABELS = ["lost", "top-up", "rate", "lost"] * 50
+
+
+def longer(**options: Any) -> TextBoostClassifier:
+    return TextBoostClassifier(**{"n_estimators": 60, "length": 8, "random_state": 0, **options})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"certify": "holdout"},
+        {"calibrate": "temperature"},
+        {"early_stopping": True},
+        {"class_weight": "balanced"},
+        {"certify": "holdout", "calibrate": "temperature", "early_stopping": True},
+        {"booster": "adaboost"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_label_seen_once_harms_nobody(options: dict[str, Any], seed: int) -> None:
+    """Its row may be the one that is held out, or held back for validation or calibration."""
+    model = longer(**options, random_state=seed)
+    model.fit([*TEXTS, "close it for good"], [*LABELS, "close"])
+    assert model.classes_.tolist() == ["close", "lost", "rate", "top-up"]
+    assert model.score(TEXTS, LABELS) > 0.9
+    chances = model.predict_proba([*TEXTS, "close it for good", ""])
+    assert np.isfinite(chances).all()
+    assert np.allclose(chances.sum(axis=1), 1)
+
+
+def test_texts_that_tell_nothing_apart_are_warned_of() -> None:
+    with pytest.warns(NoEdgeWarning):
+        model = longer().fit(["same words"] * 4, ["a", "b"] * 2)
+    assert model.predict(["same words", "others"]).tolist() == ["a", "a"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "\ud800",
+        "a\0b",
+        "𝐀 İstanbul ß",
+        "\u200d👩‍👩‍👧",
+        "عربى नमस्ते 中文",
+        "\ufeffcard",
+        "x" * 100_000,
+    ],
+    ids=["surrogate", "nul", "capitals", "joined", "scripts", "mark", "long"],
+)
+def test_odd_letters_are_read_and_kept(odd: str, tmp_path: Path) -> None:
+    model = longer(characters=(2, 3)).fit([*TEXTS, odd, f"{odd} card"], [*LABELS, "rate", "lost"])
+    model.save(tmp_path / "model.pacb")
+    back = load(tmp_path / "model.pacb")
+    rows = [odd, f"{odd} {odd}", odd.lower(), "card"]
+    assert np.array_equal(back.decision_function(rows), model.decision_function(rows))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.array(["lost", "top up"]),
+        np.array(["lost", "top up"], dtype=object),
+        pd.Series(["lost", "top up"]),
+        pd.Series(["lost", "top up"], dtype="string"),
+        ("lost", "top up"),
+        (text for text in ["lost", "top up"]),
+    ],
+    ids=lambda rows: type(rows).__name__,
+)
+def test_texts_may_come_in_many_ways(rows: Any) -> None:
+    assert longer().fit(TEXTS, LABELS).predict(rows).tolist() == ["lost", "top-up"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ({"said": "lost"}, "a list of texts is needed, and dict came"),
+        (None, "a list of texts is needed, and NoneType came"),
+        (pd.Series(["a", pd.NA], dtype="string"), "row 1 holds <NA>"),
+        ([["lost"], ["card"]], r"row 0 holds \['lost'\] \(list\)"),
+        ([b"lost"], r"row 0 holds b'lost' \(bytes\)"),
+        (np.eye(2), "a list of texts is needed, and ndarray came"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_a_way_out(rows: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        longer().fit(rows, ["a", "b"])
+
+
+# Real texts: answers keep their certificates, and words rank labels.
+
+
+def rows_of(name: str, part: str) -> list[dict[str, str]]:
+    """Read a set, or skip the test and say why."""
+    path = HOME / name / f"{part}.csv.gz"
+    if not path.exists():
+        pytest.skip(f"needs the data set {name}; set PACBOOST_DATA to the folder that has it")
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.slow
+def test_answers_on_banking77_keep_their_word() -> None:
+    train, test = rows_of("banking77", "train"), rows_of("banking77", "test")
+    model = TextBoostClassifier(
+        n_estimators=200, learning_rate=0.4, certify="holdout", calibrate="temperature",
+        random_state=0,
+    )  # fmt: skip
+    model.fit([row["text"] for row in train], [row["intent"] for row in train])
+    sure = pacboost.choose_threshold(model, target_error=0.05)
+    answers = sure.answer([row["text"] for row in test])
+    wrong = [a.label != row["intent"] for a, row in zip(answers, test, strict=True) if a.label]
+    assert sure.certificate_.value <= 0.05
+    assert np.mean(wrong) < sure.certificate_.value
+    assert 0.4 < len(wrong) / len(test) < 0.9
+    assert model.calibration_error_ is not None
+    assert model.calibration_error_ < 0.06
+
+
+@pytest.mark.slow
+def test_words_rank_the_tags_of_bibtex() -> None:
+    def entries(part: str) -> tuple[list[str], np.ndarray]:
+        rows = rows_of("ml_bibtex", part)
+        texts = [" ".join(k for k, v in row.items() if k[0] == "x" and v != "0") for row in rows]
+        return texts, np.array([[v != "0" for k, v in row.items() if k[0] == "y"] for row in rows])
+
+    (texts, tags), (fresh, true) = entries("train"), entries("test")
+    model = TextBoostClassifier(ngrams=(1, 1), n_estimators=40, learning_rate=0.3, random_state=0)
+    found = pacboost.theory.ranking(model.fit(texts, tags.astype(int)), fresh, true.astype(int))
+    assert found.one_error < 0.5
+    assert found.average_precision > 0.45
+    assert found.ranking_loss < 0.12
+    assert found.hamming_loss < true.mean()  # that of saying no to every tag
+
+
+# Boosting over texts: a fit needs little memory beyond the words of the texts.
+
+ENTRY = 12
+"""The bytes of an entry of a sparse matrix: a number, and its column."""
+
+
+def invented(rows: int, classes: int) -> tuple[list[str], list[str]]:
+    """Texts of sixteen words, many of them rare."""
+    generator = np.random.default_rng(0)
+    letters = np.array(list("aeioubcdfglmnprst"))
+    sizes = np.arange(1_000) % 8 + 3
+    vocabulary = ["".join(generator.choice(letters, size)) for size in sizes]
+    numbers = (len(vocabulary) * generator.random((rows, 16)) ** 4).astype(int)
+    texts = [" ".join(vocabulary[number] for number in row) for row in numbers]
+    return texts, [str(number % classes) for number in numbers[:, 0]]
+
+
+def check_memory(texts: list[str], labels: list[str]) -> None:
+    model = TextBoostClassifier(n_estimators=3, random_state=0)
+    model.fit(texts[::10], labels[::10])  # what is compiled stays
+    tracemalloc.start()
+    try:
+        model.fit(texts, labels)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    entries = model.features_.transform(texts).words.size
+    assert peak <= 4 * ENTRY * entries + 16 * len(texts) * len(set(labels))
+
+
+@pytest.mark.parametrize("classes", [2, 20])
+def test_memory_goes_with_the_words(classes: int) -> None:
+    check_memory(*invented(600, classes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sms_spam", "clinc150", "banking77"])
+def test_memory_on_real_texts(name: str) -> None:
+    rows = rows_of(name, "data" if name == "sms_spam" else "train")
+    label = "label" if name == "sms_spam" else "intent"
+    check_memory([row["text"] for row in rows], [row[label] for row in rows])

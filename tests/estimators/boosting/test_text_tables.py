@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
 
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from pacboost.estimators.boosting.text import TextBoostClassifier
@@ -163,14 +162,6 @@ def test_warm_start_goes_on_with_the_same_table() -> None:
     assert model_bytes(parts.model_) == model_bytes(whole.model_)
     with pytest.raises(ParameterError, match="warm_start goes on with the same texts"):
         parts.fit(frame.assign(age=frame["age"] + 1), labels)
-
-
-def test_validation_rows_and_cross_validation() -> None:
-    frame, labels = callers()
-    model = quick(early_stopping=5)
-    model.fit(frame, labels, X_val=callers(100, seed=1)[0], y_val=callers(100, seed=1)[1])
-    assert model.ledger_.rounds[0].validation is not None
-    assert cross_val_score(quick(), frame, labels, cv=3).mean() > 0.9
 
 
 def test_several_labels_a_row_and_no_text_at_all() -> None:

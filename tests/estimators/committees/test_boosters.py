@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import (
     NoEdgeWarning,
     NotCertified,
@@ -30,7 +29,6 @@ from pacboost.errors import (
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.files import load
 from pacboost.learners.stump import Stump, StumpSearch
-from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -145,23 +143,6 @@ def test_too_few_rows_get_bags_instead_and_say_so() -> None:
         SubsampledBoost(1, n_estimators=5, random_state=0).fit(X[:50], y[:50])
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        MajorityOfBoosters(5, n_estimators=8),
-        SubsampledBoost(9, n_estimators=8),
-        BaggedBoost(4, n_estimators=8),
-    ],
-)
-def test_same_bytes_for_any_number_of_threads(model: BoosterCommittee) -> None:
-    X, y = noisy(900, 5, 1)
-    found = [
-        model_bytes(model.set_params(random_state=4, n_jobs=jobs).fit(X, y).model_)
-        for jobs in (1, 2, 4)
-    ]
-    assert found[0] == found[1] == found[2]
-
-
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_saved_and_loaded(learner: str, classes: int, tmp_path: Path) -> None:
@@ -196,14 +177,6 @@ def test_black_boxes_and_categories() -> None:
     mixed = MajorityOfBoosters(5, n_estimators=10, random_state=0).fit(frame, target)
     assert mixed.score(frame, target) > 0.9
     assert len(mixed.rules()) == 5
-
-
-def test_parameters_of_booster_and_learner_are_reached() -> None:
-    X, y = noisy(600, 4, 0)
-    model = MajorityOfBoosters(booster=AdaBoost(), learner="tree", n_estimators=3, random_state=0)
-    model.set_params(learner__max_leaves=2, booster__learning_rate=0.5).fit(X, y)
-    assert model.get_params()["booster__learning_rate"] == 0.5
-    assert "tree" not in model.rules()[0]
 
 
 class Interrupted(Stump):
@@ -303,12 +276,6 @@ def test_bad_parameters(model: BoosterCommittee, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
-
-
-def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = noisy(400, 3, 0)
-    MajorityOfBoosters(n_estimators=2, verbose=True).fit(X, y)
-    assert "boosters" in capsys.readouterr().err
 
 
 def test_on_real_data_they_keep_up_with_one_booster() -> None:

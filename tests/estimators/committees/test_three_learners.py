@@ -92,15 +92,6 @@ def test_saved_and_loaded(learner: str, tmp_path: Path) -> None:
     assert model_bytes(again.model_) == model_bytes(model.model_)
 
 
-def test_same_bytes_for_any_number_of_threads() -> None:
-    X, y = noisy(900, 4, 0)
-    found = [
-        model_bytes(ThreeLearnerBoost(random_state=0, n_jobs=jobs).fit(X, y).model_)
-        for jobs in (1, 2)
-    ]
-    assert found[0] == found[1]
-
-
 class Interrupted(Tree):
     """Learns so many rules, and is then interrupted."""
 
@@ -134,12 +125,6 @@ def test_interrupt_before_the_first_rule_leaves_everything_as_it_was() -> None:
     with pytest.raises(KeyboardInterrupt):
         model.set_params(learner=Interrupted(4)).fit(X[:300], y[:300])
     assert model_bytes(model.model_) == before
-
-
-def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = noisy(900, 4, 0)
-    ThreeLearnerBoost(random_state=0, verbose=True).fit(X, y)
-    assert "learners" in capsys.readouterr().err
 
 
 def test_one_class_and_bad_parameters() -> None:

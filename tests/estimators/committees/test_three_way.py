@@ -245,11 +245,3 @@ def test_bad_parameters(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
-
-
-def test_progress_is_shown(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
-    ThreeWayBoost(edge=0.3, epsilon=0.2, random_state=0, verbose=True).fit_source(INTERVAL)
-    assert "examples" in capsys.readouterr().err

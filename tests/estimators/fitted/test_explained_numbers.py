@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import NotFittedError
 
 import pacboost
 from pacboost import BoostClassifier, BoostRegressor
@@ -67,14 +65,6 @@ def test_a_row_may_come_in_any_form_and_is_shown_in_words() -> None:
         model.explain(frame.iloc[:2])
     with pytest.raises(ParameterError, match="top is 0"):
         model.explain(row, 0)
-
-
-def test_shap_values_add_up_to_the_prediction() -> None:
-    frame, _ = data()
-    found = fitted().shap_values(frame)
-    added = found.values.sum(axis=1) + found.base_values
-    np.testing.assert_allclose(added, fitted().predict(frame), atol=1e-9)
-    assert np.abs(found.values).mean(axis=0).argmax() == 0
 
 
 def test_importances_by_shuffling() -> None:
@@ -153,23 +143,3 @@ def test_curves_are_drawn_for_features_by_name_or_number() -> None:
     stumps.fit(data()[0][["age", "noise"]], data()[1] > 80)
     with pytest.raises(DataError, match=r"StumpRule rules.*shapes\(\)"):
         stumps.partial_dependence()
-
-
-def test_all_of_it_works_after_loading_and_not_before_a_fit(tmp_path: Path) -> None:
-    frame, y = data()
-    fitted().save(tmp_path / "model.pacb")
-    loaded = pacboost.load(tmp_path / "model.pacb")
-    row = frame.iloc[[0]]
-    assert loaded.explain(row).entries == fitted().explain(row).entries
-    np.testing.assert_array_equal(
-        loaded.shap_values(frame).values, fitted().shap_values(frame).values
-    )
-    assert pacboost.plots.rounds(loaded, frame, y).get_xlabel() == "round"
-    assert pacboost.plots.importances(loaded).get_xlabel() == "share"
-    for name, given in (
-        ("explain", [row]),
-        ("shap_values", [frame]),
-        ("shap_trees", []),
-    ):
-        with pytest.raises(NotFittedError):
-            getattr(BoostRegressor(), name)(*given)

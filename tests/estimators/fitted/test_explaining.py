@@ -121,11 +121,6 @@ def test_shapes_of_plain_stumps_and_of_a_single_class() -> None:
     assert model.explain(X[0]).entries[0].words == "always"
 
 
-def test_larger_trees_have_no_shapes() -> None:
-    with pytest.raises(DataError, match=r"shap_values\(X\)"):
-        fitted("logit trees").shapes()
-
-
 @each_model
 @each_count
 def test_contributions_add_up_to_the_score_bit_for_bit(name: str, classes: int) -> None:
@@ -264,12 +259,6 @@ def test_shap_values_of_stumps_are_the_shapes_but_for_a_constant(name: str) -> N
         np.testing.assert_allclose(difference, difference[0], atol=1e-9)
 
 
-def test_rules_without_cover_are_pointed_to_shapes() -> None:
-    X, _ = numbers()
-    with pytest.raises(DataError, match=r"StumpRule rules.*shapes\(\)"):
-        plain().shap_values(X)
-
-
 def test_black_boxes_can_be_explained_and_shuffled_only() -> None:
     _, _, three = data()
     X, two = np.nan_to_num(numbers()[0]), numbers()[1]
@@ -329,14 +318,6 @@ def test_importances_are_what_shuffling_a_copy_gives() -> None:
     shuffled[:, 1] = X[order, 1]
     np.testing.assert_array_equal(Shuffled(ArrayTable(X), 1, order).rows(), shuffled)
     assert not np.shares_memory(Shuffled(ArrayTable(X), 1, order).rows(), X)
-
-
-def test_importances_do_not_depend_on_how_rows_come() -> None:
-    frame, y, _ = data()
-    model = fitted("logit trees")
-    forms = [frame, pl.from_pandas(frame), FrameTable(frame, model.levels_)]
-    found = [model.permutation_importances(f, y, 2, random_state=1).each.tolist() for f in forms]
-    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("classes", [2, 3, "m1"])

@@ -11,7 +11,7 @@ from scipy.stats import hypergeom
 from sklearn.datasets import load_breast_cancer
 
 import pacboost
-from pacboost import AdaBoostClassifier, BoostClassifier, FilterBoostClassifier
+from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import DataError, NoEdgeWarning
 from pacboost.models.file.format import model_bytes
 from tests.data import real_data
@@ -62,12 +62,6 @@ def test_a_vote_of_nothing_decides_nothing() -> None:
         pacboost.plots.equaliser(empty, X, y)
     with pytest.raises(DataError, match="the vote is empty"):
         pacboost.plots.hardest(empty)
-
-
-def test_filtered_votes_have_margins_too() -> None:
-    X, y = two_classes()
-    filtered = FilterBoostClassifier(n_estimators=10, random_state=0).fit(X, y)
-    assert ((filtered.margins(X, y) <= 0) == filtered.mistakes(X, y)).all()
 
 
 def test_the_hardest_rows_are_saved_and_taken_up_again(tmp_path: Any) -> None:

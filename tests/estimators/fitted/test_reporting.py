@@ -18,7 +18,7 @@ import pacboost
 from pacboost import theory
 from pacboost.boosters import AdaBoost
 from pacboost.errors import DataError, FileError, NoEdgeWarning, OneClassWarning
-from pacboost.estimators.forests.fitted import FittedForest
+from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.sources.csv import read_csv
 from tests.data import HOME
@@ -131,7 +131,7 @@ def test_every_kind_has_a_page_and_a_file_of_it_has_the_same(kind: str, tmp_path
     model.save(tmp_path / "model.pacb")
     loaded = pacboost.load(tmp_path / "model.pacb")
     loaded.report(tmp_path / "again.html")
-    if not isinstance(model, FittedForest):  # a forest knows why it has no certificate, a file not
+    if not isinstance(model, ForestBase):  # a forest knows why it has no certificate, a file not
         assert (tmp_path / "again.html").read_bytes() == first.read_bytes()
     loaded.report(tmp_path / "rows.html", rows, labels)
     more = read(tmp_path / "rows.html")

@@ -136,13 +136,6 @@ def test_texts() -> None:
     assert found.predict_set(texts[300:]).shape == (300, 2)
 
 
-def test_certificates_as_text(model: Any) -> None:
-    made: Any = pacboost.sets(model, FRESH, LABELS, method="raps").certificate_
-    assert pacboost.Certificate.from_json(made.to_json()) == made
-    family: Any = pacboost.sets(model, FRESH, LABELS, by_class=True).certificate_
-    assert Family.from_dict(family.to_dict()) == family
-
-
 def test_a_fit_that_goes_on_has_no_sets() -> None:
     own = BoostClassifier(n_estimators=20, warm_start=True).fit(X, Y)
     kept = pacboost.sets(own, FRESH, LABELS).estimator_

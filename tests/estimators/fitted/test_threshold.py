@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -15,10 +14,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pacboost
+from benchmarks import bench_promises, real_data
 from pacboost import BoostClassifier, RandomForestClassifier, choose_threshold
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
+from tests.bounds.coverage import check_coverage, check_rejected
 
 
 def world(rows: int, seed: int, names: tuple[Any, Any] = ("well", "sick")) -> tuple[Any, Any]:
@@ -124,16 +125,6 @@ def test_models_of_other_libraries(kind: Any, tmp_path: Path) -> None:
     assert not pacboost.certify(made, LATER, TRUTH).rows_checked
 
 
-def test_frames() -> None:
-    columns = ["a", "b", "c"]
-    model = LogisticRegression().fit(pd.DataFrame(X, columns=columns), Y)
-    made = choose_threshold(
-        model, pd.DataFrame(FRESH, columns=columns), LABELS, recall=0.9, positive="sick"
-    )
-    with pytest.raises(NotCertified, match="rows the model was trained on"):
-        pacboost.certify(made, pd.DataFrame(FRESH, columns=columns), LABELS, of="recall")
-
-
 def test_guards(model: Any) -> None:
     with pytest.raises(NotCertified, match="rows the model was trained on"):
         choose_threshold(model, X, Y, recall=0.9)
@@ -191,12 +182,6 @@ def test_pictures(model: Any) -> None:
         made.plot(by_alarms)
 
 
-def test_report(model: Any, tmp_path: Path) -> None:
-    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
-    page = made.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "the classifier finds at least" in page
-
-
 @pytest.mark.parametrize(
     ("change", "error", "match"),
     [
@@ -220,3 +205,36 @@ def test_bad_rows(model: Any) -> None:
     well = LABELS == "well"
     with pytest.raises(NotCertified, match="no rows of class 'sick'"):
         choose_threshold(model, FRESH[well], LABELS[well], recall=0.9, positive="sick")
+
+
+# Promises of thresholds on real data: rows drawn from a table, whose rates are known.
+
+RUNS = 200
+
+
+@pytest.fixture(scope="module", params=["magic_telescope", "spambase", "phoneme"])
+def table(request: pytest.FixtureRequest) -> Any:
+    if real_data.absent(request.param):
+        pytest.skip(str(real_data.absent(request.param)))
+    forest = RandomForestClassifier(60, random_state=0)
+    return request.param, *bench_promises.world(real_data.read(request.param), forest)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wish", [{"recall": 0.95}, {"precision": 0.9}])
+def test_thresholds(world: Any, wish: dict[str, float]) -> None:
+    name, model, y = world
+    drawn = bench_promises.draws(len(y), RUNS)
+    found = [bench_promises.threshold(model, y, chosen, wish) for chosen in drawn]
+    broken = sum(own is not None and own[0] for own in found)
+    check_coverage(f"{name}, {wish}", broken, RUNS, bench_promises.DELTA)
+
+
+@pytest.mark.slow
+def test_a_threshold_that_just_reached_the_recall_is_rejected(world: Any) -> None:
+    name, model, y = world
+    scores, broken = model._said[:, 1], 0
+    for chosen in bench_promises.draws(len(y), RUNS):
+        least = np.quantile(scores[chosen][y[chosen] == 1], 0.05, method="lower")
+        broken += np.mean(scores[y == 1] >= least) < 0.95
+    check_rejected(f"{name}, recall as it was seen", broken, RUNS, bench_promises.DELTA)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.datasets import load_diabetes, load_digits
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.ensemble import RandomForestRegressor as TheirRegressor
 
@@ -25,9 +25,9 @@ from pacboost import (
     RandomForestRegressor,
     verify,
 )
-from pacboost.errors import DataError, FileError, NotCertified, OneClassWarning, ParameterError
+from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
-from pacboost.estimators.forests import fitted
+from pacboost.estimators.forests import base
 from pacboost.models.file import format as model_file
 from pacboost.models.file.format import model_bytes
 from pacboost.models.model import ForestModel
@@ -189,17 +189,6 @@ def test_interrupt_keeps_trees_and_warm_start_goes_on() -> None:
     assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
-def test_callback_stops_and_failure_leaves_the_last_fit() -> None:
-    X, y = noisy()
-    model = RandomForestClassifier(50, callbacks=[lambda made: made.members == 5]).fit(X, y)
-    assert len(model.model_.forest) == 5
-    assert model.stopped_ == "a callback stopped it"
-    before = model.model_
-    with pytest.raises(ParameterError):
-        model.set_params(max_bins=1).fit(X, y)
-    assert model.model_ is before
-
-
 def test_settling_stops_early_and_the_certificate_pays() -> None:
     X, y = noisy(3000)
     model = RandomForestClassifier(300, settle=20, certify="oob", random_state=0).fit(X, y)
@@ -302,13 +291,13 @@ def test_sums_over_bags_of_many_copies_do_not_overflow(share: float | None) -> N
 
 
 @pytest.mark.parametrize("settings", [{}, {"max_depth": 1, "min_samples_leaf": 20}])
-@pytest.mark.parametrize("at_once", [1, 100, fitted.AT_ONCE])
+@pytest.mark.parametrize("at_once", [1, 100, base.AT_ONCE])
 def test_proximity_is_the_share_of_common_leaves(
     settings: dict[str, Any], at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = noisy(60, 3)
     model = RandomForestClassifier(12, random_state=0, **settings).fit(X, y)
-    monkeypatch.setattr(fitted, "AT_ONCE", at_once)
+    monkeypatch.setattr(base, "AT_ONCE", at_once)
     leaves = model.apply(X)
     assert leaves.shape == (60, 12)
     brute = (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
@@ -323,7 +312,7 @@ def test_proximity_needs_one_table_and_refuses_too_large_a_one() -> None:
     _, peak = tracemalloc.get_traced_memory()
     assert peak < 1.5 * 2000**2 * 8
     tracemalloc.stop()
-    many = np.broadcast_to(X[:1], (fitted.ROWS_BESIDE_ONE_ANOTHER + 1, 5))
+    many = np.broadcast_to(X[:1], (base.ROWS_BESIDE_ONE_ANOTHER + 1, 5))
     with pytest.raises(DataError, match="at most 20000"):
         model.proximity(many)
 
@@ -339,16 +328,6 @@ def test_importances_name_the_features_that_matter(kind: Any) -> None:
     assert permuted.mean[2:].max() < 0.3 * permuted.mean[:2].min()
 
 
-@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
-def test_importances_ask_for_what_is_known_of_rows(kind: Any) -> None:
-    X, y = noisy(50)
-    model = kind(3, random_state=0).fit(X, y)
-    with pytest.raises(DataError, match="the target y is None"):
-        model.permutation_importances(X, None)
-    with pytest.raises(DataError, match="X has 50 rows but y has 40"):
-        model.permutation_importances(X, y[:40])
-
-
 def test_missing_values_go_to_the_better_side() -> None:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(500, 3))
@@ -357,27 +336,6 @@ def test_missing_values_go_to_the_better_side() -> None:
     X[:, 0] = generator.normal(size=500)
     model = RandomForestClassifier(30, random_state=0).fit(X[:250], y[:250])
     assert model.score(X[250:], y[250:]) == 1.0
-
-
-def test_frames_with_categories() -> None:
-    X, _ = noisy(200)
-    frame = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "up", "down")})
-    labels = np.where((X[:, 1] > 0) ^ (X[:, 0] > 0), "yes", "no")
-    model = RandomForestClassifier(20, random_state=0).fit(frame, labels)
-    assert (model.predict(frame) == labels).mean() > 0.95
-    assert list(model.feature_names_in_) == ["a", "b"]
-
-
-def test_one_class_is_warned_of() -> None:
-    X, _ = noisy(20)
-    with pytest.warns(OneClassWarning):
-        model = RandomForestClassifier(3).fit(X, np.zeros(20))
-    assert model.predict_proba(X).tolist() == [[1.0]] * 20
-
-
-def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    RandomForestClassifier(5, verbose=True, oob_score=True).fit(*noisy())
-    assert "5/5" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -413,15 +371,6 @@ def test_levels_come_from_rows_that_certify_nothing(certify: str) -> None:
     model = RandomForestClassifier(5, certify=certify, random_state=0).fit(X, rare.astype(int))
     everything = RandomForestClassifier(5).fit(X, rare.astype(int))
     assert set(model.levels_.columns[0]) < set(everything.levels_.columns[0])
-
-
-def test_going_on_with_another_certificate_is_refused() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    model = RandomForestClassifier(5, certify="oob", warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match="changed"):
-        model.set_params(certify="first_order").fit(X, y)
-    with pytest.raises(ParameterError, match="changed"):
-        model.set_params(certify="oob", delta=0.1).fit(X, y)
 
 
 # Curves of single features: forests have them as boosted trees do, in plots and reports.

@@ -97,11 +97,6 @@ def test_a_parameter_without_a_counterpart_comes_with_advice(
         kind(**{name: 1})
 
 
-def test_nested_names_are_answered_too() -> None:
-    with pytest.raises(ParameterError, match="did you mean 'max_leaves'"):
-        BoostClassifier().set_params(learner__max_leafs=3)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_signature_is_that_of_the_class(kind: Any) -> None:
     kinds = {parameter.kind for parameter in inspect.signature(kind).parameters.values()}

@@ -12,7 +12,7 @@ import pytest
 from sklearn.exceptions import DataConversionWarning
 
 import pacboost
-from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
+from pacboost import BoostClassifier, BoostRegressor
 from pacboost.questions.selective import certify_answers
 from pacboost.sources.optional import collected
 from tests.public import estimators
@@ -112,8 +112,3 @@ def test_what_is_not_lazy_is_left_alone() -> None:
     pair = collected((FRAME.lazy(), Y))
     assert isinstance(pair[0], pl.DataFrame)
     assert pair[1] is Y
-
-
-def test_methods_keep_their_signatures_and_docstrings() -> None:
-    assert list(inspect.signature(AdaBoostClassifier.predict).parameters) == ["self", "X"]
-    assert (BoostRegressor.predict.__doc__ or "").startswith("Return a number")

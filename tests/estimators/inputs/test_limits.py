@@ -5,9 +5,16 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pacboost.errors import ParameterError
+from pacboost.estimators.inputs.labels import (
+    MOST_APART,
+    ROWS_WORTH_COUNTING,
+    lowest_label,
+    number_classes,
+)
 from pacboost.estimators.inputs.parameters import (
     RESERVE,
     USUAL,
@@ -82,14 +89,6 @@ def test_so_many_rows_fit_and_no_more(columns: int, outputs: int, codes: bool) -
     assert taken(blocks) + (rows + 1) * each > limit
 
 
-def test_what_a_row_takes() -> None:
-    codes, raw = (row_bytes(10, 1, codes=codes) for codes in (True, False))
-    assert codes >= 2 * 10 * 2  # its codes twice, and twice a sample
-    assert raw >= 2 * 10 * 8
-    assert row_bytes(10, 5, codes=True) > codes
-    assert row_bytes(20, 1, codes=True) == codes + 2 * 2 * 10
-
-
 def test_a_process_that_holds_more_leaves_less() -> None:
     few = rows_in(2 * 10**9, 10, 1, 0, codes=True, held=10**9)
     many = rows_in(2 * 10**9, 10, 1, 0, codes=True, held=0)
@@ -102,3 +101,42 @@ def test_too_little_memory_says_how_much_would_do() -> None:
         rows_in(400 * 10**6, 10, 1, 50 * 10**6, codes=True)
     enough = int(str(caught.value).split("Allow at least ")[1].split(" MB")[0].replace(",", ""))
     assert rows_in(enough * 10**6, 10, 1, 50 * 10**6, codes=True) >= 2000
+
+
+# Whole numbers as labels are numbered by counting, just as sorting numbers them.
+
+ROWS = ROWS_WORTH_COUNTING + 5
+draw = np.random.default_rng(0)
+
+COUNTED: list[Any] = [
+    draw.integers(0, 2, ROWS),
+    draw.integers(-120, 120, ROWS).astype(np.int8),
+    draw.choice([3, 200], ROWS).astype(np.uint8),
+    draw.choice([-3.0, 5.0, 6.0], ROWS),
+    draw.integers(0, 2, ROWS).astype(np.float32),
+    draw.integers(0, 2, ROWS).astype(bool),
+    np.full(ROWS, 7),
+]
+SORTED: list[Any] = [
+    draw.choice([0.5, 1.0], ROWS),
+    draw.choice([-0.0, 1.0], ROWS),
+    draw.choice([0, MOST_APART], ROWS),
+    draw.choice([2.0**53, 2.0**53 + 2], ROWS),
+    draw.choice(["a", "b"], ROWS),
+    draw.integers(0, 2, 90),
+]
+
+
+@pytest.mark.parametrize("labels", COUNTED + SORTED)
+def test_classes_and_numbers_are_those_of_unique(labels: Any) -> None:
+    classes, numbers = number_classes(labels)
+    expected, places = np.unique(labels, return_inverse=True)
+    assert classes.dtype == expected.dtype
+    assert np.array_equal(classes, expected)
+    assert np.array_equal(numbers, places)
+
+
+def test_only_whole_numbers_that_lie_close_together_are_counted() -> None:
+    assert all(lowest_label(labels) is not None for labels in COUNTED)
+    assert all(lowest_label(labels) is None for labels in SORTED)
+    assert lowest_label(np.full(ROWS, np.nan)) is None

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.stats import binom
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.errors import DataError, NotCertified, OneClassWarning
 from pacboost.theory import sample_sizes
 from pacboost.theory.single_rules import RectangleClassifier
 from pacboost.theory.worlds import Boxes, LabelNoise
@@ -82,30 +79,6 @@ def test_second_class_is_inside_whatever_its_name() -> None:
     assert "→ yes, else no" in model.hypothesis_
 
 
-def test_names_of_frames_are_used() -> None:
-    X, y = WORLD.draw(50, 1)
-    model = RectangleClassifier().fit(pd.DataFrame(X, columns=["a", "b"]), y)
-    assert "≤ a ≤" in model.hypothesis_
-    assert "≤ b ≤" in model.hypothesis_
-
-
-def test_pickle() -> None:
-    X, y = WORLD.draw(50, 1)
-    model = RectangleClassifier().fit(X, y)
-    back = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(back.decision_function(X), model.decision_function(X))
-    assert back.certificate_ == model.certificate_
-
-
-def test_a_failed_fit_leaves_the_last_one() -> None:
-    X, y = WORLD.draw(50, 1)
-    model = RectangleClassifier().fit(X, y)
-    before = model.predict(X)
-    with pytest.raises(DataError):
-        model.fit(np.full((4, 7), np.nan), [0, 1, 0, 1])
-    assert np.array_equal(model.predict(X), before)
-
-
 @pytest.mark.parametrize(
     ("X", "y", "complaint"),
     [
@@ -119,18 +92,3 @@ def test_a_failed_fit_leaves_the_last_one() -> None:
 def test_bad_rows_are_refused(X: Any, y: Any, complaint: str) -> None:
     with pytest.raises(DataError, match=complaint):
         RectangleClassifier().fit(X, y)
-
-
-@pytest.mark.parametrize("delta", [0, 1, -0.1, "0.05", True])
-def test_bad_delta_is_refused(delta: Any) -> None:
-    with pytest.raises(ParameterError, match=r"delta is .*strictly between 0 and 1"):
-        RectangleClassifier(delta).fit([[1.0], [2.0]], [0, 1])
-
-
-def test_unfitted() -> None:
-    model = RectangleClassifier()
-    with pytest.raises(NotFittedError):
-        model.predict([[1.0]])
-    for name in ("certificate_", "consistent_", "hypothesis_"):
-        with pytest.raises(AttributeError, match=f"{name} is there after fit"):
-            getattr(model, name)

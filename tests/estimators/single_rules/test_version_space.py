@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.numerics.binomial import binomial_upper
@@ -153,15 +151,6 @@ def test_functions_of_ones_own() -> None:
     assert clone(model).fit(X, y).hypothesis_ == "above_half"
 
 
-@pytest.mark.parametrize("name", ["conjunctions", "disjunctions", "thresholds", "intervals"])
-def test_pickle(name: str) -> None:
-    X, y = WORLD.draw(60, 1)
-    model = VersionSpaceClassifier(name).fit(X, y)
-    back = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(back.predict(X), model.predict(X))
-    assert back.certificate_ == model.certificate_
-
-
 def test_one_class_is_constant_and_not_certified() -> None:
     with pytest.warns(OneClassWarning, match="one class only"):
         model = VersionSpaceClassifier().fit(np.arange(6.0)[:, None], [3] * 6)
@@ -201,19 +190,3 @@ def test_a_third_value_is_refused_in_fit_and_later() -> None:
 def test_bad_parameters_are_refused(options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
         VersionSpaceClassifier(**options).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
-
-
-def test_epsilon_outside_its_range_is_refused() -> None:
-    model = VersionSpaceClassifier().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(ParameterError, match="epsilon is 0"):
-        model.epsilon_exhausted(0)
-
-
-def test_unfitted() -> None:
-    model = VersionSpaceClassifier()
-    with pytest.raises(NotFittedError):
-        model.predict([[1.0]])
-    with pytest.raises(AttributeError, match="epsilon_exhausted is there after fit"):
-        model.epsilon_exhausted(0.1)
-    with pytest.raises(AttributeError, match="exhausted_to is there after fit"):
-        model.exhausted_to()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -22,7 +21,6 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.strong.candidates import UNSURE, WatchedRounds
 from pacboost.ledgers.validation import ValidationCurve
-from pacboost.models.file.format import model_bytes
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import Halfspaces
 from tests.worlds import noisy
@@ -143,12 +141,6 @@ def test_proper_where_one_rule_decides(fitted: StrongClassifier) -> None:
     assert not fitted.proper_
 
 
-def test_the_same_seed_gives_the_same_bytes_for_any_threads() -> None:
-    models = [StrongClassifier(n_estimators=20, random_state=4, n_jobs=n).fit(X, Y) for n in (1, 2)]
-    first, second = (model_bytes(model.model_) for model in models)
-    assert first == second
-
-
 def test_save_and_load_give_the_estimator_and_the_certificate_back(tmp_path: Path) -> None:
     model = StrongClassifier(0.3, n_estimators=10, random_state=0).fit(X, Y)
     path = tmp_path / "m.pacb"
@@ -193,14 +185,6 @@ def test_a_label_that_only_certifying_rows_have_is_a_mistake() -> None:
     model = StrongClassifier(n_estimators=5, random_state=0).fit(X[:200], labels)
     assert model.classes_.tolist() == ["a", "b"]
     assert model.certificate_.inputs["k"] >= 1
-
-
-def test_a_failed_fit_leaves_the_last_one() -> None:
-    model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
-    before = model.sentence_
-    with pytest.raises(ValueError, match="X has 600 rows but y has 3"):
-        model.fit(X, Y[:3])
-    assert model.sentence_ == before
 
 
 def test_another_fit_forgets_the_last_one() -> None:
@@ -285,13 +269,6 @@ def test_what_was_learned_is_listed(model: StrongClassifier) -> None:
     assert dict(inspect.getmembers(model))["ledger_"] is model.ledger_
 
 
-def test_texts_are_explained() -> None:
-    texts = ["I lost my card", "my card was stolen", "top up my phone", "how do I top up"] * 20
-    said = ["card", "card", "top-up", "top-up"] * 20
-    model = StrongClassifier(n_estimators=6, random_state=0, verbose=0).fit(texts, said)
-    assert "card" in str(model.explain("they took my card"))
-
-
 # StrongClassifier behaves as scikit-learn asks, without one expected failure.
 
 
@@ -306,15 +283,6 @@ CHECKS = [
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
-
-
-def test_pickle_keeps_predictions_and_the_verdict() -> None:
-    fitted = StrongClassifier(n_estimators=5, random_state=0).fit(*load_iris(return_X_y=True))
-    back = pickle.loads(pickle.dumps(fitted))
-    X, _ = load_iris(return_X_y=True)
-    assert np.array_equal(back.predict_proba(X), fitted.predict_proba(X))
-    assert back.verdict_ == fitted.verdict_
-    assert back.overlap(X).suspicious
 
 
 # The errors on validation rows are kept with the model, in its file and in its report.
@@ -397,12 +365,6 @@ def test_a_look_is_suggested_when_it_will_probably_succeed(wrong: int) -> None:
     assert watched.worth_a_look() is succeeds
     assert watched.enough is succeeds
     assert succeeds is (wrong <= 2)
-
-
-def test_without_epsilon_no_look_is_suggested() -> None:
-    watched = WatchedRounds(None, certifying=300)
-    watched(np.ones(100), np.ones(100))
-    assert not watched.worth_a_look()
 
 
 # Probabilities are made as steep as rows that were not learned from say, after as many rounds.

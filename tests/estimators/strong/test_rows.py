@@ -101,12 +101,6 @@ def test_sparse_rows_are_those_of_the_dense_matrix() -> None:
         assert np.array_equal(model.decision_function(kind(rows)), dense.decision_function(rows))
 
 
-def test_missing_values_are_welcome() -> None:
-    rows = X.copy()
-    rows[::7, 0] = np.nan
-    assert strong().fit(rows, Y).predict(rows).shape == (300,)
-
-
 @pytest.mark.parametrize("make", [lambda f: f, pl.from_pandas])
 def test_columns_that_read_like_sentences_are_texts(make: Callable[[Any], Any]) -> None:
     frame = make(FRAME.assign(said=SAID))
@@ -152,11 +146,6 @@ def test_groups_are_set_apart_as_a_whole() -> None:
     by_name = strong().fit(FRAME.assign(patient=groups), "label", groups="patient")
     assert by_name.certificate_.size == 12
     assert "patient" not in by_name.feature_names_in_
-
-
-def test_too_few_groups_certify_nothing() -> None:
-    model = strong().fit(X, Y, groups=np.arange(300) % 7)
-    assert "7 groups are too few to set any apart" in model.sentence_
 
 
 def test_the_latest_rows_certify() -> None:

@@ -63,13 +63,6 @@ def test_round_trip(tmp_path: Path) -> None:
     assert back.arrays["kinds"].dtype == np.uint8
 
 
-def test_there_is_one_file_and_nothing_else(tmp_path: Path) -> None:
-    make().save(tmp_path / "run")
-    make(3).save(tmp_path / "run")
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    assert len(checkpoint.load(tmp_path / "run").rules) == 3
-
-
 @pytest.mark.parametrize("where", ["os.fsync", "open", "replace"])
 def test_a_full_disk_leaves_the_old_one(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -121,11 +114,6 @@ def test_what_a_killed_run_left_is_written_over_and_deleted(tmp_path: Path) -> N
     checkpoint.delete(tmp_path / "run")
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="cannot be written"):
-        make().save(tmp_path / "not" / "there")
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -171,8 +159,3 @@ def test_nothing_in_a_file_can_run(tmp_path: Path) -> None:
     path.write_bytes(b"cos\nsystem\n(S'exit 1'\ntR.")
     with pytest.raises(FileError, match="no checkpoint"):
         checkpoint.load(path)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="cannot be read"):
-        checkpoint.load(tmp_path / "run")

@@ -67,8 +67,6 @@ def fit(kind: str = "two", *, holes: bool = False, **options: Any) -> BoostClass
     [
         ("two", {}),
         ("two", {"booster": "adaboost"}),
-        ("two", {"booster": "gentle"}),
-        ("two", {"booster": "mada"}),
         ("two", {"booster": "projection"}),
         ("two", {"booster": "measure", "learner": "stump"}),
         ("two", {"learner": "stump"}),
@@ -82,8 +80,6 @@ def fit(kind: str = "two", *, holes: bool = False, **options: Any) -> BoostClass
         ("words", {"calibrate": "isotonic", "validation_fraction": 0.3}),
         ("four", {}),
         ("four", {"booster": "adaboost"}),
-        ("four", {"booster": "gentle"}),
-        ("four", {"certify": "holdout"}),
         ("several", {"booster": "adaboost"}),
         ("several", {"booster": "gentle", "learner": "stump"}),
     ],

@@ -158,7 +158,7 @@ GOOD = "a,b,y\n" + "1,2,0\n" * 20
     [
         ("", ": is empty; a header line and at least one row are needed"),
         ("\n\n", ": is empty"),
-        ("a,b,y\n", ": has a header but no rows"),
+        ("a,b,y\n", ": there are no rows"),
         ("a,a,y\n1,2,3\n", ": names these columns twice: a"),
         ("a,b\n1,2\n", ": has no column 'y'; its columns are 'a', 'b'"),
         ("y\n1\n", ": has no column but 'y': no feature"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -17,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from pacboost.kernels.runtime.threads import using
-from pacboost.theory.nvote import out_of_bag_sizes
-from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling, in_order, joint
+from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling, joint
+from tests.bounds.coverage import out_of_bag_sizes
 
 BAGS = Bags(rows=50, drawn=50, columns=8, kept=8, seed=3)
 
@@ -61,53 +59,6 @@ def test_features() -> None:
 
 def test_rows_do_not_depend_on_the_features_drawn() -> None:
     assert np.array_equal(BAGS.bag(5).counts, replace(BAGS, kept=2).bag(5).counts)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_results_come_in_order(threads: int) -> None:
-    def slow_at_first(item: int) -> int:
-        time.sleep(0.002 * (10 - item))
-        return item * item
-
-    assert list(in_order(slow_at_first, range(10), threads)) == [k * k for k in range(10)]
-
-
-def test_what_nobody_wants_is_not_begun() -> None:
-    begun: list[int] = []
-    lock = threading.Lock()
-
-    def note(item: int) -> int:
-        with lock:
-            begun.append(item)
-        return item
-
-    results = in_order(note, range(1_000), 2)
-    assert next(results) == 0
-    results.close()
-    assert len(begun) <= 6
-
-
-def test_what_nobody_wants_any_more_is_told_to_end() -> None:
-    """Nothing else ends the second item: closing would wait for it for ever."""
-    unwanted = threading.Event()
-
-    def until_unwanted(item: int) -> int:
-        if item:
-            unwanted.wait()
-        return item
-
-    results = in_order(until_unwanted, range(3), 2, unwanted)
-    assert next(results) == 0
-    assert not unwanted.is_set()
-    results.close()
-    assert unwanted.is_set()
-
-
-def test_a_failure_is_raised_where_its_result_is_due() -> None:
-    results = in_order(lambda item: 1 // item, [1, 0, 1], 2)
-    assert next(results) == 1
-    with pytest.raises(ZeroDivisionError):
-        next(results)
 
 
 # The tally out of bag against plain counting, in any order, and when an error has settled.

@@ -101,8 +101,7 @@ class Choppy(AbstractOracle):
         self.order, self.levels, self.endless = inner.order, inner.levels, inner.endless
         self.in_blocks, self.estimated_rows = inner.in_blocks, inner.estimated_rows
 
-    def draw(self, n: int) -> Batch:
-        """Return less."""
+    def _upcoming(self, n: int) -> Batch:
         self._calls += 1
         return self.inner.draw(min(n, self._sizes[self._calls % len(self._sizes)]))
 

@@ -16,7 +16,6 @@ from pacboost.learners.learner import FunctionLearner, Learner, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample, Signs
 from pacboost.training.run.loop import NO_EDGE, Run
-from pacboost.training.run.resume import resume
 from pacboost.training.run.rounds import NO_MISTAKES, RETRIES
 from tests.worlds import make_sample, noisy
 
@@ -142,7 +141,7 @@ def test_resume_goes_on_as_the_long_run_would() -> None:
     first = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
     list(islice(first, 12))
     second = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
-    resume(second, first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
+    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
     list(islice(second, 18))
     assert [d.entry.vote for d in second.done] == wanted
 
@@ -153,7 +152,7 @@ def test_a_run_that_ended_with_a_rule_without_mistakes_is_not_resumed() -> None:
     list(first)
     learner = Scripted([signs])
     second = Run(sample, learner, AdaBoost())
-    resume(second, first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
+    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
     assert list(second) == []
     assert second.stopped == first.stopped == NO_MISTAKES
     assert not learner.seeds

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pacboost.cli import options
-from pacboost.cli.group import the_answer_is_no
-from pacboost.cli.inputs.files import load, model_first
-from pacboost.cli.output import (
-    bold,
-    certificate_facts,
-    certificate_sentence,
-    print_json,
-    print_parts,
-    working,
-)
-from pacboost.errors import FileError, NotCertified, ParameterError
+from pacboost.cli.group import THE_ANSWER_IS_NO
+from pacboost.cli.inputs.files import open_model
+from pacboost.cli.output import answer, bold, certificate_facts, working
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 
 if TYPE_CHECKING:
-    from pacboost.bounds.answering import Answering
     from pacboost.bounds.certificate import Certificate
-    from pacboost.bounds.family import Family
-    from pacboost.bounds.held_out import HeldOut
 
     Certified = tuple[Certificate, dict[str, Any], list[Any]]
     """A certificate, what JSON adds to it, and the parts to print."""
@@ -104,7 +96,6 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
     """
     from pacboost.cli.inputs.rows import fresh_rows
 
-    model_path, data = model_first(model_path, data)
     epsilon = given["epsilon"]
     if epsilon is not None:
         probability("epsilon", epsilon)
@@ -114,34 +105,25 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
             "--groups and --ordered cannot be combined with --abstain-below or --target-error; "
             "leave them out"
         )
-    model = load(model_path)
-    if any(given[name] for name in ("of", "cost", "by", "end", "positive")):
-        run_measures(model, data, target, given)
+    measures = any(given[name] for name in ("of", "cost", "by", "end", "positive"))
+    hint = "certify --of absolute_error --clip NUMBER, or --of large_errors --larger-than NUMBER"
+    model, _, data = open_model(model_path, data, numbers="" if measures else hint)
+    if measures:
+        _certify_measures(model, data, target, given)
         return
-    if not hasattr(model, "classes_"):
-        raise FileError(
-            f"{model_path}: predicts numbers; certify --of absolute_error --clip NUMBER, or "
-            "--of large_errors --larger-than NUMBER"
-        )
     X, y, columns, order = fresh_rows(model, data, target, given)
     with working("counting mistakes"):
-        if confident:
-            certificate, document, parts = _of_confident_answers(model, X, y, given)
-        else:
-            certificate, document, parts = _of_all_answers(model, X, y, columns["groups"], given)
+        certify = _confident_answers if confident else _all_answers
+        certificate, content, parts = certify(model, X, y, columns["groups"], given)
     met = None if epsilon is None else certificate.value <= epsilon
-    if given["as_json"]:
-        content = {**document, **order, "met": met, "certificate": certificate.to_dict()}
-        print_json(content)
-    else:
-        wanted = "" if met is None else f"Is this at most {epsilon:g}? {'Yes' if met else 'NO'}."
-        print_parts(*parts, *(["", wanted] if wanted else []))
+    content |= {**order, "met": met, "certificate": certificate.to_dict()}
+    wanted = [] if met is None else ["", f"Is this at most {epsilon:g}? {'Yes' if met else 'NO'}."]
+    answer(given["as_json"], content, *parts, *wanted)
     if met is False:
-        raise the_answer_is_no()
+        sys.exit(THE_ANSWER_IS_NO)
 
 
-def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) -> None:
-    """Read the rows, certify what was asked for, and print it."""
+def _certify_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) -> None:
     from pacboost.bounds.wording import sentence
     from pacboost.cli.inputs.rows import class_named, fresh_rows
     from pacboost.questions.certify import certify_all
@@ -153,34 +135,32 @@ def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) 
             option = f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} speaks of the error alone; leave out --of and --by")
     X, y, columns, order = fresh_rows(model, data, target, given)
-    of = _of(model, given)
+    names: list[Any] = [name.strip() for name in (given["of"] or "").split(",") if name.strip()]
+    names += [_costs(model, given["cost"])] if given["cost"] else []
+    of = names[0] if len(names) == 1 else names or "error"
     with working("counting"):
-        found = certify_all(
+        family = certify_all(
             model, X, y, of=of, **columns,
             positive=class_named(getattr(model, "classes_", ()), given["positive"]),
             **{name: given[name] for name in OPTIONS},
         )  # fmt: skip
-    plain = columns["by"] is None and not is_list(of)
-    alone = found.certificates[0] if len(found) == 1 and plain else None
-    if given["as_json"]:
-        print_json({**(alone or found).to_dict(), **order})
-    elif alone is None:
-        print_parts(str(found), *_about_groups(found, given))
+    alone = None
+    if len(family) == 1 and columns["by"] is None and not is_list(of):
+        alone = family.certificates[0]
+        parts = [bold(str(sentence(alone))), "", grid(certificate_facts(alone))]
     else:
-        print_parts(bold(str(sentence(alone))), "", grid(certificate_facts(alone)))
-
-
-def _of(model: Any, given: Mapping[str, Any]) -> Any:
-    names = [name.strip() for name in (given["of"] or "").split(",") if name.strip()]
-    if not given["cost"]:
-        return names[0] if len(names) == 1 else names or "error"
-    return [*names, _costs(model, given["cost"])] if names else _costs(model, given["cost"])
+        parts = [str(family)]
+    if given["by"] is not None:
+        with suppress(NotCertified, ParameterError):  # of several measures none is the worst
+            parts += ["", f"Worst group: {family.worst_group}. {family.worst.claim}"]
+            parts += [family.gap.claim] if given["end"] == "both" else []
+    answer(given["as_json"], {**(alone or family).to_dict(), **order}, *parts)
 
 
 def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
     from pacboost.cli.inputs.rows import class_named
 
-    found, classes = {}, model.classes_
+    costs, classes = {}, model.classes_
     for text in texts:
         pair, _, number = text.rpartition("=")
         true, _, said = pair.partition(":")
@@ -190,55 +170,40 @@ def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
             raise ParameterError(
                 f"--cost is {text!r}; it has the form TRUE:SAID=NUMBER, as in sick:well=10"
             ) from None
-        found[class_named(classes, true), class_named(classes, said)] = cost
-    return found
+        costs[class_named(classes, true), class_named(classes, said)] = cost
+    return costs
 
 
-def _about_groups(found: Family, given: Mapping[str, Any]) -> list[str]:
-    if given["by"] is None:
-        return []
-    try:
-        said = ["", f"Worst group: {found.worst_group}. {found.worst.claim}"]
-        return [*said, found.gap.claim] if given["end"] == "both" else said
-    except (NotCertified, ParameterError):  # of several measures none is the worst
-        return []
-
-
-def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, Any]) -> Certified:
+def _all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, Any]) -> Certified:
+    from pacboost.bounds import estimates
     from pacboost.bounds.held_out import HeldOut
     from pacboost.questions.certify import certify
     from pacboost.reports.text import grid
 
     options = {name: given[name] for name in ("delta", "models", "ordered", "copies")}
-    found = certify(model, X, y, groups=groups, **options)
+    certificate = certify(model, X, y, groups=groups, **options)
     counted = HeldOut.of(y, model.predict(X), model.classes_)
-    said = certificate_sentence(found, counted, model.classes_.tolist())
-    parts = [bold(said), "", grid(certificate_facts(found))]
-    return found, {"sentence": said}, parts
+    sentence = estimates.in_words(certificate, counted, model.classes_.tolist())
+    parts = [bold(sentence), "", grid(certificate_facts(certificate))]
+    return certificate, {"sentence": sentence}, parts
 
 
-def _of_confident_answers(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> Certified:
+def _confident_answers(model: Any, X: Any, y: Any, _: Any, given: Mapping[str, Any]) -> Certified:
+    import numpy as np
+
     from pacboost.bounds import estimates
+    from pacboost.bounds.held_out import HeldOut
+    from pacboost.models.answers import confidence
     from pacboost.questions.selective import certify_answers
 
     asked = ("delta", "models", "target_error", "abstain_below", "copies")
-    options = {name: given[name] for name in asked}
-    answering = certify_answers(model, X, y, **options)
-    found, names = answering.certificate, [str(name) for name in model.classes_.tolist()]
-    claim, note = estimates.in_full(found, _answered(model, X, y, answering), names)
-    said = f"{claim} {answering.answers()} {note}"
-    parts = [bold(said), "", answering.table()]
-    return found, {"sentence": said, "answering": answering.to_dict()}, parts
-
-
-def _answered(model: Any, X: Any, y: Any, answering: Answering) -> HeldOut | None:
-    """Count the rows that are answered."""
-    import numpy as np
-
-    from pacboost.bounds.held_out import HeldOut
-    from pacboost.models.answers import confidence
-
-    decided, chances = np.asarray(model.predict(X)), np.asarray(model.predict_proba(X))
-    sure = np.asarray(confidence(decided, chances, np.asarray(model.classes_)))
+    answering = certify_answers(model, X, y, **{name: given[name] for name in asked})
+    predicted, chances = np.asarray(model.predict(X)), np.asarray(model.predict_proba(X))
+    sure = np.asarray(confidence(predicted, chances, np.asarray(model.classes_)))
     rows = sure >= answering.point.threshold
-    return HeldOut.of(np.asarray(y)[rows], decided[rows], model.classes_)
+    answered = HeldOut.of(np.asarray(y)[rows], predicted[rows], model.classes_)
+    names = [str(name) for name in model.classes_.tolist()]
+    claim, note = estimates.in_full(answering.certificate, answered, names)
+    sentence = f"{claim} {answering.answers()} {note}"
+    content = {"sentence": sentence, "answering": answering.to_dict()}
+    return answering.certificate, content, [bold(sentence), "", answering.table()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +12,6 @@ from pacboost.cli import options
 from pacboost.cli.inputs.files import check_output, data_file
 from pacboost.cli.output import print_parts
 from pacboost.errors import ParameterError
-
-if TYPE_CHECKING:
-    from pacboost.questions.compare import Comparison
 
 
 @click.command(
@@ -79,7 +76,7 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.estimators.compare import Contest
     from pacboost.learners.tree import Tree
-    from pacboost.reports.plots import figure
+    from pacboost.reports.plots import figure, save
 
     check_output(plot, data)
     if plot is not None:
@@ -112,15 +109,10 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
         contest.run()
     finally:
         if contest.entries:
-            _show(contest.comparison(), as_json=as_json, plot=plot)
-
-
-def _show(found: Comparison, *, as_json: bool, plot: Path | None) -> None:
-    from pacboost.reports.plots import save
-
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_parts(found.table())
-    if plot is not None and not all(entry.failed for entry in found):
-        save(found.plot()[0].figure, plot)
+            comparison = contest.comparison()
+            if as_json:
+                click.echo(comparison.to_json())
+            else:
+                print_parts(comparison.table())
+            if plot is not None and not all(entry.failed for entry in comparison):
+                save(comparison.plot()[0].figure, plot)

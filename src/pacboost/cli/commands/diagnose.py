@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.group import the_answer_is_no
+from pacboost.cli.group import THE_ANSWER_IS_NO
 
 
 @click.command(epilog=options.example("pacboost diagnose adult.csv --target income"))
@@ -24,17 +25,7 @@ from pacboost.cli.group import the_answer_is_no
 @options.delta
 @options.seed
 @options.as_json
-def command(
-    data: Path,
-    target: str,
-    label: str | None,
-    categories: bool,
-    drop: tuple[str, ...],
-    delta: float,
-    seed: int,
-    as_json: bool,
-    **given: Any,
-) -> None:
+def command(data: Path, target: str, label: str | None, **given: Any) -> None:
     """Measure how much better than guessing decision stumps are, while boosting reweights rows.
 
     Half of the rows are boosted for some rounds. The other half measures the edge of the rules that
@@ -43,11 +34,12 @@ def command(
     """
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.cli.inputs.files import data_file
-    from pacboost.cli.output import print_json, print_parts, working
+    from pacboost.cli.output import answer, working
     from pacboost.errors import ParameterError
     from pacboost.questions.diagnose import diagnose
 
-    examples = read_examples(data_file(data, given), target, drop, categories=categories)
+    file, delta = data_file(data, given), given["delta"]
+    examples = read_examples(file, target, given["drop"], categories=given["categories"])
     y: Any = examples.labels
     if label is not None:
         named = [str(one) for one in y.tolist()]
@@ -63,12 +55,9 @@ def command(
             f"against the others: name it by --label, one of {shown}"
         )
     with working("measuring"):
-        found = diagnose(examples.table, y, delta=delta, seed=seed)
-    hopeless = max(stage.upper for stage in found.stages) <= 0
-    if as_json:
-        stages = [asdict(stage) for stage in found.stages]
-        print_json({"sentence": found.sentence, "delta": delta, "stages": stages})
-    else:
-        print_parts(str(found))
-    if hopeless:
-        raise the_answer_is_no()
+        found = diagnose(examples.table, y, delta=delta, seed=given["seed"])
+    stages = [asdict(stage) for stage in found.stages]
+    content = {"sentence": found.sentence, "delta": delta, "stages": stages}
+    answer(given["as_json"], content, str(found))
+    if max(stage.upper for stage in found.stages) <= 0:
+        sys.exit(THE_ANSWER_IS_NO)

@@ -57,11 +57,7 @@ class BoosterName(Names):
     help="Predict numbers, not classes: boost trees that lower this loss. A fit certifies "
     "nothing about numbers.",
 )
-@click.option(
-    "--quantile",
-    type=float,
-    help="With --loss quantile: which one, between 0 and 1.",
-)
+@options.of_estimator(options.REGRESSOR, "quantile", type=float)
 @click.option(
     "--alpha",
     type=float,
@@ -70,22 +66,9 @@ class BoosterName(Names):
 )
 @options.text
 @options.epsilon
-@click.option(
-    "--recall",
-    type=float,
-    help="Find at least this share of the class --positive, guaranteed by held-out rows: they "
-    "choose the threshold of the model.",
-)
-@click.option(
-    "--precision",
-    type=float,
-    help="At least this share of what is called --positive is of that class, guaranteed alike.",
-)
-@click.option(
-    "--positive",
-    metavar="CLASS",
-    help="With --recall or --precision: the class to be found.  [default: the second of two]",
-)
+@options.of_estimator(options.STRONG, "recall", type=float)
+@options.of_estimator(options.STRONG, "precision", type=float)
+@options.of_estimator(options.STRONG, "positive", metavar="CLASS")
 @options.delta
 @click.option(
     "--groups",
@@ -96,26 +79,14 @@ class BoosterName(Names):
 @click.option(
     "--time-column", metavar="COLUMN", help="The time of each row: the latest rows are held out."
 )
-@click.option(
-    "--copies",
-    type=click.Choice(["auto", "draws", "distinct"]),
-    default="auto",
-    show_default=True,
-    help="What equal rows are: separate draws, or copies of one example, so that distinct rows are "
-    "divided and counted. auto: copies if a column or two nearly tell rows apart.",
-)
+@options.copies
 @click.option(
     "--weight",
     metavar="COLUMN",
     help="The weight of each row in training. Held-out rows certify without weights: the error on "
     "new examples counts every example once.",
 )
-@click.option(
-    "--class-weight",
-    type=click.Choice(["balanced"]),
-    help="Give all classes the same total weight in training, for classes that are rare and "
-    "matter. Held-out rows certify without weights.",
-)
+@options.of_estimator(options.STRONG, "class_weight", type=click.Choice(["balanced"]))
 @options.categories
 @options.drop
 @options.format_options

@@ -11,7 +11,7 @@ import click
 from numpy.typing import NDArray
 from rich.console import Console
 
-from pacboost.cli.group import the_answer_is_no
+from pacboost.cli.group import THE_ANSWER_IS_NO
 from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.files import check_output, data_file
 from pacboost.cli.inputs.rows import class_named, text_features
@@ -114,7 +114,7 @@ def _show_chosen(model: Any, said: str, output: Path | None, given: Mapping[str,
     more = {"sentence": model.sentence_, "verdict": model.verdict_.to_dict()}
     report_model(model, said, output, as_json=given["as_json"], **more)
     if model.verdict_.reached is False:
-        raise the_answer_is_no()
+        sys.exit(THE_ANSWER_IS_NO)
 
 
 def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:

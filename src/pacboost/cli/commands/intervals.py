@@ -8,10 +8,8 @@ from typing import Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.commands.sets import COMMON, tell
-from pacboost.cli.inputs.files import check_output, load, model_first
-from pacboost.cli.output import working
-from pacboost.errors import FileError
+from pacboost.cli.commands.sets import calibrate
+from pacboost.cli.inputs.files import open_model
 
 
 @click.command(
@@ -35,24 +33,15 @@ from pacboost.errors import FileError
 @options.calibrating
 @options.output("Write the model with its intervals to this file.")
 @options.as_json
-def command(model_path: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
+def command(model_path: Path, data: Path, **given: Any) -> None:
     """Calibrate prediction intervals by rows that the model was not trained on, and certify them.
 
     At least the share --coverage of new examples gets an interval that holds its number, with
     confidence 1 - delta. `pacboost predict --intervals` writes the intervals of new rows.
     """
-    from pacboost.cli.inputs.rows import fresh_rows
     from pacboost.estimators.decisions.intervals import intervals
 
-    model_path, data = model_first(model_path, data)
-    check_output(output, model_path, data)
-    model = load(model_path)
-    if hasattr(model, "classes_"):
-        raise FileError(f"{model_path}: predicts classes; for those there is pacboost sets")
-    X, y, columns, order = fresh_rows(model, data, target, given)
-    with working("calibrating"):
-        options = {name: given[name] for name in COMMON}
-        found = intervals(model, X, y, groups=columns["groups"], **options)
-    width = found.mean_width_
-    seen = f"Intervals of the calibration rows are {width:.4g} wide on average (an estimate)."
-    tell(found, seen, output, given, {"mean_width": width, **order})
+    hint = "for those there is pacboost sets"
+    model, _, data = open_model(model_path, data, given["output"], classes=hint)
+    calibrate(intervals, model, data, "mean_width",
+              "Intervals of the calibration rows are {:.4g} wide", **given)  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,14 +86,12 @@ class Questions(WholeSentences):
             click.Option(["--json", "as_json"], is_flag=True, help=options.JSON),
         ]
 
-        def answer(as_json: bool, plot: Path | None, **given: Any) -> None:
-            _answer(ask, given, as_json, plot)
-
+        first = (inspect.getdoc(ask) or "").partition("\n\n")[0]
         return click.Command(
             cmd_name,
-            callback=answer,
+            callback=partial(_answer, ask),
             params=own,
-            help=_first_line(ask),
+            help=" ".join(first.split()).replace("``", ""),
             epilog=options.example(f"pacboost plan {cmd_name} {EXAMPLES[cmd_name]}"),
         )
 
@@ -111,20 +110,13 @@ def command() -> None:
 def _option(parameter: inspect.Parameter) -> click.Option:
     kind = int if "int" in str(parameter.annotation) else float
     required = parameter.default is inspect.Parameter.empty
+    default = {} if required else {"default": parameter.default, "show_default": True}
     name = f"--{parameter.name.replace('_', '-')}"
     meaning = MEANINGS.get(parameter.name)
-    if required:
-        return click.Option([name], type=kind, required=True, help=meaning)
-    default = {"default": parameter.default, "show_default": True}
-    return click.Option([name], type=kind, help=meaning, **default)
+    return click.Option([name], type=kind, required=required, help=meaning, **default)
 
 
-def _first_line(ask: Any) -> str:
-    first = (inspect.getdoc(ask) or "").partition("\n\n")[0]
-    return " ".join(first.split()).replace("``", "")
-
-
-def _answer(ask: Any, given: dict[str, Any], as_json: bool, plot: Path | None) -> None:
+def _answer(ask: Any, as_json: bool, plot: Path | None, **given: Any) -> None:
     if plot is not None and not any(isinstance(value, float) for value in given.values()):
         raise click.UsageError(
             "--plot draws the answer against a parameter that is a fraction, and this question has "

@@ -6,30 +6,28 @@ import csv
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import check_output, data_file, load, model_first
+from pacboost.cli.inputs.files import data_file, open_model
 from pacboost.cli.output import echo, print_json, working
 from pacboost.errors import FileError, NotCertified
 from pacboost.numerics.percent import guarded, percent, visible
 from pacboost.sources.optional import atomic_write
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pacboost.sources.cells import Cells
 
 
 MOST_CLASSES = 10
 """The summary names at most this many classes."""
 NO_ANSWER = "no answer"
+COUNTED = ("rows", "counts", "wrong")
 
 
 @click.command(
@@ -80,21 +78,7 @@ NO_ANSWER = "no answer"
 @options.output("Write CSV to this file instead of the standard output.")
 @options.as_json
 def command(
-    model_path: Path,
-    data: Path,
-    output: Path | None,
-    proba: bool,
-    keep: Sequence[str],
-    target: str | None,
-    abstain_below: float | None,
-    text: Sequence[str],
-    drop: Sequence[str],
-    raw: bool,
-    as_json: bool,
-    sets: bool,
-    by: str | None,
-    intervals: bool,
-    **given: Any,
+    model_path: Path, data: Path, output: Path | None, raw: bool, as_json: bool, **given: Any
 ) -> None:
     """Predict a class for every row of a file.
 
@@ -106,17 +90,12 @@ def command(
     from pacboost.cli.inputs.rows import Reader
     from pacboost.sources.file_rows import blocks
 
-    model_path, data = model_first(model_path, data)
-    check_output(output, model_path, data)
-    model = load(model_path)
-    if (proba or abstain_below is not None) and not hasattr(model, "predict_proba"):
-        raise FileError(f"{model_path}: predicts numbers, for which there are no probabilities")
-    file_of_rows = data_file(data, given)
-    others = [name for name in (target, by) if name is not None]
-    reader = Reader(model, text, [*keep, *drop, *others])
-    covering = Covering(model, model_path, sets=sets, by=by, intervals=intervals)
-    tally = PredictionCounts()
-    collected = Answers(model, keep, abstain_below, proba=proba, covering=covering)
+    chances = given["proba"] or given["abstain_below"] is not None
+    hint = "there are no probabilities of those" if chances else ""
+    model, model_path, data = open_model(model_path, data, output, numbers=hint)
+    others = [given[name] for name in ("target", "by") if given[name] is not None]
+    reader = Reader(model, given["text"], [*given["keep"], *given["drop"], *others])
+    predictions = Predictions(model, model_path, given)
     everything: list[list[Any]] = []
     with _writing(output, nothing=as_json) as file, working("predicting") as progress:
         writer = csv.writer(file, lineterminator="\n")
@@ -127,87 +106,95 @@ def command(
             shown = visible(cell) if terminal and isinstance(cell, str) else cell
             return shown if raw else guarded(shown)
 
-        for number, cells in enumerate(blocks(file_of_rows)):
-            predicted, rows = collected.of(reader.rows(cells), cells)
+        for number, cells in enumerate(blocks(data_file(data, given))):
+            rows = predictions.of(reader.rows(cells), cells)
             if number == 0:  # after what can be wrong with all rows
-                writer.writerow([safe(name) for name in collected.header])
+                writer.writerow([safe(name) for name in predictions.header])
             writer.writerows([safe(cell) for cell in row] for row in rows)
-            tally.count(predicted, model, cells, target)
             if as_json and output is None:
                 everything += rows
-            progress(f"predicting: {tally.rows:,} rows")
+            progress(f"predicting: {predictions.rows:,} rows")
     reader.warn_of_unknown()
     if as_json:
-        content: dict[str, Any] = {"rows": tally.rows, "counts": tally.counts, "wrong": tally.wrong}
+        content: dict[str, Any] = {name: getattr(predictions, name) for name in COUNTED}
         if output is None:
-            header = collected.header
+            header = predictions.header
             content["predictions"] = [dict(zip(header, row, strict=True)) for row in everything]
         else:
             content["output"] = output
         print_json(content)
         return
-    for said in tally.sentences():
-        echo(said, err=output is None)
+    for sentence in predictions.sentences():
+        echo(sentence, err=output is None)
     if output is not None:
         echo(f"The predictions are in {output}.")
 
 
-class Covering:
-    """Sets or intervals of rows, as columns to write."""
+class Predictions:
+    """Predicts blocks of rows, and counts the predictions and those that were wrong.
 
-    def __init__(
-        self, model: Any, path: Path, *, sets: bool, by: str | None, intervals: bool
-    ) -> None:
-        from pacboost.estimators.decisions.intervals import intervals as read_intervals
-        from pacboost.estimators.decisions.sets import sets as read_sets
+    Columns of the output are those kept, the prediction, sets or intervals, and probabilities.
+    """
 
-        self._by = by
-        self._sets = _known(read_sets, model, path, "sets") if sets else None
-        self._intervals = _known(read_intervals, model, path, "intervals") if intervals else None
-        self.names = [*(["set"] if sets else []), *(["low", "high"] if intervals else [])]
+    def __init__(self, model: Any, path: Path, given: Mapping[str, Any]) -> None:
+        from pacboost.estimators.decisions.intervals import intervals
+        from pacboost.estimators.decisions.sets import sets
 
-    def columns(self, X: Any, cells: Cells) -> list[Sequence[Any]]:
-        """Return the columns of some rows."""
-        found: list[Sequence[Any]] = []
+        self.rows, self.counts = 0, Counter[Any]()
+        self.wrong: int | None = None
+        self._model, self._given = model, given
+        self._sets = _known(sets, model, path, "sets") if given["sets"] else None
+        self._intervals = None
+        if given["intervals"]:
+            self._intervals = _known(intervals, model, path, "intervals")
+        classes = [str(label) for label in getattr(model, "classes_", ())]
+        several = getattr(model, "several_labels_", False)
+        self.header = [
+            *given["keep"],
+            *(classes if several else ["prediction"]),
+            *(["set"] if given["sets"] else []),
+            *(["low", "high"] if given["intervals"] else []),
+            *(f"probability of {label}" for label in classes if given["proba"]),
+        ]
+
+    def of(self, X: Any, cells: Cells) -> list[list[Any]]:
+        """Predict some rows, and return the rows to write; what is unsure is None."""
+        import numpy as np
+
+        from pacboost.models.answers import confidence
+
+        model, given = self._model, self._given
+        predicted, below, by = np.asarray(model.predict(X)), given["abstain_below"], given["by"]
+        labels = predicted.tolist()
+        columns: list[Sequence[Any]] = []
         if self._sets is not None:
-            by = None if self._by is None else [str(own) for own in cells.of(self._by)]
-            labels = self._sets.label_sets(X, by)
-            found.append(["|".join(map(str, own)) for own in labels])
+            groups = None if by is None else [str(cell) for cell in cells.of(by)]
+            columns.append(["|".join(map(str, one)) for one in self._sets.label_sets(X, groups)])
         if self._intervals is not None:
-            found += self._intervals.predict_interval(X).T.tolist()
-        return found
+            columns += self._intervals.predict_interval(X).T.tolist()
+        if given["proba"] or below is not None:
+            chances = model.predict_proba(X)
+            columns += chances.T.tolist() if given["proba"] else []
+            if below is not None:
+                sure = confidence(predicted, chances, model.classes_) >= below
+                unknown = [None] * predicted.shape[1] if predicted.ndim > 1 else None
+                labels = [one if kept else unknown for one, kept in zip(labels, sure, strict=True)]
+        self._count(labels, cells)
+        answers = zip(*labels, strict=True) if predicted.ndim > 1 else [labels]
+        kept = [cells.of(name) for name in given["keep"]]
+        return [list(row) for row in zip(*kept, *answers, *columns, strict=True)]
 
-
-def _known(read: Callable[[Any], Any], model: Any, path: Path, what: str) -> Any:
-    """Return the sets or intervals that came with a model file."""
-    try:
-        return read(model)
-    except NotCertified:
-        raise FileError(
-            f"{path}: holds no {what}; calibrate them by new rows: pacboost {what} {path} "
-            "fresh.csv --target COLUMN --output FILE"
-        ) from None
-
-
-@dataclass
-class PredictionCounts:
-    """How often each class was predicted so far, and how many predictions were wrong."""
-
-    rows: int = 0
-    counts: Counter[Any] = field(default_factory=Counter)
-    wrong: int | None = None
-
-    def count(self, given: list[Any], model: Any, cells: Cells, target: str | None) -> None:
-        """Count the predictions of some rows, and those that differ from the labels."""
-        from pacboost.cli.inputs.rows import labels
+    def _count(self, labels: list[Any], cells: Cells) -> None:
+        from pacboost.cli.inputs.rows import labels as read_labels
 
         self.rows += cells.n_rows
-        if not hasattr(model, "classes_") or isinstance(given[0], list):
+        if not hasattr(self._model, "classes_") or isinstance(labels[0], list):
             return
-        self.counts.update(NO_ANSWER if answer is None else answer for answer in given)
+        self.counts.update(NO_ANSWER if label is None else label for label in labels)
+        target = self._given["target"]
         if target is not None:
-            known = labels(cells.labels(target), model.classes_, target).tolist()
-            differ = (a is not None and a != b for a, b in zip(given, known, strict=True))
+            true = read_labels(cells.labels(target), self._model.classes_, target).tolist()
+            differ = (a is not None and a != b for a, b in zip(labels, true, strict=True))
             self.wrong = (self.wrong or 0) + sum(differ)
 
     def sentences(self) -> Iterator[str]:
@@ -219,52 +206,23 @@ class PredictionCounts:
             for label, count in self.counts.most_common(MOST_CLASSES)
         ]
         more = len(self.counts) - len(parts)
-        said = ", ".join(parts) + (f" and {more} more" if more > 0 else "")
-        yield f"{counted(self.rows, 'row')}: {said}" if said else f"{self.rows:,} rows"
+        classes = ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+        yield f"{counted(self.rows, 'row')}: {classes}" if classes else f"{self.rows:,} rows"
         if self.wrong is not None:
-            given = self.rows - self.counts[NO_ANSWER]
-            share = percent(self.wrong / max(1, given), 2)
-            yield f"{self.wrong:,} of {given:,} predictions differ from the labels ({share})."
+            answered = self.rows - self.counts[NO_ANSWER]
+            share = percent(self.wrong / max(1, answered), 2)
+            yield f"{self.wrong:,} of {answered:,} predictions differ from the labels ({share})."
 
 
-class Answers:
-    """The columns of the output: those kept, the prediction, the probabilities."""
-
-    def __init__(
-        self, model: Any, keep: Sequence[str], abstain_below: float | None, *, proba: bool,
-        covering: Covering,
-    ) -> None:  # fmt: skip
-        import numpy as np
-
-        self._model, self._keep, self._proba = model, tuple(keep), proba
-        self._below, self._covering = abstain_below, covering
-        classes = getattr(model, "classes_", np.empty(0)).tolist()
-        several = bool(getattr(model, "several_labels_", False))
-        asked = [str(label) for label in classes] if several else ["prediction"]
-        chances = [f"probability of {label}" for label in classes] if proba else []
-        self.header = [*self._keep, *asked, *covering.names, *chances]
-
-    def of(self, X: Any, cells: Cells) -> tuple[list[Any], list[list[Any]]]:
-        """Predict some rows; also give the rows to write. A prediction is None if it is unsure."""
-        import numpy as np
-
-        from pacboost.models.answers import confidence
-
-        predicted = np.asarray(self._model.predict(X))
-        given = predicted.tolist()
-        chances: NDArray[Any] | None = None
-        if self._proba or self._below is not None:
-            chances = self._model.predict_proba(X)
-        if chances is not None and self._below is not None:
-            sure = confidence(predicted, chances, self._model.classes_) >= self._below
-            unknown = [None] * predicted.shape[1] if predicted.ndim > 1 else None
-            given = [own if kept else unknown for own, kept in zip(given, sure, strict=True)]
-        columns: list[Sequence[Any]] = [cells.of(name) for name in self._keep]
-        columns += zip(*given, strict=True) if predicted.ndim > 1 else [given]
-        columns += self._covering.columns(X, cells)
-        if chances is not None and self._proba:
-            columns += chances.T.tolist()
-        return given, [list(row) for row in zip(*columns, strict=True)]
+def _known(read: Callable[[Any], Any], model: Any, path: Path, what: str) -> Any:
+    """Return the sets or intervals that came with a model file."""
+    try:
+        return read(model)
+    except NotCertified:
+        raise FileError(
+            f"{path}: holds no {what}; calibrate them by new rows: pacboost {what} {path} "
+            "fresh.csv --target COLUMN --output FILE"
+        ) from None
 
 
 @contextmanager

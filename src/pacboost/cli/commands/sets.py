@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import check_output, load, model_first
-from pacboost.cli.output import bold, print_json, print_parts, working
-from pacboost.errors import FileError
-
-COMMON = ("coverage", "method", "delta", "models", "copies")
+from pacboost.cli.inputs.files import open_model
+from pacboost.cli.output import answer, bold, working
 
 
 @click.command(
@@ -39,41 +37,40 @@ COMMON = ("coverage", "method", "delta", "models", "copies")
 @options.calibrating
 @options.output("Write the model with its sets to this file.")
 @options.as_json
-def command(model_path: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
+def command(model_path: Path, data: Path, by_class: bool, **given: Any) -> None:
     """Calibrate prediction sets by rows that the model was not trained on, and certify them.
 
     At least the share --coverage of new examples gets a set that holds its class, with confidence
     1 - delta. `pacboost predict --sets` writes the sets of new rows.
     """
-    from pacboost.cli.inputs.rows import fresh_rows
     from pacboost.estimators.decisions.sets import sets
 
-    model_path, data = model_first(model_path, data)
-    check_output(output, model_path, data)
-    model = load(model_path)
-    if not hasattr(model, "classes_"):
-        raise FileError(f"{model_path}: predicts numbers; for those there is pacboost intervals")
-    X, y, columns, order = fresh_rows(model, data, target, given)
-    with working("calibrating"):
-        options = {name: given[name] for name in COMMON}
-        found = sets(model, X, y, by_class=given["by_class"], **columns, **options)
-    size = found.mean_size_
-    seen = f"Sets of the calibration rows hold {size:.3g} classes on average (an estimate)."
-    tell(found, seen, output, given, {"mean_size": size, **order})
+    hint = "for those there is pacboost intervals"
+    model, _, data = open_model(model_path, data, given["output"], numbers=hint)
+    make = partial(sets, by_class=by_class)
+    calibrate(make, model, data, "mean_size", "Sets of the calibration rows hold {:.3g} classes",
+              **given)  # fmt: skip
 
 
-def tell(
-    found: Any, seen: str, output: Path | None, given: Mapping[str, Any], more: Mapping[str, Any]
+def calibrate(
+    make: Callable[..., Any], model: Any, data: Path, measure: str, seen: str, target: str,
+    output: Path | None, **given: Any,
 ) -> None:  # fmt: skip
-    """Save the model if asked to, and print what is certified and what was seen."""
+    """Calibrate sets or intervals, save them, and print what is certified and what was seen."""
     from pacboost.bounds.family import Family
+    from pacboost.cli.inputs.rows import fresh_rows
 
-    certified = found.certificate_
+    X, y, columns, order = fresh_rows(model, data, target, given)
+    chosen = {name: given[name] for name in ("coverage", "method", "delta", "models", "copies")}
+    with working("calibrating"):
+        covering = make(
+            model, X, y, **{k: v for k, v in columns.items() if v is not None}, **chosen
+        )
     if output is not None:
-        found.save(output)
-    if given["as_json"]:
-        print_json({"sentence": found.sentence_, **certified.to_dict(), **more})
-        return
-    written = [f"Written to {output}."] if output is not None else []
+        covering.save(output)
+    certified, mean = covering.certificate_, getattr(covering, f"{measure}_")
+    content = {"sentence": covering.sentence_, **certified.to_dict(), measure: mean, **order}
     table = ["", str(certified)] if isinstance(certified, Family) else []
-    print_parts(bold(found.sentence_), seen, *table, "", *written)
+    written = [f"Written to {output}."] if output is not None else []
+    average = f"{seen.format(mean)} on average (an estimate)."
+    answer(given["as_json"], content, bold(covering.sentence_), average, *table, "", *written)

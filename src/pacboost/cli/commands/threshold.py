@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import check_output, load, model_first
-from pacboost.cli.output import bold, print_json, print_parts, working
-from pacboost.errors import FileError, ParameterError
-
-if TYPE_CHECKING:
-    from pacboost.estimators.decisions.threshold import AnsweringClassifier, ThresholdClassifier
-
+from pacboost.cli.inputs.files import open_model
+from pacboost.cli.output import answer, bold, working
+from pacboost.errors import ParameterError
 
 WISHES = ("recall", "precision", "false_positive_rate", "target_error")
 
@@ -67,14 +63,11 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     from pacboost.estimators.decisions.choosing import choose_threshold
     from pacboost.estimators.decisions.threshold import ThresholdClassifier
 
-    model_path, data = model_first(model_path, data)
-    check_output(output, model_path, data)
-    model = load(model_path)
+    hint = "only classes have a threshold"
+    model, _, data = open_model(model_path, data, output, numbers=hint)
     if isinstance(model, ThresholdClassifier):
         model = model.estimator_
     asked = {name: given[name] for name in WISHES if given[name] is not None}
-    if not hasattr(model, "classes_"):
-        raise FileError(f"{model_path}: predicts numbers; only classes have a threshold")
     try:
         cost = None if given["cost"] is None else tuple(map(float, given["cost"].split(",")))
     except ValueError:
@@ -83,31 +76,23 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
         ) from None
     X, y, _, order = fresh_rows(model, data, target, given)
     with working("choosing"):
-        found: Any = choose_threshold(
+        chosen: Any = choose_threshold(
             model, X, y, positive=class_named(model.classes_, given["positive"]),
             cost=cost,
             **{name: given[name] for name in ("delta", "models", "copies")}, **asked,
         )  # fmt: skip
     if output is not None:
-        found.save(output)
-    if given["as_json"]:
-        print_json({**_content(found), **order})
-    else:
-        written = [f"Written to {output}."] if output is not None else []
-        sides = found.curve_.table() if given["target_error"] is not None else str(found.others_)
-        print_parts(bold(found.sentence_), "", sides, "", *written)
-
-
-def _content(found: ThresholdClassifier | AnsweringClassifier) -> dict[str, Any]:
-    """Return what JSON says of a threshold."""
-    from pacboost.estimators.decisions.threshold import AnsweringClassifier
-
-    known = {
-        "threshold": found.threshold_,
-        "sentence": found.sentence_,
-        "certificate": found.certificate_.to_dict(),
+        chosen.save(output)
+    content = {
+        "threshold": chosen.threshold_,
+        "sentence": chosen.sentence_,
+        "certificate": chosen.certificate_.to_dict(),
+        **order,
     }
-    if isinstance(found, AnsweringClassifier):
-        return {**known, "answering": found.curve_.to_dict()}
-    others = [own.to_dict() for own in found.others_]
-    return {**known, "positive": found.positive, "others": others, "curve": found.curve_.columns}
+    if given["target_error"] is not None:
+        content["answering"], sides = chosen.curve_.to_dict(), chosen.curve_.table()
+    else:
+        content |= {"positive": chosen.positive, "curve": chosen.curve_.columns}
+        content["others"], sides = [own.to_dict() for own in chosen.others_], str(chosen.others_)
+    written = [f"Written to {output}."] if output is not None else []
+    answer(given["as_json"], content, bold(chosen.sentence_), "", sides, "", *written)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import click
 
 from pacboost.cli import options
-from pacboost.cli.group import the_answer_is_no
+from pacboost.cli.group import THE_ANSWER_IS_NO
 
 
 @click.command(
@@ -61,4 +62,4 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
             echo(said)
         echo(CONSISTENT)
     if not stands:
-        raise the_answer_is_no()
+        sys.exit(THE_ANSWER_IS_NO)

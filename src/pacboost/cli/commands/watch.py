@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.group import alarm
-from pacboost.cli.inputs.files import check_output, data_file, load, model_first
-from pacboost.cli.output import bold, print_json, print_parts, working
-from pacboost.errors import FileError, ParameterError
+from pacboost.cli.group import ALARM
+from pacboost.cli.inputs.files import data_file, open_model
+from pacboost.cli.output import answer, bold, working
+from pacboost.errors import ParameterError
 
 if TYPE_CHECKING:
     from pacboost.monitoring.monitor import Monitor
@@ -69,19 +70,26 @@ def command(model_path: Path, data: Path, target: str | None, **given: Any) -> N
     certificate is refuted, the change detector has sounded, or the rows have drifted; also in later
     runs with the same --state.
     """
-    model_path, data = model_first(model_path, data)
+    from pacboost.cli.inputs.rows import read_all
+
     if target is None and given["reference"] is None:
         raise click.UsageError(
             "nothing can be watched without --target (labels) or --reference (rows from the time "
             "when all was well); give one of them, or both"
         )
-    for output in (given["state"], given["plot"], given["report"]):
-        check_output(output, model_path, data)
-    model = load(model_path)
-    if not hasattr(model, "classes_"):
-        raise FileError(f"{model_path}: predicts numbers; watch is for models that predict classes")
+    outputs, hint = ("state", "plot", "report"), "watch is for models that predict classes"
+    model, model_path, data = open_model(
+        model_path, data, *(given[name] for name in outputs), numbers=hint
+    )
     monitor = _monitor(model, target, given)
-    _update(monitor, model, data, target, given)
+    if target is not None:
+        rows, labels, _ = read_all(
+            model, data_file(data, given), target, given["text"], given["drop"]
+        )
+        monitor.update(rows, labels)
+    if given["reference"] is not None:
+        with working("comparing rows"):
+            monitor.update_rows(_rows(model, data, target, given))
     if given["state"] is not None:
         monitor.save(given["state"])
     if given["plot"] is not None:
@@ -91,13 +99,10 @@ def command(model_path: Path, data: Path, target: str | None, **given: Any) -> N
     if given["report"] is not None:
         monitor.report(given["report"], title=model_path.name)
     status = monitor.status()
-    if given["as_json"]:
-        print_json(status.to_dict())
-    else:
-        first, *others = status.sentences
-        print_parts(bold(first), *others)
+    first, *others = status.sentences
+    answer(given["as_json"], status.to_dict(), bold(first), *others)
     if status.alarm:
-        raise alarm()
+        sys.exit(ALARM)
 
 
 def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monitor:
@@ -120,21 +125,6 @@ def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monito
                 "option out, or begin with another file"
             )
     return monitor
-
-
-def _update(
-    monitor: Monitor, model: Any, data: Path, target: str | None, given: Mapping[str, Any]
-) -> None:
-    from pacboost.cli.inputs.rows import read_all
-
-    if target is not None:
-        rows, labels, _ = read_all(
-            model, data_file(data, given), target, given["text"], given["drop"]
-        )
-        monitor.update(rows, labels)
-    if given["reference"] is not None:
-        with working("comparing rows"):
-            monitor.update_rows(_rows(model, data, target, given))
 
 
 def _rows(model: Any, path: Path, target: str | None, given: Mapping[str, Any]) -> Any:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 import warnings
 from collections.abc import Collection, Sequence
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,8 @@ from pacboost.sources.table import Table, refuse_text
 
 FEWEST_NUMBERS = 10
 """Of fewer different numbers, such as 1, 2, 3 and "4 or more", categories may be meant."""
-FEWEST_ROWS = 50
-"""Of fewer rows, names may all differ by chance."""
+FEWEST = 50
+"""Of fewer rows, names or numbers may all differ by chance."""
 OTHER_DATE = re.compile(
     r"(?:\d{1,2}([./-])\d{1,2}\1(?:\d{2}|\d{4})|\d{1,2}[-. ]*[A-Za-z]{3,9}[-., ]*(?:\d{2}|\d{4})"
     r"|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})(?:[T ,].*)?"
@@ -56,9 +56,7 @@ def note_categories(data: DataFile, table: ArrayTable, others: Collection[str]) 
                 f"{odd!r} is no number. Write plain numbers, leave such cells empty, or name the "
                 "word by --missing if it stands for a missing value"
             )
-        elif len(texts) >= FEWEST_ROWS and len(texts) == np.count_nonzero(
-            ~np.isnan(_cells(table, j))
-        ):
+        elif FEWEST <= len(texts) == np.count_nonzero(~np.isnan(table.block(j, j + 1))):
             _warn(
                 f"{data}: column {name!r} holds another value in every row, so that nothing can be "
                 "learned from it for new rows. Leave it out by --drop"
@@ -88,27 +86,16 @@ def spoilt(texts: Sequence[str], spelling: Spelling) -> str | None:
     >>> spoilt(["red", "green", "1"], Spelling()) is None
     True
     """
-    numbers = [text for text in texts if spelling.is_number(_without_signs(text))]
-    if len(numbers) < max(FEWEST_NUMBERS, (len(texts) + 1) // 2):
+    plain = ("".join(c for c in text if c not in SIGNS and category(c) != "Sc") for text in texts)
+    if sum(map(spelling.is_number, plain)) < max(FEWEST_NUMBERS, (len(texts) + 1) // 2):
         return None
     return next((text for text in texts if not spelling.is_number(text)), None)
-
-
-def _without_signs(text: str) -> str:
-    kept = (c for c in text if c not in SIGNS and unicodedata.category(c) != "Sc")
-    return "".join(kept)
-
-
-def _cells(table: ArrayTable, column: int) -> np.ndarray:
-    return table.block(column, column + 1)[:, 0]
 
 
 def _warn(said: str) -> None:
     warnings.warn(said, InputWarning, stacklevel=3)
 
 
-FEWEST_IDS = 50
-"""Of fewer rows, numbers may all differ by chance."""
 ID = re.compile(r"(?:^|[^A-Za-z])(?i:id|nr|no|number|key|index|uid)$|[a-z]I[dD]$")
 """How the names of columns end that hold ids: customer_id, Kunden-Nr, orderID."""
 MOST_NUMBERS = 200
@@ -138,7 +125,15 @@ def read_examples(
         examples = read_csv(data, target, categories=True, drop=drop, as_text=kept)
     numbers = _as_numbers(examples)
     if classes:
-        _ask_for_regression(data, target, numbers)
+        whole_or_real = numbers is not None and numbers.dtype.kind in "iuf"
+        different = np.unique(numbers).size if numbers is not None and whole_or_real else 0
+        if different > MOST_NUMBERS:
+            raise FileError(
+                f"{data}: column {target!r} holds {different:,} different numbers. Is this "
+                "regression? To predict numbers, add --loss squared_error to `pacboost fit` (or "
+                "use pacboost.BoostRegressor in Python), or name another column by --target; if "
+                "the numbers are names of classes, write them as text, such as c17"
+            )
         if examples.labels.dtype.kind == "U":
             note_classes(data, target, {*examples.labels.tolist()})
     elif numbers is not None:
@@ -209,18 +204,6 @@ def _as_numbers(examples: LabelledTable) -> NDArray[np.generic] | None:
     return read.values if numbers else None
 
 
-def _ask_for_regression(data: DataFile, target: str, labels: NDArray[np.generic] | None) -> None:
-    numbers = labels is not None and labels.dtype.kind in "iuf"
-    different = np.unique(labels).size if labels is not None and numbers else 0
-    if different > MOST_NUMBERS:
-        raise FileError(
-            f"{data}: column {target!r} holds {different:,} different numbers. Is this regression? "
-            "To predict numbers, add --loss squared_error to `pacboost fit` (or use "
-            "pacboost.BoostRegressor in Python), or name another column by --target; if the "
-            "numbers are names of classes, write them as text, such as c17"
-        )
-
-
 def _without_constant(data: DataFile, table: ArrayTable, kept: Collection[str]) -> ArrayTable:
     """Leave out columns that hold one value only, or nothing, and say which."""
     varied, empty, constant = [], [], []
@@ -237,10 +220,7 @@ def _without_constant(data: DataFile, table: ArrayTable, kept: Collection[str]) 
         return table  # whoever learns from it says what is wrong
     for names, said in ((empty, "hold no values"), (constant, "hold the same value in every row")):
         if names and table.n_rows > 1:
-            shown = ", ".join(map(repr, names))
-            warnings.warn(
-                f"{data}: columns that {said} are left out: {shown}", InputWarning, stacklevel=2
-            )
+            _warn(f"{data}: columns that {said} are left out: {', '.join(map(repr, names))}")
     return table if len(varied) == table.n_columns else table.columns(varied)
 
 
@@ -252,20 +232,17 @@ def _note_ids(data: DataFile, table: ArrayTable, kept: Collection[str]) -> None:
     found = []
     for j in range(table.n_columns):
         name, values = table.name(j), table.block(j, j + 1)[:, 0]
-        if j in table.levels or part_of(name) or name in kept or values.size < FEWEST_IDS:
+        if j in table.levels or part_of(name) or name in kept or values.size < FEWEST:
             continue
         whole = bool((values == np.rint(values)).all())
         if whole and np.unique(values).size == values.size:
             counted_up = bool(np.ptp(values) == values.size - 1)
             found += [name] if counted_up or ID.search(name) else []
     if found:
-        said = ", ".join(map(repr, found))
-        warnings.warn(
-            f"{data}: {said} looks like the number of a row, because every row has another one. "
-            "If it is, leave it out by --drop: what is learned from it does not carry over to new "
-            "rows",
-            InputWarning,
-            stacklevel=2,
+        _warn(
+            f"{data}: {', '.join(map(repr, found))} looks like the number of a row, because every "
+            "row has another one. If it is, leave it out by --drop: what is learned from it does "
+            "not carry over to new rows"
         )
 
 

@@ -48,17 +48,27 @@ def separator(asked: str | None) -> str | None:
     return asked
 
 
-SUFFIXES = (".pacb", ".json")
+SUFFIX = ".pacb"
 
 
-def model_first(first: Path, second: Path) -> tuple[Path, Path]:
-    """Return the model and the data, in whichever order they were named.
+def open_model(
+    model: Path, data: Path, *outputs: Path | None, numbers: str = "", classes: str = ""
+) -> tuple[Any, Path, Path]:
+    """Return the model, its path and that of the data, in whichever order both were named.
 
-    >>> [path.name for path in model_first(Path("rows.csv"), Path("m.pacb"))]
-    ['m.pacb', 'rows.csv']
+    ``numbers`` is what to say of a model that predicts numbers, if it may not, and so is
+    ``classes``. The outputs are checked before the model is loaded.
     """
-    swapped = second.suffix in SUFFIXES and first.suffix not in SUFFIXES
-    return (second, first) if swapped else (first, second)
+    if data.suffix == SUFFIX != model.suffix:
+        model, data = data, model
+    for output in outputs:
+        check_output(output, model, data)
+    loaded = load(model)
+    if classes and hasattr(loaded, "classes_"):
+        raise FileError(f"{model}: predicts classes; {classes}")
+    if numbers and not hasattr(loaded, "classes_"):
+        raise FileError(f"{model}: predicts numbers; {numbers}")
+    return loaded, model, data
 
 
 def load(path: Path) -> Any:

@@ -32,9 +32,10 @@ from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.same_bits import mean_of
+from pacboost.parallel.tasks import in_order
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.training.bags.bagging import Bagging
-from pacboost.training.bags.bags import Bags, in_order
+from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import TreeMember
 from pacboost.training.bags.members import Answers, BagMember, Maker, for_bags
 
@@ -109,7 +110,6 @@ class BaggingBase(Bagged):
         return for_bags(as_learner(self._default() if self.estimator is None else self.estimator))
 
     def _answers(self, X: Any) -> Iterator[Answers]:
-        """Return the predictions of every member, in order."""
         members = self._made()
         sample = unlabelled(open_table(self, X, reset=False), self._bins)
         trees = [member for member in members if isinstance(member, TreeMember)]

@@ -15,15 +15,10 @@ from sklearn.base import clone
 from pacboost.errors import ParameterError
 from pacboost.estimators.fitting.atomic import MAY_CHANGE
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import (
-    callables,
-    integer,
-    progress_after,
-    share_or_count,
-    threads,
-)
+from pacboost.estimators.inputs.parameters import callables, progress_after, share_or_count, threads
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
+from pacboost.numerics.checks import integer
 from pacboost.parallel.cluster import joblib_cluster
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
@@ -120,7 +115,6 @@ def make_members(asked: Any, run: Bagging, most: int) -> None:
 
 
 def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:
-    """Read a share or a number of the rows or features."""
     count = share_or_count(name, value, whole, round)
     if count > whole and not repeats:
         raise ParameterError(

@@ -23,23 +23,19 @@ from pacboost.estimators.bagging.bags import (
     refuse_changes,
     refuse_no_bags,
 )
-from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.fitting.atomic import all_or_nothing, look_at, next_look
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
+from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.labels import read_weights
-from pacboost.estimators.inputs.parameters import (
-    draw_seed,
-    positive_integer,
-    real_number,
-    threads,
-)
+from pacboost.estimators.inputs.parameters import draw_seed, threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.validation import OutOfBag
-from pacboost.numerics.checks import probability
+from pacboost.models.model import ForestModel
+from pacboost.numerics.checks import positive_whole, probability, real_number
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.numerics.same_bits import product
 from pacboost.samples.equal_rows import Examples, check_copies
@@ -72,6 +68,10 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     verbose: bool | int | str
     stopped_: str
     oob_score_: float
+    model_: ForestModel
+    """What a forest leaves behind."""
+    _sets: NDArray[np.int64] | None = None
+    """The sets of labels that trees vote for, where a row may have several."""
     _member = "member"
     """What a member is called."""
     _equal_rows = "auto"
@@ -145,7 +145,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Bagging, LabelledRows, int]:
         """Check everything, and set up the run; also give the number of rows that fit was given."""
-        most = positive_integer("n_estimators", self.n_estimators)
+        most = positive_whole("n_estimators", self.n_estimators)
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         if goes_on and not hasattr(self, "_memory"):
             raise ParameterError(
@@ -169,7 +169,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
             refuse_no_bags(bags)
         if asked or (self.oob_score is None and not bags.hold_all):
             outside = self._ask_outside(targets, classes, bags, counted)
-        patience = None if self.settle is None else positive_integer("settle", self.settle)
+        patience = None if self.settle is None else positive_whole("settle", self.settle)
         settling = None if patience is None else Settling(patience)
         run = Bagging(maker, bags, outside, settling)
         memory = memory_of(self, run, examples, targets)
@@ -183,7 +183,6 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return run, examples, division.number_of_rows(X)
 
     def _go_on(self, run: Bagging, most: int) -> None:
-        """Take over the members of the last fit."""
         if self._torn:
             raise ParameterError(f"{TORN} with warm_start=False")
         run.members = self._members_so_far(run.maker)
@@ -208,7 +207,6 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         self._apart = None
 
     def _keep_interrupted(self, run: Bagging, examples: LabelledRows, rows: int) -> str | None:
-        """Keep the members made before Ctrl-C, and say so."""
         made = len(run.members)
         if not made:
             return None
@@ -231,8 +229,6 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
     oob_decision_function_: NDArray[np.float64]
     _certificate: Certificate | None = None
     _refusal = NOT_ASKED
-    _sets: NDArray[np.int64] | None = None
-    """The sets of labels that trees vote for, where a row may have several."""
 
     @property
     def certificate_(self) -> Certificate:

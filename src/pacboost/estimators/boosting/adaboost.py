@@ -14,10 +14,10 @@ from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.kernels.runtime import compile_helper
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner
+from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.numerics.exact import MOST_VOTE
 from pacboost.numerics.same_bits import total
 
@@ -143,7 +143,6 @@ class AdaBoostClassifier(Boosting):
         return hasattr(self.estimator, "fit")
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        """Choose AdaBoost and the learner that was given."""
         cap = MOST_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
         booster = AdaBoost(
             real_number("learning_rate", self.learning_rate),
@@ -152,7 +151,7 @@ class AdaBoostClassifier(Boosting):
             self.multiclass,
             classes=max(2, self.classes_.size),
         )
-        rounds = positive_integer("n_estimators", self.n_estimators)
+        rounds = positive_whole("n_estimators", self.n_estimators)
         learner = as_learner(self.estimator)
         if isinstance(learner, SklearnLearner):
             learner = replace(learner, shape=self._row_shape)
@@ -164,4 +163,4 @@ class AdaBoostClassifier(Boosting):
     def _resample_size(self, examples: LabelledRows) -> int:
         if isinstance(self.resample, (bool, np.bool_)):
             return -1 if self.resample else 0
-        return positive_integer("resample", self.resample)
+        return positive_whole("resample", self.resample)

@@ -5,43 +5,36 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster, FinalTable
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError
 from pacboost.estimators.boosting import certifying
-from pacboost.estimators.boosting.automatic import Trial
 from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
-    has_one_class,
     read_examples,
     read_known,
     read_validation,
     split_by_class,
-    training_sample,
 )
-from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
+from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn, warn_of_dense, warn_of_one_class
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import vote_digest
-from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.stump import Stump
 from pacboost.models import calibration
 from pacboost.models.model import Model
-from pacboost.samples.sample import fingerprint
-from pacboost.sources.levels import NO_LEVELS
+from pacboost.numerics.checks import integer, real_number
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric, metric
 from pacboost.training.run.loop import NO_EDGE, Run
@@ -62,7 +55,6 @@ class Boosting(BoostingFit, VoteClassifier):
     delta: float = 0.05
 
     random_state = None
-    max_bins = 255
     class_weight = None
     _looks = None
     _least_rounds = 0
@@ -88,7 +80,6 @@ class Boosting(BoostingFit, VoteClassifier):
         """Return the scikit-learn classifier that is boosted, if one is."""
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        """Check everything, and set up the run."""
         seed = draw_seed(self.random_state)
         divided = certifying.divide(self, X, y, sample_weight, seed)
         examples, prior = self._read_rows(divided, sample_weight)
@@ -111,34 +102,14 @@ class Boosting(BoostingFit, VoteClassifier):
             recipe = replace(recipe, least=min(self._least_rounds, recipe.rounds))
         self._remember_all(read, divided.apart, held)
 
-        def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:
-            examples = examples.counting()
-            sample = training_sample(
-                examples,
-                self.classes_,
-                integer("max_bins", self.max_bins),
-                codes=recipe.learner.codes,
-                bins_from=prior or examples,
-            )
-            if has_one_class(sample):
-                constant = _constant_learner(int(sample.signs[0, 0]))
-                recipe = replace(recipe, learner=constant, booster=AdaBoost())
-            run = self._set_up(recipe, sample, seed, held, self.classes_)
-            return PreparedFit(
-                run, recipe.rounds, examples, apart, prior, calibrating, divided.examples
-            )
-
         trial = None if X_val is not None else self._trial(everyone, recipe, seed)
-        if trial is not None:
-            first = work(trial.recipe, trial.learned, trial.held)
-            first = replace(first, temperature=trial.temperature)
-            return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
-        first = work(recipe, examples, held)
-        if held is None or X_val is not None or not self._refits(everyone):
-            return first
-        return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
+        return self._begin(
+            recipe, everyone, examples, held, seed, prior=prior, trial=trial,
+            may_refit=X_val is None, apart=apart, calibrating=calibrating,
+            examples=divided.examples,
+        )  # fmt: skip
 
-    def _trial(self, examples: LabelledRows, recipe: Recipe, seed: int) -> Trial | None:
+    def _trial(self, examples: LabelledRows, recipe: Recipe, seed: int) -> Any:
         """Return the rows of a trial, which chooses the number of rounds; None for no trial."""
         return None
 
@@ -242,26 +213,10 @@ class Boosting(BoostingFit, VoteClassifier):
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model with its certificate."""
-        run, table = work.run, work.run.sample.table
-        ledger, vote = run.ledger(), run.vote()
-        ledger.vote_digest = vote_digest(vote)
-        try:
-            certificate = training_error(ledger)
-        except NotCertified:
-            certificate = None
-        self.model_ = Model(
-            self.classes_,
-            table.n_columns,
-            table.names,
-            run.sample.bins,
-            vote,
-            ledger,
-            certificate,
-            getattr(self, "levels_", NO_LEVELS),
-            self._calibrated(work),
-            fingerprint=fingerprint(run.sample),
-        )
-        self.model_ = self._as_read(self.model_)
+        model = self._as_read(self._model_of(work.run, calibration=self._calibrated(work)))
+        with suppress(NotCertified):
+            model = replace(model, certificate=training_error(model.ledger))
+        self.model_ = model
         for name in ("_quantised", "choices_"):
             self.__dict__.pop(name, None)
         quantised = certifying.quantised_votes(self.model_, work, self.delta)
@@ -310,9 +265,3 @@ class Boosting(BoostingFit, VoteClassifier):
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
         if said:
             warn(said, NoEdgeWarning)
-
-
-def _constant_learner(sign: int) -> Learner:
-    """Return a learner that always predicts the one class there is."""
-    constant = StumpRule.constant(sign)
-    return FunctionLearner(lambda X, y, weights: constant)

@@ -6,38 +6,50 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
-from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
-from pacboost.estimators.inputs.parameters import callables, progress_after, real_number, threads
+from pacboost.estimators.inputs.examples import (
+    LabelledRows,
+    has_one_class,
+    split_by_class,
+    training_sample,
+    validation_sample,
+)
+from pacboost.estimators.inputs.parameters import callables, progress_after, threads
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.cuda.device import gpu_in_use, in_host_memory, use_gpu, using_gpu
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
-from pacboost.learners.learner import Learner
+from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.ledgers.ledger import Round
 from pacboost.models.calibration import Calibration
+from pacboost.models.model import Model
+from pacboost.numerics.checks import integer, real_number
 from pacboost.samples import sample as fingerprint
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Sample
 from pacboost.samples.sketch import Sketch
+from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
-from pacboost.training.run import resume
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
 
 Pair = tuple[Any, Any]
+NO_CLASSES: NDArray[Any] = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +162,7 @@ class BoostingFit(VoteBase):
     _tolerance = 0.0
     """The least improvement that counts as progress."""
     eval_metric: Any = "error"
+    max_bins: int = 255
     warm_start: bool = False
     callbacks: Sequence[Callback] | None = None
     n_jobs: int | None = None
@@ -254,29 +267,81 @@ class BoostingFit(VoteBase):
     def _warn(self, run: Run) -> None:
         """Warn of a model that is of little use."""
 
-    def _set_up(
+    def _begin(
         self,
         recipe: Recipe,
-        sample: Sample,
-        seed: int,
+        everyone: LabelledRows,
+        learned: LabelledRows,
         held: LabelledRows | None,
-        classes: NDArray[Any],
-    ) -> Run:
-        """Set up the run, and with ``warm_start`` take over the rounds of the last fit."""
-        run = Run(
-            sample,
-            recipe.learner,
-            recipe.booster,
-            seed=seed,
-            resample=recipe.resample,
-            subsample=recipe.subsample,
-            watch=self._watch(held, sample, recipe),
-        )
-        if gpu_in_use():
-            fingerprint.begin(sample)
-        if self.warm_start and hasattr(self, "model_"):
-            self._resume(run, recipe.booster, recipe.rounds, classes)
-        return run
+        seed: int,
+        *,
+        prior: LabelledRows | None = None,
+        trial: Any = None,
+        may_refit: bool = True,
+        **kept: Any,
+    ) -> PreparedFit:
+        """Set up the run, and if rows are held back to find the number of rounds the next one.
+
+        ``prior`` holds other rows that give the bins, and ``kept`` what certifies and calibrates.
+        """
+        bins = integer("max_bins", self.max_bins)
+        classes = getattr(self, "classes_", NO_CLASSES)
+
+        def work(
+            recipe: Recipe, rows: LabelledRows, held: LabelledRows | None, like: Any = None
+        ) -> PreparedFit:
+            rows = rows.counting()
+            codes = recipe.learner.codes
+            sample = training_sample(rows, classes, bins, codes=codes, bins_from=prior or like)
+            if has_one_class(sample):
+                constant = StumpRule.constant(int(sample.signs[0, 0]))
+                always = FunctionLearner(lambda X, y, weights: constant)
+                recipe = replace(recipe, learner=always, booster=AdaBoost())
+            run = Run(
+                sample,
+                recipe.learner,
+                recipe.booster,
+                seed=seed,
+                resample=recipe.resample,
+                subsample=recipe.subsample,
+                watch=self._watch(held, sample, recipe),
+            )
+            if gpu_in_use():
+                fingerprint.begin(sample)
+            if self.warm_start and hasattr(self, "model_"):
+                self._resume(run, recipe.booster, recipe.rounds, classes)
+            return PreparedFit(run, recipe.rounds, rows, prior=prior, **kept)
+
+        if trial is None:
+            first = work(recipe, learned, held)
+        else:
+            first = work(trial.recipe, trial.learned, trial.held)
+            first = replace(first, temperature=trial.temperature)
+
+        def again(rounds: int) -> PreparedFit:
+            best, share = len(first.run.done), self._kept_share(everyone.n_rows)
+            longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
+            second = work(longer, everyone, None, first.trained if share else None)
+            if share:
+                resume.keep_first_rounds(second.run, first.run, round(share * best))
+            return second
+
+        refits = may_refit and held is not None and self._refits(everyone)
+        return replace(first, again=again) if refits or trial is not None else first
+
+    def _kept_share(self, rows: int) -> float:
+        """Return the share of the rounds on some rows that boosting on all of them begins with."""
+        return 0.0
+
+    def _model_of(self, run: Run, **more: Any) -> Model:
+        """Turn the finished rounds into a model."""
+        table, ledger, vote = run.sample.table, run.ledger(), run.vote()
+        ledger.vote_digest = vote_digest(vote)
+        return Model(
+            getattr(self, "classes_", NO_CLASSES), table.n_columns, table.names, run.sample.bins,
+            vote, ledger, None, getattr(self, "levels_", NO_LEVELS),
+            fingerprint=fingerprint.fingerprint(run.sample), **more,
+        )  # fmt: skip
 
     def _hold_back(
         self, examples: LabelledRows, X_val: Any, y_val: Any, seed: int
@@ -324,7 +389,6 @@ class BoostingFit(VoteBase):
         return EarlyStopping(watched, measure, patience, tolerance, recipe.least)
 
     def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
-        """Take over the rounds of the last fit."""
         earlier, table = self.model_, run.sample.table
         same = earlier.n_features == table.n_columns and earlier.levels == table.levels
         if not (same and np.array_equal(earlier.classes, classes)):
@@ -351,7 +415,7 @@ class BoostingFit(VoteBase):
                 "the bins are not those of the last fit: max_bins or the data have changed. Keep "
                 "them, or set warm_start=False to start afresh"
             )
-        resume.resume(run, vote.hypotheses, cast, ledger)
+        run.resume(vote.hypotheses, cast, ledger)
 
     def _on_all_rows(self, scout: PreparedFit, again: Callable[[int], PreparedFit]) -> PreparedFit:
         """Boost once more without holding rows back: more rows bear more rounds."""
@@ -363,7 +427,6 @@ class BoostingFit(VoteBase):
         return work
 
     def _advance(self, work: PreparedFit) -> None:
-        """Run the rounds."""
         run, rounds = work.run, work.rounds
         with ExitStack() as stack:
             watchers = callables("callbacks", self.callbacks)

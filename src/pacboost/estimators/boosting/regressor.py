@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
@@ -18,7 +17,6 @@ from pacboost.boosters.regression import Square
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted import explaining
-from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.parameters import (
     MANY_ROWS,
     many,
@@ -34,68 +32,20 @@ from pacboost.estimators.inputs.examples import (
     LabelledRows,
     read_numbers,
     read_validation_numbers,
-    training_sample,
 )
 from pacboost.estimators.inputs.labels import read_targets
-from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
-from pacboost.hypotheses.vote import vote_digest
+from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.model import Model
-from pacboost.samples.sample import Sample, fingerprint
-from pacboost.sources.levels import NO_LEVELS
+from pacboost.numerics.checks import positive_whole, real_number
+from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, metric_of
-from pacboost.training.run import resume
 from pacboost.training.run.loop import Run
 
-# What every fitted regressor by vote can explain: a row, the loss by round, shuffled columns.
-
-
-class ExplainedNumbers(VoteBase):
-    """A vote that predicts numbers, and can say why."""
-
-    @abstractmethod
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return a number for each row."""
-
-    @abstractmethod
-    def _measure(self, choice: Any) -> Metric:
-        """Return the metric that ``eval_metric`` would name so."""
-
-    def explain(self, x: Any, top: int = 10) -> explanation.Explanation:
-        """Return the rules that spoke on a row, and what they added: the ``top`` largest, the rest.
-
-        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
-        that say the same of the row are put together. All contributions add up to the prediction
-        (to its logarithm, if the loss has a logarithmic link).
-        """
-        top = positive_integer("top", top)
-        table = self._one_row(x)
-        prediction = float(self.predict(table)[0])
-        with using(self.n_jobs):
-            return explanation.explain_number(self.model_, table, prediction, top)
-
-    def permutation_importances(
-        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
-    ) -> permutation.Importances:
-        """Measure by how much predictions get worse, in ``metric``, when a column is shuffled.
-
-        ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
-        """
-        sample, measure = self._with_targets(X, y), self._measure(metric)
-        with using(self.n_jobs):
-            return explaining.shuffled(self.model_, sample, repeats, random_state, measure)
-
-    def _with_targets(self, X: Any, y: Any) -> Sample:
-        table = self._open(X)
-        signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
-        return Sample(table, signs, targets=read_targets(y, table.n_rows))
-
-
-NO_CLASSES: NDArray[Any] = np.empty(0)
 ROWS_TO_STOP = 2_000
 """With early_stopping="auto", rows are held back to stop early on if there are so many."""
 
@@ -103,7 +53,7 @@ ROWS_TO_STOP = 2_000
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
+class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. A fit certifies nothing, because a number is
@@ -232,38 +182,44 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         for scores in self.model_.vote.staged(table):
             yield self.model_.numbers(scores.copy())
 
+    def explain(self, x: Any, top: int = 10) -> explanation.Explanation:
+        """Return the rules that spoke on a row, and what they added: the ``top`` largest, the rest.
+
+        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
+        that say the same of the row are put together. All contributions add up to the prediction
+        (to its logarithm, if the loss has a logarithmic link).
+        """
+        top = positive_whole("top", top)
+        table = self._one_row(x)
+        prediction = float(self.predict(table)[0])
+        with using(self.n_jobs):
+            return explanation.explain(self.model_, table, prediction, top)
+
+    def permutation_importances(
+        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
+    ) -> permutation.Importances:
+        """Measure by how much predictions get worse, in ``metric``, when a column is shuffled.
+
+        ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
+        """
+        sample, measure = self._with_targets(X, y), self._measure(metric)
+        return explaining.shuffled(self, sample, measure, repeats, random_state)
+
+    def _with_targets(self, X: Any, y: Any) -> Sample:
+        table = self._open(X)
+        signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
+        return Sample(table, signs, targets=read_targets(y, table.n_rows))
+
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        """Check everything, and set up the run."""
         seed = draw_seed(self.random_state)
         number = undivided(X, y, self._equal_rows).number
-        examples = replace(read_numbers(self, X, y, sample_weight), copies=number)
-        everything = examples.table
-        recipe = self._recipe(examples)
-        assert examples.targets is not None
-        recipe.booster.check_targets(examples.targets, "y")
-        everyone = examples
-        examples, held = self._hold_back(examples, X_val, y_val, seed)
-        self._remember(everything, *([] if held is None else [held.table]))
-        bins = integer("max_bins", self.max_bins)
-
-        def work(recipe: Recipe, rows: LabelledRows, held: Any, like: Any = None) -> PreparedFit:
-            examples = rows.counting()
-            sample = training_sample(examples, NO_CLASSES, bins, codes=True, bins_from=like)
-            run = self._set_up(recipe, sample, seed, held, NO_CLASSES)
-            return PreparedFit(run, recipe.rounds, examples)
-
-        first = work(recipe, examples, held)
-        if held is None or X_val is not None or not self._refits(everyone):
-            return first
-
-        def again(rounds: int) -> PreparedFit:
-            best, share = len(first.run.done), self._kept_share(everyone.n_rows)
-            longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
-            second = work(longer, everyone, None, first.trained if share else None)
-            resume.keep_first_rounds(second.run, first.run, round(share * best))
-            return second
-
-        return replace(first, again=again)
+        everyone = replace(read_numbers(self, X, y, sample_weight), copies=number)
+        recipe = self._recipe(everyone)
+        assert everyone.targets is not None
+        recipe.booster.check_targets(everyone.targets, "y")
+        examples, held = self._hold_back(everyone, X_val, y_val, seed)
+        self._remember(everyone.table, *([] if held is None else [held.table]))
+        return self._begin(recipe, everyone, examples, held, seed, may_refit=X_val is None)
 
     def _spared(self, rows: int) -> float:
         return float(rows >= ROWS_TO_STOP)
@@ -273,7 +229,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return not self.warm_start and (few or self.early_stopping == "refit")
 
     def _kept_share(self, rows: int) -> float:
-        """Return the share of the rounds on some rows that boosting on all of them begins with."""
         return many(rows) if self.early_stopping == "auto" else 0.0
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
@@ -284,7 +239,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return Recipe(learner, booster, rounds, 0, share_of_rows(self))
 
     def _chosen_loss(self) -> Booster[Any]:
-        """Return the booster of the loss, with its parameters."""
         rate = step_size(self)
         changes = {"learning_rate": 0.1 if rate is None else rate}
         if self.l2 is not None:
@@ -300,7 +254,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return not (nothing and auto) and super()._stops_early(examples)
 
     def _setting(self, loss: str) -> dict[str, float]:
-        """Read the parameter that belongs to one loss only."""
         if loss != "quantile" and self.quantile is not None:
             raise ParameterError(
                 f"quantile is {self.quantile}, but loss is {self.loss!r}; quantile belongs to "
@@ -331,14 +284,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model; nothing is certified."""
-        run, table = work.run, work.run.sample.table
-        levels = getattr(self, "levels_", NO_LEVELS)
-        ledger, vote = run.ledger(), run.vote()
-        ledger.vote_digest = vote_digest(vote)
-        self.model_ = Model(
-            NO_CLASSES, table.n_columns, table.names, run.sample.bins, vote, ledger, None, levels,
-            fingerprint=fingerprint(run.sample),
-        )  # fmt: skip
+        self.model_ = self._model_of(work.run)
 
     def _warn(self, run: Run) -> None:
         """Warn of nothing: without a single tree the mean is still a useful prediction."""

@@ -23,11 +23,11 @@ from pacboost.estimators.boosting.fit import PreparedFit, Recipe
 from pacboost.estimators.fitting.parameters import with_a_rule, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
 from pacboost.models.model import Model, answer_names
+from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.samples.copies import words_of
 from pacboost.samples.row_hashes import mixed
 from pacboost.samples.sketch import Sketch
@@ -216,7 +216,7 @@ class TextBoostClassifier(Boosting):
         if added.shape[1] == 1:  # one score, which speaks for the second class
             added = np.concatenate([-added, added], axis=1)
         rank = added.max(axis=1) if number is None else added[:, number]
-        best = np.argsort(-rank, kind="stable")[: None if k is None else positive_integer("k", k)]
+        best = np.argsort(-rank, kind="stable")[: None if k is None else positive_whole("k", k)]
         return [self._said(int(asked[j]), added[j], number) for j in best]
 
     def _said(self, word: int, added: NDArray[np.float64], number: int | None) -> str:
@@ -236,16 +236,16 @@ class TextBoostClassifier(Boosting):
         if table.n_rows != 1:
             raise DataError(f"one row can be explained at a time, and {table.n_rows} came")
         decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
-        return explanation.explain_words(
-            self.model_, table, decided, positive_integer("top", top), for_class
+        return explanation.explain(
+            self.model_, table, decided, positive_whole("top", top), for_class
         )
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        length = positive_integer("length", self.length)
+        length = positive_whole("length", self.length)
         drawn = self.candidates
-        drawn = None if drawn is None else positive_integer("candidates", drawn)
+        drawn = None if drawn is None else positive_whole("candidates", drawn)
         learner = Words(length, drawn, bool(self.abstain))
-        rounds = positive_integer("n_estimators", self.n_estimators)
+        rounds = positive_whole("n_estimators", self.n_estimators)
         booster = self._booster(examples.signs.shape[1])
         return Recipe(learner, booster, with_a_rule(rounds, booster))
 

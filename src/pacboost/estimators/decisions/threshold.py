@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -16,9 +17,9 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.bounds.wording import sentence
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.decisions.sets import plain_rows
+from pacboost.estimators.inputs.estimator import least_likely
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.file import format as model_file
@@ -39,6 +40,9 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     estimator: Any
     threshold: float
+    sentence_: Any
+    _option = "decision"
+    """What a report calls that which is known of the threshold."""
     _remembers_rows: ClassVar[bool] = True
     _sketches: tuple[Sketch, ...] = ()
 
@@ -127,13 +131,41 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for inner in inner_models(self.estimator_, X):
             seen = inner.model.overlap(inner.X)
             found += [] if seen is None else [seen]
-        return min(found, key=lambda own: (not own.suspicious, own.chances.one), default=None)
+        return least_likely(found)
 
     def forget_rows(self) -> None:
         """Drop the sketches of all rows."""
         self._sketches = ()
         if hasattr(self.estimator_, "forget_rows"):
             self.estimator_.forget_rows()
+
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write model, threshold and certificate to a file that ``pacboost.load`` reads.
+
+        ``choose_threshold(load(path))`` answers again where some rows get no answer.
+        """
+        inner = getattr(self.estimator_, "estimator_", self.estimator_)
+        kept = self._kept(getattr(inner, "model_", None))
+        if kept is None:
+            raise FileError(
+                f"{path}: is not written, for {type(inner).__name__} has no model file that keeps "
+                "it. Pickle it, if you trust who reads it"
+            )
+        model_file.save(kept, path, self._sketches if remember_rows else ())
+
+    @abstractmethod
+    def _kept(self, model: Any) -> Any:
+        """Return the model with what is known of the threshold; None if it cannot be kept."""
+
+    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
+        """Write the page of the estimator, which begins with what is guaranteed."""
+        from pacboost.reports.page.document import Sentence
+
+        head = wording.sentence(self.certificate_)
+        said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())
+        known = {"sentence": said, self._option: self.decision}
+        written: Path = self.estimator_.report(path, X, y, **known | options)
+        return written
 
     def _rows_to_compare(self, X: Any) -> Table:
         if remembers(self.estimator_):
@@ -226,33 +258,12 @@ class ThresholdClassifier(WrappedClassifier):
 
         return threshold_curves(self.decision, ax)
 
-    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
-        """Write model, threshold and certificate to a file that ``pacboost.load`` reads."""
-        inner = getattr(self.estimator_, "estimator_", self.estimator_)
-        model = getattr(inner, "model_", None)
-        seen = self._sketches if remember_rows else ()
+    def _kept(self, model: Any) -> Any:
         if isinstance(model, Model):
-            whole = replace(model, certificate=None, answering=None, held_out=None)
-            model_file.save(replace(whole, decision=self.decision), path, seen)
-        elif isinstance(model, ForestModel):
-            forest = replace(model, certificate=None, held_out=None, decision=self.decision)
-            model_file.save(forest, path, seen)
-        else:
-            raise FileError(
-                f"{path}: is not written, for {type(inner).__name__} has no model file. Pickle it, "
-                "if you trust who reads it"
-            )
-
-    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
-        """Write the page of the estimator, which begins with what is guaranteed."""
-        from pacboost.reports.page.document import Sentence
-
-        head = wording.sentence(self.certificate_)
-        said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())
-        written: Path = self.estimator_.report(
-            path, X, y, **{"sentence": said, "decision": self.decision, **options}
-        )
-        return written
+            model = replace(model, answering=None)
+        elif not isinstance(model, ForestModel):
+            return None
+        return replace(model, certificate=None, held_out=None, decision=self.decision)
 
 
 class AnsweringClassifier(WrappedClassifier):
@@ -269,6 +280,8 @@ class AnsweringClassifier(WrappedClassifier):
     curve_ : the error among the answered at other thresholds, with bounds for all of them
     sentence_ : all of it in words
     """
+
+    _option = "answering"
 
     def __init__(self, estimator: Any, threshold: float = 0.5, otherwise: Any = None) -> None:
         self.estimator, self.threshold, self.otherwise = estimator, threshold, otherwise
@@ -298,7 +311,7 @@ class AnsweringClassifier(WrappedClassifier):
     @property
     def sentence_(self) -> str:
         """What is guaranteed, and how many are answered, in words."""
-        return f"{sentence(self.certificate_)} {self.curve_.answers()}"
+        return f"{wording.sentence(self.certificate_)} {self.curve_.answers()}"
 
     def answer(self, X: Any) -> AnswerList:
         """Return a label with its confidence where it is large enough, else ``otherwise``."""
@@ -321,24 +334,7 @@ class AnsweringClassifier(WrappedClassifier):
 
         return answering_curve(self.curve_, ax)
 
-    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
-        """Write model and certificate to a file; ``choose_threshold(load(path))`` answers again."""
-        inner = getattr(self.estimator_, "estimator_", self.estimator_)
-        model = getattr(inner, "model_", None)
+    def _kept(self, model: Any) -> Any:
         if not isinstance(model, Model):
-            raise FileError(
-                f"{path}: is not written, for {type(inner).__name__} has no model file that keeps "
-                "answers. Pickle it, if you trust who reads it"
-            )
-        seen = self._sketches if remember_rows else ()
-        model_file.save(replace(model, answering=self.curve_, decision=None), path, seen)
-
-    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
-        """Write the page of the estimator, which begins with what is guaranteed."""
-        from pacboost.reports.page.document import Sentence
-
-        said = Sentence(*sentence(self.certificate_), self.curve_.answers())
-        written: Path = self.estimator_.report(
-            path, X, y, **{"sentence": said, "answering": self.curve_, **options}
-        )
-        return written
+            return None
+        return replace(model, answering=self.curve_, decision=None)

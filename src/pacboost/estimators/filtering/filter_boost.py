@@ -280,7 +280,6 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         return using_gpu(use_gpu(self.device, 0))
 
     def _keep(self, session: Session) -> None:
-        """Turn the finished rounds into a model with its certificates."""
         run = session.run
         self._copies = run.candidates.problem
         held, stop = (None, None) if self._copies else session.certificates(float(self.delta))

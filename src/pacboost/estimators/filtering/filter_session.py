@@ -86,7 +86,6 @@ class Session:
             ) from problem
 
     def _go_on(self, saved: Checkpoint) -> None:
-        """Put everything where it was."""
         run = self.run
         run.encoder = replace(run.encoder, bins=saved.bins)
         memories = [entry.memory for entry in saved.rounds]

@@ -32,11 +32,8 @@ from pacboost.estimators.inputs.parameters import (
     RESERVE,
     USUAL,
     draw_seed,
-    integer,
-    positive_integer,
     read_seconds,
     read_size,
-    real_number,
     resident,
     rows_in,
 )
@@ -48,18 +45,19 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
+from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.content_sample import EqualRowsOfSource
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
+from pacboost.training.filtering.arrivals import without_copies
 from pacboost.training.filtering.candidates import (
     LEAST_AT_ONCE,
     ArrayRows,
     Candidates,
     bytes_of_work,
-    without_copies,
 )
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
@@ -207,10 +205,10 @@ def _plan(
     few = isinstance(learner, Stump) and estimator.edge is None
     rows = ROWS_OF_STUMPS if few else ROWS
     if estimator.sample_rows is not None:
-        rows = positive_integer("sample_rows", estimator.sample_rows)
+        rows = positive_whole("sample_rows", estimator.sample_rows)
     rows = min(rows, _room(estimator, oracle, learner, _outputs(classes), held))
     return FilteringPlan(
-        rounds=positive_integer("n_estimators", estimator.n_estimators),
+        rounds=positive_whole("n_estimators", estimator.n_estimators),
         rows=rows,
         first_rows=max(1, min(rows, rows // 2 if rows >= 4000 else rows)),
         epsilon=None if estimator.epsilon is None else real_number("epsilon", estimator.epsilon),
@@ -268,7 +266,6 @@ def _booster(estimator: Any, learner: Learner) -> FilteringBooster[Any]:
 
 
 def _apart(estimator: Any, oracle: AbstractOracle) -> int:
-    """Return the number of rows that are held out for the certificate."""
     if estimator.n_certify is not None:
         wanted = integer("n_certify", estimator.n_certify)
         if wanted < 0 or (oracle.n_rows is not None and wanted >= max(1, oracle.n_rows)):
@@ -335,5 +332,4 @@ def _settings(
 
 
 def _outputs(classes: NDArray[Any]) -> int:
-    """Return the number of scores of a row."""
     return 1 if classes.size <= 2 else int(classes.size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,23 +11,133 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
 from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitting.parameters import feature_number
-from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows
+from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.parameters import draw_seed, threads
 from pacboost.hypotheses import shapes as tree_shapes
+from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import attribution, permutation
 from pacboost.models.model import ForestModel, Model
 from pacboost.numerics import markup
+from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.exact import wrong_answers, wrong_classes, wrong_margins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.table import Table
 from pacboost.training import metrics
+from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
+
+# Which rows a vote gets wrong, and how well it ranks labels.
+#
+# Ties count as mistakes, and so do labels that are no class.
+
+
+def wrong_rows(vote: Vote, examples: LabelledRows) -> int:
+    """Count the mistakes of a vote, ties included."""
+    return int(np.count_nonzero(mistaken(vote.scores(examples.table), examples)))
+
+
+def mistaken(scores: Scores, examples: LabelledRows) -> NDArray[np.bool_]:
+    """Return which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
+    rows = examples.n_rows
+    scores = scores.reshape(rows, -1)
+    if examples.labels is None:
+        return np.asarray(wrong_margins(scores * examples.signs).any(axis=1))
+    return wrong_classes(scores, examples.labels)
+
+
+def judging(estimator: Any, X: Any, y: Any) -> tuple[Table, Callable[[Scores], NDArray[np.bool_]]]:
+    """Read rows with labels; give them, and a function of their scores that marks mistakes."""
+    table = estimator._open(X)
+    several = estimator.several_labels_
+    labels = read_labels(y, table.n_rows, several=several)
+    if several:
+        known = label_rows(table, labels, estimator.classes_, "y", several=True)
+        return table, lambda scores: mistaken(scores, known)
+    return table, lambda scores: wrong_answers(estimator._decide(scores), labels, scores)
+
+
+def staged_errors(estimator: Any, X: Any, y: Any) -> list[float]:
+    """Return the share of rows that the vote gets wrong after each round."""
+    refuse_half(X, y)
+    table, wrong = judging(estimator, X, y)
+    with using(estimator.n_jobs):
+        return [float(wrong(scores).mean()) for scores in estimator.model_.vote.staged(table)]
+
+
+def vote_of(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return the estimator that holds the vote, and the rows as it reads them."""
+    check_is_fitted(model)
+    while "estimator_" in vars(model):
+        X = model._open(X) if X is not None and hasattr(model, "_open") else X
+        model = model.estimator_
+    return model, X
+
+
+def refuse_half(X: Any, y: Any) -> None:
+    """Raise if only one of rows and labels was given."""
+    if (X is None) != (y is None):
+        given, absent = ("X", "y") if y is None else ("y", "X")
+        raise DataError(
+            f"{given} was given without {absent}; give both, rows and their labels, or neither"
+        )
+
+
+# How clearly a vote decides: margins of rows whose labels are known, round by round.
+#
+# A margin is y·F/S, where S adds up the largest vote that each round could give; with more than two
+# classes, (own score - best other)/2S, or /S where every rule names one class. It is positive where
+# the vote is right, and 1 where all its rules are.
 
 Doubles = NDArray[np.float64]
+CURVES = 4
+"""How many rounds pictures show if none are named."""
+
+
+def naming(model: Model) -> bool:
+    """Check whether every rule of the vote names one class."""
+    return model.ledger.multiclass in NAMING
+
+
+def margins(model: Model, sample: Sample) -> Doubles:
+    """Return the margin of every row, or of every label of every row."""
+    scores = model.vote.scores(sample.table)
+    return normalised(margins_of(sample, scores, naming=naming(model)), norm(model.vote))
+
+
+def staged_margins(model: Model, sample: Sample) -> Iterator[Doubles]:
+    """Return the margins after each round, by the votes of the rounds until then."""
+    vote, total = model.vote, 0.0
+    for rule, cast, scores in zip(
+        vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True
+    ):
+        total += largest(rule, cast)
+        yield normalised(margins_of(sample, scores, naming=naming(model)), total)
+
+
+def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) -> dict[int, Doubles]:
+    """Return the margins after some rounds; without any, after some ever further apart."""
+    last = len(model.vote.votes)
+    if last == 0:
+        raise DataError("the vote is empty; there are no margins to draw")
+    if rounds is None:
+        rounds = np.geomspace(1, last, CURVES).round().astype(int).tolist()
+    wanted = {positive_whole("a round", number) for number in rounds}
+    if max(wanted, default=0) > last:
+        raise ParameterError(
+            f"rounds holds {max(wanted)}, but the vote has {last}; give 1 to {last}"
+        )
+    stages = enumerate(staged_margins(model, sample), start=1)
+    return {number: own.ravel() for number, own in stages if number in wanted}
 
 
 def shap_values(model: Model, table: Table) -> tuple[Doubles, Any]:
@@ -59,7 +171,7 @@ def partial_dependence(model: Model, features: Any, top: int) -> Shapes:
     _refuse_other_than_trees(model)
     if features is None:
         order = np.argsort(-model.importances(), kind="stable")
-        numbers = order[: positive_integer("top", top)].tolist()
+        numbers = order[: positive_whole("top", top)].tolist()
     else:
         numbers = numbers_of(features, model)
     return tree_shapes.partial_dependence(model.vote, model.say(), numbers)
@@ -71,27 +183,28 @@ def numbers_of(features: Any, model: Model | ForestModel) -> list[int]:
     return [feature_number("features", own, model.names, model.n_features) for own in given]
 
 
-def permutation_importances(
-    model: Model, sample: Sample, repeats: int, random_state: Any, metric: Any
-) -> permutation.Importances:
-    """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled."""
-    if isinstance(metric, str) and metric not in metrics.METRICS:
-        raise ParameterError(
-            f"metric is {metric!r}; it may be {', '.join(metrics.METRICS)}, or a function of "
-            "(signs, scores) that gets smaller as the fit gets better"
-        )
-    measure = metrics.metric(metric, model.ledger.potential)
-    return shuffled(model, sample, repeats, random_state, measure)
-
-
 def shuffled(
-    model: Model, sample: Sample, repeats: int, random_state: Any, measure: metrics.Metric
+    estimator: Any, sample: Sample, measure: metrics.Metric, repeats: int, random_state: Any
 ) -> permutation.Importances:
-    """Do what ``permutation_importances`` does, with a metric that has been read."""
-    repeats, seed = positive_integer("repeats", repeats), draw_seed(random_state)
-    return permutation.permutation_importances(
-        model.vote, sample, measure, repeats, seed, model.column_names
-    )
+    """Measure by how much predictions get worse when a column is shuffled."""
+    repeats, seed = positive_whole("repeats", repeats), draw_seed(random_state)
+    model = estimator.model_
+    if isinstance(model, ForestModel):
+        scores, rules = partial(_forest_scores, model.forest), [model.forest]
+    else:
+        scores, rules = model.vote.scores, model.vote.hypotheses
+    with using(threads(estimator.n_jobs)):
+        return permutation.permutation_importances(
+            scores, rules, sample, measure, repeats, seed, model.column_names
+        )
+
+
+def _forest_scores(forest: Forest, table: Table) -> Doubles:
+    """Return scores above 0 for the second class, one a class, or numbers."""
+    if forest.classes == 0:
+        return forest.numbers(table)
+    shares = forest.shares(table)
+    return shares if forest.many else shares[:, 1] - shares[:, 0]
 
 
 def as_one_row(model: Model, x: Any, estimator: str) -> Any:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.estimators.fitted.mistakes import refuse_half
+from pacboost.estimators.fitted.explaining import refuse_half
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel
 
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 
 from numpy.typing import NDArray
 
-from pacboost.estimators.fitted.mistakes import naming
+from pacboost.estimators.fitted.explaining import naming
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.kernels.cuda.device import in_host_memory
@@ -196,14 +196,12 @@ def _numbers(model: Any, X: Any, y: Any, table: Table, shares: Doubles, seen: bo
 
 
 def _named(said: Any, names: Sequence[str]) -> str:
-    """Name a class, or all labels of a row."""
     if np.ndim(said) == 0:
         return names[int(said)]
     return ", ".join(names[k] for k in np.flatnonzero(said).tolist()) or "no label"
 
 
 def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> list[Cells]:
-    """Return the texts of some rows, or their values in the most important columns."""
     if isinstance(table, WordTable):
         return _texts(model.model_.text, X, rows)
     few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
@@ -215,7 +213,6 @@ def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> lis
 
 
 def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
-    """Return the texts of some rows, and in mixed tables the other columns."""
     if not isinstance(features, MixedFeatures):
         texts = list(X)
         return [(("", _value(texts[k])),) for k in rows.tolist()]

@@ -13,11 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
-from pacboost.estimators.fitted import explaining, mistakes, reporting
-from pacboost.estimators.fitted.mistakes import judging
-from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.fitted import explaining, reporting
+from pacboost.estimators.fitted.explaining import judging
+from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.examples import label_rows
-from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
@@ -37,8 +36,10 @@ from pacboost.models.answers import confidence
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import Model
+from pacboost.numerics.checks import positive_whole
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
+from pacboost.training import metrics
 
 Answer = TypeVar("Answer")
 
@@ -263,7 +264,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         are to the score of ``for_class``, or of the class with the largest; with two, to the score
         of the second class, or of the first if that is named.
         """
-        top = positive_integer("top", top)
+        top = positive_whole("top", top)
         table = self._one_row(x)
         with using(self.n_jobs):
             decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
@@ -276,17 +277,14 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
         """
-        sample = self._labelled(X, y)
-        with using(self.n_jobs):
-            return explaining.permutation_importances(
-                self.model_, sample, repeats, random_state, metric
-            )
+        sample, measure = self._labelled(X, y), metrics.metric(metric, self.model_.ledger.potential)
+        return explaining.shuffled(self, sample, measure, repeats, random_state)
 
     def margins(self, X: Any, y: Any) -> Doubles:
         """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
         sample = self._labelled(X, y)
         with using(self.n_jobs):
-            return mistakes.margins(self.model_, sample)
+            return explaining.margins(self.model_, sample)
 
     def _confidence(self, decided: NDArray[Any], scores: Scores) -> Doubles:
         return confidence(decided, self.model_.probabilities(scores), self.classes_)
@@ -299,14 +297,12 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return labels_at(self.classes_, places)  # type: ignore[no-any-return]
 
     def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
-        """Return the scores of rows, and which of them are wrong."""
         table, wrong = judging(self, X, y)
         with using(self.n_jobs):
             scores = self.model_.vote.scores(table)
         return scores, wrong(scores)
 
     def _labelled(self, X: Any, y: Any) -> Sample:
-        """Read rows with labels that are among the classes."""
         table = self._open(X)
         known = label_rows(table, y, self.classes_, "y", several=self.several_labels_)
         return Sample(table, known.signs, labels=known.labels)

@@ -15,9 +15,9 @@ from pacboost.boosters.choose import as_booster
 from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.documented import guess
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
 from pacboost.learners.choose import as_learner
 from pacboost.learners.growing import NAMED_INTERACTIONS
+from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.sources.cells import DERIVED
 from pacboost.sources.table import Table
 
@@ -104,7 +104,7 @@ def most_rounds(estimator: Any, default: int, booster: Booster[Any]) -> int:
     rounds = estimator.n_estimators
     if rounds is None:
         return default
-    return with_a_rule(positive_integer("n_estimators", rounds), booster)
+    return with_a_rule(positive_whole("n_estimators", rounds), booster)
 
 
 def with_a_rule(rounds: int, booster: Booster[Any]) -> int:
@@ -217,7 +217,7 @@ def stops_early(early_stopping: Any, spared: float) -> bool:
             f"early_stopping is {early_stopping!r}; it may be True, False, a number of rounds "
             "without progress, 'refit' or 'auto'"
         )
-    return positive_integer("early_stopping", early_stopping) > 0
+    return positive_whole("early_stopping", early_stopping) > 0
 
 
 def patience(estimator: Any) -> int | None:
@@ -225,7 +225,7 @@ def patience(estimator: Any) -> int | None:
     asked = estimator.early_stopping
     if is_truth(asked) or isinstance(asked, str):
         return estimator._patience if asked else None
-    return positive_integer("early_stopping", asked)
+    return positive_whole("early_stopping", asked)
 
 
 def is_truth(value: Any) -> bool:

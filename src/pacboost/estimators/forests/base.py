@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from pacboost.errors import ParameterError
+from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.bagging.bags import MOST_BINS, digest, rows_to_count
-from pacboost.estimators.bagging.base import Callback, Counted
-from pacboost.estimators.forests.fitted import FittedForest
+from pacboost.estimators.bagging.base import Bagged, Callback, Counted
+from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import (
-    integer,
-    positive_integer,
-    real_number,
-    share_or_count,
-)
+from pacboost.estimators.inputs.parameters import share_or_count, threads
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
+from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.cuda.device import in_host_memory, use_gpu
+from pacboost.kernels.runtime.threads import using
+from pacboost.models.explain import permutation
 from pacboost.models.model import ForestModel
+from pacboost.numerics.checks import integer, positive_whole, real_number
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.sources.table import SomeRows
+from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import TREES_WORTH_A_GPU, Bagging, GpuTreeMaker, too_heavy
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
@@ -40,6 +44,14 @@ from pacboost.training.bags.forest import (
     whole_weights,
 )
 from pacboost.training.bags.members import Maker
+from pacboost.training.metrics import Metric
+
+# What every fitted forest can do: leaves, proximities, importances, a file, a report.
+
+ROWS_BESIDE_ONE_ANOTHER = 20_000
+"""The table of proximities of so many rows takes 3.2 GB."""
+AT_ONCE = 2**20
+"""Numbers of that table that are copied at once while leaves are counted."""
 
 
 def share_of_weight(value: Any) -> float:
@@ -70,7 +82,7 @@ MOST_COPIES = 64
 
 
 @dataclass(eq=False, repr=False)
-class ForestBase(FittedForest):
+class ForestBase(Bagged):
     """How forests are grown; classifiers and regressors define what trees predict."""
 
     n_estimators: int = 1000
@@ -96,6 +108,8 @@ class ForestBase(FittedForest):
     _kind = "random_forest"
     _random_cuts = False
     _member = "tree"
+
+    save, report = reporting.save, reporting.report
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "auto") -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
@@ -127,7 +141,6 @@ class ForestBase(FittedForest):
         return maker, bags, counted
 
     def _maker(self, sample: Sample, classes: int, drawn: int) -> type[TreeMaker]:
-        """Choose where trees are grown."""
         many = self.n_estimators >= TREES_WORTH_A_GPU
         if not use_gpu(self.device, sample.n_rows * sample.table.n_columns if many else 0):
             return TreeMaker
@@ -206,10 +219,91 @@ class ForestBase(FittedForest):
             tries(self.max_features, columns),
             share_or_count("min_samples_leaf", self.min_samples_leaf, rows, math.ceil),
             max(2, share_or_count("min_samples_split", self.min_samples_split, rows, math.ceil)),
-            NO_LIMIT if deepest is None else positive_integer("max_depth", deepest),
+            NO_LIMIT if deepest is None else positive_whole("max_depth", deepest),
             share_of_weight(self.min_weight_fraction_leaf),
             self._random_cuts,
         )
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf of every row in every tree, (rows, trees)."""
+        table = self._open(X)
+        with using(threads(self.n_jobs)):
+            return self.model_.forest.leaves(table)
+
+    def proximity(self, X: Any) -> NDArray[np.float64]:
+        """Return for every two rows the share of trees in which they fall into the same leaf."""
+        rows = self._open(X).n_rows
+        if rows > ROWS_BESIDE_ONE_ANOTHER:
+            raise DataError(
+                f"X has {rows} rows; a table of proximities has a number for every two of them. "
+                f"Give at most {ROWS_BESIDE_ONE_ANOTHER}, or compare the leaves that apply(X) gives"
+            )
+        leaves, together = self.apply(X), np.zeros((rows, rows))
+        for numbers in leaves.T:
+            order = np.argsort(numbers, kind="stable")
+            for group in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):
+                at_once = max(1, AT_ONCE // group.size)  # a group may hold all rows
+                for start in range(0, group.size, at_once):
+                    together[np.ix_(group[start : start + at_once], group)] += 1
+        together /= leaves.shape[1]
+        np.fill_diagonal(together, 1.0)
+        return together
+
+    def permutation_importances(
+        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
+    ) -> permutation.Importances:
+        """Measure by how much the forest gets worse when a column is shuffled."""
+        return explaining.shuffled(self, *self._labelled(X, y), repeats, random_state)
+
+    def partial_dependence(self, features: Any = None, *, top: int = 12, X: Any = None) -> Shapes:
+        """Return how the mean prediction changes with each feature, as step functions.
+
+        One feature after the other is set to a value in all rows: up to 60 rows of ``X``, or,
+        without it, rows in which features are drawn independently, evenly over their bins. Curves
+        are deviations from the mean prediction (the share of the second class of two, of each class
+        of several), which is the ``intercept``. ``features`` names columns or numbers them; without
+        it, the ``top`` most important ones are taken.
+        """
+        check_is_fitted(self)
+        table, model = None if X is None else self._open(X), self.model_
+        if model.labels:
+            raise DataError(
+                "rows have several labels, and trees vote for sets of them; curves are drawn of "
+                "forests for one label. Fit one forest for each label"
+            )
+        if features is None:
+            order = np.argsort(-model.forest.importances, kind="stable")
+            numbers = order[: positive_whole("top", top)].tolist()
+        else:
+            numbers = explaining.numbers_of(features, model)
+        with using(threads(self.n_jobs)):
+            return shapes.forest_partial_dependence(model.forest, model.say(), numbers, table)
+
+    @abstractmethod
+    def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
+        """Return rows with labels or targets, and the metric for predictions."""
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's share of the gain of splits, averaged over trees."""
+        if not hasattr(self, "model_"):
+            raise AttributeError("feature_importances_ is there after fit; fit first")
+        won = self.model_.forest.importances
+        total = sum_of(won)
+        return won / total if total > 0 else won.copy()
+
+    def _open(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return open_table(self, X, reset=False)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
 
 
 def _taken(members: list[Any]) -> Iterator[ForestTree]:

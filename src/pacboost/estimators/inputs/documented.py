@@ -270,7 +270,6 @@ def _translations(kind: type, known: list[str]) -> dict[str, str]:
 def _translated(
     kind: type, given: dict[str, Any], known: list[str], problem: Problem
 ) -> dict[str, Any]:
-    """Return the parameters by their names here."""
     names = _translations(kind, known)
     found: dict[str, Any] = {}
     came: dict[str, str] = {}

@@ -239,7 +239,6 @@ def split_by_class(
 
 
 def _held_back(classes: NDArray[np.int64], name: str, share: float, seed: int) -> NDArray[np.bool_]:
-    """Draw which rows are held back, given their classes."""
     held = np.zeros(classes.size, dtype=np.bool_)
     counts = np.bincount(classes)
     quota = np.floor(counts * share + 0.5).astype(np.int64) if 0 < share < 1 else counts * 0

@@ -6,7 +6,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterable
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +14,9 @@ import numpy as np
 from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
+from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.numerics.interactive import person_waits_here
 from pacboost.parallel.cores import thread_count
-
-
-def positive_integer(name: str, value: Any) -> int:
-    """Check a whole number that has to be 1 or more."""
-    if not _is_whole(value) or value < 1:
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number, 1 or more")
-    return int(value)
-
-
-def integer(name: str, value: Any) -> int:
-    """Check a whole number."""
-    if not _is_whole(value):
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number")
-    return int(value)
-
-
-def real_number(name: str, value: Any) -> Any:
-    """Check a number of any kind."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(f"{name} is {value!r}; it must be a number")
-    return value
 
 
 def share_or_count(
@@ -49,8 +29,8 @@ def share_or_count(
     >>> share_or_count("max_samples", 0.5, 7, round), share_or_count("max_samples", 3, 7, round)
     (4, 3)
     """
-    if _is_whole(value):
-        return positive_integer(name, value)
+    if not isinstance(value, bool) and isinstance(value, Integral):
+        return positive_whole(name, value)
     share = float(real_number(name, value))
     if not 0 < share <= 1:
         last = (
@@ -105,10 +85,6 @@ def callables(name: str, value: Any) -> list[Callable[..., Any]]:
     if not all(callable(part) for part in parts):
         raise ParameterError(f"{name} is {value!r}; it must be a list of functions")
     return parts
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 # Memory and time as people write them, and how much of a sample a limit leaves room for.

@@ -109,7 +109,6 @@ def _is_plain(estimator: Any, X: Any) -> bool:
 
 
 def _no_infinity(X: Any) -> bool:
-    """Check whether no number of an array is infinite."""
     finite: list[bool] = []
 
     def task(start: int, stop: int) -> None:
@@ -202,7 +201,6 @@ def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def _check_own(estimator: Any, table: Table, *, reset: bool) -> None:
-    """Check a table of ours as scikit-learn would check an array."""
     _refuse_empty(table)
     if table.entries is not None:
         table.entries.refuse_infinite()

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds import holdout
-from pacboost.estimators.boosting.automatic import FEWEST, LEAST, Settings
-from pacboost.estimators.boosting.boost import FEW_CLASSES, BoostClassifier
+from pacboost.estimators.boosting.boost import FEW_CLASSES, FEWEST, LEAST, BoostClassifier, Settings
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.fitting.parameters import many
 from pacboost.kernels.same_bits import sigmoid, softmax
@@ -157,7 +156,6 @@ class WatchedRounds:
         return loss
 
     def _pairs(self, signs: NDArray[Any], scores: NDArray[np.float64]) -> float:
-        """Two classes, or several labels a row."""
         assert self._before is not None
         wrong = wrong_margins(signs * scores)
         self.errors.append(float(np.mean(wrong if wrong.ndim == 1 else wrong.any(axis=1))))
@@ -178,7 +176,6 @@ class WatchedRounds:
         return self._mean(log_sum_exp(scores) - own)
 
     def _mean(self, losses: NDArray[np.float64]) -> float:
-        """Average losses of rows, or of rows and labels."""
         if self.weights is None:
             return mean(losses)
         by_row = losses if losses.ndim == 1 else row_totals(losses) / losses.shape[1]

@@ -6,15 +6,13 @@ texts, not which columns are texts, not when to stop. They are counted on when a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
@@ -27,10 +25,10 @@ from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.collecting import collects_lazy_frames
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
+from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import rows as reading
 from pacboost.estimators.strong import wishes
@@ -38,7 +36,7 @@ from pacboost.estimators.strong.candidates import choose
 from pacboost.estimators.strong.rows import Parts, Reading, Rows
 from pacboost.estimators.strong.search import EpsilonSearch, set_apart, weights_of
 from pacboost.models.model import Model
-from pacboost.numerics.checks import probability
+from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements
 from pacboost.samples.equal_rows import check_copies
@@ -50,17 +48,6 @@ from pacboost.sources.table import Table
 ROUNDS_OF_FILTERING = 300
 OF_THE_VOTE = ("ledger_", "rules", "explain", "feature_importances_", "levels_")
 """What a chosen threshold does not change is asked of the vote itself."""
-
-
-def passed_on(name: str) -> Any:
-    """Return a method that calls that of the chosen estimator; without one, there is no method."""
-    method: Callable[..., Any] = getattr(BoostClassifier, name)
-
-    @wraps(method)
-    def call(self: Any, *args: Any, **options: Any) -> Any:
-        return getattr(self.estimator_, name)(*args, **options)
-
-    return available_if(lambda model: hasattr(vars(model).get("estimator_"), name))(call)
 
 
 def of_rows(name: str) -> Any:
@@ -76,9 +63,8 @@ def of_rows(name: str) -> Any:
 
 @accepts_aliases
 @documented
-@collects_lazy_frames
 @dataclass(eq=False, repr=False)
-class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
     The classifier picks booster and learner from the data, and holds out as many rows for the
@@ -156,7 +142,6 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     _keeps_sparse = True
-    _remembers_rows: ClassVar[bool] = True
 
     def fit(
         self,
@@ -285,18 +270,6 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     mistakes = of_rows("mistakes")
     overlap = of_rows("overlap")
     margins = of_rows("margins")
-    explain = passed_on("explain")
-    shap_values = passed_on("shap_values")
-    shap_trees = passed_on("shap_trees")
-    apply = passed_on("apply")
-    rules = passed_on("rules")
-    shapes = passed_on("shapes")
-    importances = passed_on("importances")
-    permutation_importances = passed_on("permutation_importances")
-    partial_dependence = passed_on("partial_dependence")
-    staged_predict = passed_on("staged_predict")
-    staged_predict_proba = passed_on("staged_predict_proba")
-    staged_decision_function = passed_on("staged_decision_function")
 
     def forget_rows(self) -> None:
         """Drop the sketch of the rows that the fit has looked at."""
@@ -309,7 +282,7 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.epsilon is not None:
             probability("epsilon", self.epsilon)
         if self.n_estimators is not None:
-            positive_integer("n_estimators", self.n_estimators)
+            positive_whole("n_estimators", self.n_estimators)
         if isinstance(self.text_columns, str) and self.text_columns != "auto":
             raise ParameterError(
                 f"text_columns is {self.text_columns!r}; it may be 'auto', None, or a list of the "
@@ -401,7 +374,6 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _keep(
         self, estimator: Any, certificate: Certificate | None, evidence: FitMeasurements, why: str
     ) -> None:
-        """Put the certificate into the model, and compare it with epsilon."""
         model = estimator.model_
         kept = certificate or model.certificate
         if kept is not None:
@@ -419,7 +391,7 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = estimator.n_features_in_
 
     @property
-    def _sketches(self) -> Any:
+    def _sketches(self) -> Any:  # type: ignore[override]
         return self.estimator_._sketches
 
     def _rows_to_compare(self, X: Any) -> Any:
@@ -460,12 +432,14 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ) from problem
 
     def __dir__(self) -> list[str]:
-        """Name what the chosen estimator has learned, too, such as ``ledger_``."""
-        inner = dir(self.__dict__.get("estimator_"))
-        return [
-            *super().__dir__(),
-            *(name for name in inner if name.endswith("_") and name[0] != "_"),
+        """Name what the chosen estimator can do and has learned, too, such as ``ledger_``."""
+        inner = self.__dict__.get("estimator_")
+        more = [
+            name
+            for name in dir(inner)
+            if name.endswith("_") or callable(getattr(type(inner), name, None))
         ]
+        return [*super().__dir__(), *(name for name in more if name[0] != "_")]
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__
@@ -478,7 +452,6 @@ class StrongClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _words(columns: list[str]) -> str:
-    """Return which columns hold texts."""
     if not columns:
         return "rows are texts"
     named = " and ".join(repr(name) for name in columns)

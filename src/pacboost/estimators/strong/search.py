@@ -287,7 +287,6 @@ class EpsilonSearch:
     def _outcome(
         self, estimator: Any, certificate: Certificate | None, scout: WatchedFit | None
     ) -> Outcome:
-        """Add what was measured on the way."""
         rounds = estimator.ledger_.rounds
         own = rounds[-1].training_error if rounds else 1.0
         evidence = FitMeasurements(len(rounds), own, weighted=self._promise.weighted)
@@ -314,7 +313,6 @@ class EpsilonSearch:
         return estimator
 
     def _known_to(self, rows: Rows, learned: Rows) -> Rows:
-        """Leave rows out whose label was not learned, or whose weight is 0."""
         if self._weights is not None:
             rows = rows[self._weights[rows] > 0]
         if self._labels.ndim > 1:
@@ -359,5 +357,4 @@ def _renumbered(model: Model, rows: Rows) -> Model:
 
 
 def _stopped(model: Model, why: str) -> Model:
-    """Return in the ledger why the run ended."""
     return replace(model, ledger=replace(model.ledger, stopped=why))

@@ -21,10 +21,10 @@ export function plannerPanel(lab) {
 
   function knob(field) {
     const set = (next) => { values[`${now}.${field.name}`] = next; load(); };
-    if (!field.log) return slider({ label: field.label, id: `plan-${field.name}`, min: field.min, max: field.max, step: field.step, value: value(field), write: text(field), input: set });
+    if (!field.log) return slider({ label: field.about, id: `plan-${field.name}`, min: field.min, max: field.max, step: field.step, value: value(field), write: text(field), input: set });
     const steps = 200, from = Math.log(field.min), to = Math.log(field.max);
     const out = (place) => { const raw = Math.exp(from + (to - from) * place / steps); return field.step >= 1 ? Math.round(raw) : +raw.toPrecision(2); };
-    return slider({ label: field.label, id: `plan-${field.name}`, min: 0, max: steps, step: 1, value: Math.round((Math.log(value(field)) - from) / (to - from) * steps), write: (place) => text(field)(out(place)), input: (place) => set(out(place)) });
+    return slider({ label: field.about, id: `plan-${field.name}`, min: 0, max: steps, step: 1, value: Math.round((Math.log(value(field)) - from) / (to - from) * steps), write: (place) => text(field)(out(place)), input: (place) => set(out(place)) });
   }
 
   function draw() {
@@ -69,9 +69,9 @@ export function plannerPanel(lab) {
     if (lows.length) series.push({ name: "needed in the worst case", tone: "soft", dash: "dash", x: xs, y: lower, noDot: true });
     const inside = stand && stand.x >= Math.min(...xs) && stand.x <= Math.max(...xs);
     if (inside) series.push({ name: stand.text, tone: "gold", x: [stand.x], y: [stand.y], reading: "" });
-    chart.draw({ xName: field?.label ?? name, series, logX: Boolean(field?.log), log: true, noDots: true, xRange: [Math.min(...xs), Math.max(...xs)],
+    chart.draw({ xName: field?.about ?? name, series, logX: Boolean(field?.log), log: true, noDots: true, xRange: [Math.min(...xs), Math.max(...xs)],
       yRange: [10 ** Math.floor(Math.log10(Math.max(1, Math.min(...reach)))), 10 ** Math.ceil(Math.log10(Math.max(10, ...reach)))],
-      marks: [{ x: given[name], text: "your choice" }, ...(inside ? [{ ...stand, spot: true, tone: "gold" }] : [])], text: `Number of ${found.unit} against ${field?.label ?? name}: ${whole(numbers[0])} at ${xs[0]}, ${whole(numbers.at(-1))} at ${xs.at(-1)}.` });
+      marks: [{ x: given[name], text: "your choice" }, ...(inside ? [{ ...stand, spot: true, tone: "gold" }] : [])], text: `Number of ${found.unit} against ${field?.about ?? name}: ${whole(numbers[0])} at ${xs[0]}, ${whole(numbers.at(-1))} at ${xs.at(-1)}.` });
   }
   return { id: "planner", title: "Planner", element, show() { if (!controls.children.length) draw(); else load(); }, round: load, ask: (name, given = {}) => { now = name; for (const [key, one] of Object.entries(given)) values[`${name}.${key}`] = one; draw(); } };
 }

@@ -28,7 +28,7 @@ export function railView(lab) {
     if (data.kind === "csv") kinds.push(["csv", "a CSV file"]);
     const choose = menu({ label: "Data set", id: "data-kind", options: kinds, value: data.kind, change: (kind) => lab.setData({ kind }, { fresh: true }) });
     const knobs = (entry?.knobs ?? []).filter((knob) => knob.name !== "seed").map((knob) => slider({
-      label: knob.label, id: `knob-${knob.name}`, min: knob.min, max: knob.max, step: knob.step, value: data[knob.name] ?? knob.default, write: write(knob),
+      label: knob.about, id: `knob-${knob.name}`, min: knob.min, max: knob.max, step: knob.step, value: data[knob.name] ?? knob.default, write: write(knob),
       change: (value) => lab.setData({ [knob.name]: value }),
     }));
     return section("Data", choose, entry ? h("p", { class: "small" }, entry.about) : null, knobs,

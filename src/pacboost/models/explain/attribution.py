@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.errors import DataError
+from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import shap
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.numerics.same_bits import product
-
-if TYPE_CHECKING:
-    from pacboost.hypotheses.tree import TreeRule
-from dataclasses import asdict, dataclass, fields
-from importlib import import_module
-
-from pacboost.hypotheses.tree import TreeRule
 from pacboost.models.model import Model
+from pacboost.numerics.same_bits import product
 from pacboost.samples.bins import upper_cuts
 from pacboost.sources.table import Table
 
@@ -91,13 +87,11 @@ def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
     return arguments, product(values.T, reached[feature.size :])
 
 
-def reach(tree: TreeRule) -> Doubles:
-    """Return the share of training rows in each node, splits first, then leaves."""
-    return _edges(tree)[3]
-
-
 def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Doubles, Doubles]:
-    """Return what descents need to know of every node (kernels/shap.py)."""
+    """Return what descents need to know of every node (kernels/shap.py), splits before leaves.
+
+    The last of it is the share of training rows in each node.
+    """
     feature, left, right = (_plain(a, np.int32) for a in (tree.feature, tree.left, tree.right))
     nodes = feature.size + tree.values.shape[0]
     parent, before, distinct = np.zeros((3, nodes), dtype=np.int32)
@@ -226,23 +220,6 @@ def _shown(model: Model, rows: NDArray[Any]) -> NDArray[Any] | None:
     return shown
 
 
-@dataclass(frozen=True, eq=False)
-class ShapTree:
-    """One tree as arrays, splits first and then leaves; children of leaves are -1."""
-
-    children_left: NDArray[np.int32]
-    children_right: NDArray[np.int32]
-    children_default: NDArray[np.int32]
-    """Where missing values go."""
-    features: NDArray[np.int32]
-    thresholds: Doubles
-    """A value of at most so much goes left."""
-    values: Doubles
-    """(nodes, outputs): what a leaf adds; of a split, the mean of its leaves."""
-    node_sample_weight: Doubles
-    """The weight of training rows in each node."""
-
-
 def shap_trees(model: Model) -> dict[str, Any]:
     """Return the dictionary of trees that ``shap.TreeExplainer`` takes.
 
@@ -256,7 +233,7 @@ def shap_trees(model: Model) -> dict[str, Any]:
         if rule.feature.size == 0:
             offset += float(vote) * rule.values[0]
         else:
-            trees.append(asdict(_shap_tree(rule, float(vote))))
+            trees.append(_shap_tree(rule, float(vote)))
     if not trees:
         raise DataError("the vote holds a constant only, so shap has no tree to explain")
     return {
@@ -277,7 +254,8 @@ def _refuse_others(model: Model) -> None:
             f"the vote holds {kind}, and shap's dictionary has trees on numbers only; "
             "shap_values(X) explains votes of trees, explain(x) any vote"
         )
-    split = {j for rule in model.vote.hypotheses for j in _categories(rule)}
+    trees = [rule for rule in model.vote.hypotheses if isinstance(rule, TreeRule)]
+    split = {j for rule in trees for j in rule.feature[rule.member >= 0].tolist()}
     if split:
         names = ", ".join(model.column_names[j] for j in sorted(split))
         raise DataError(
@@ -287,11 +265,8 @@ def _refuse_others(model: Model) -> None:
         )
 
 
-def _categories(rule: Any) -> set[int]:
-    return set(rule.feature[rule.member >= 0].tolist())
-
-
-def _shap_tree(rule: TreeRule, vote: float) -> ShapTree:
+def _shap_tree(rule: TreeRule, vote: float) -> dict[str, NDArray[Any]]:
+    """Return one tree as arrays, splits first and then leaves; children of leaves are -1."""
     splits, leaves = rule.feature.size, len(rule.values)
     none = np.full(leaves, -1, dtype=np.int32)
 
@@ -301,28 +276,24 @@ def _shap_tree(rule: TreeRule, vote: float) -> ShapTree:
 
     left, right = nodes(rule.left), nodes(rule.right)
     missing = np.append(rule.missing_left, np.zeros(leaves, dtype=np.bool_))
-    weight = np.maximum(reach(rule), LEAST_SHARE)
+    weight = np.maximum(_edges(rule)[3], LEAST_SHARE)
     values = np.concatenate([np.zeros((splits, rule.values.shape[1])), vote * rule.values])
     for t in range(splits - 1, -1, -1):
         both = [left[t], right[t]]
         first, second = weight[both] / (weight[left[t]] + weight[right[t]])
         values[t] = first * values[left[t]] + second * values[right[t]]
-    return ShapTree(
-        left,
-        right,
-        np.where(missing, left, right),
-        np.concatenate([rule.feature, none]).astype(np.int32),
-        np.concatenate([_thresholds(rule), np.zeros(leaves)]),
-        values,
-        weight * max(float(rule.cover[0]), LEAST_SHARE),
-    )
-
-
-def _thresholds(rule: TreeRule) -> Doubles:
-    """Return the thresholds that doubles can be compared with; infinity divides off the missing."""
-    found = np.full(rule.feature.size, np.inf)
+    thresholds = np.full(splits + leaves, np.inf)  # which divides off the missing
+    thresholds[splits:] = 0.0
     for t, (feature, cut) in enumerate(zip(rule.feature, rule.cut, strict=True)):
-        own = rule.bins.thresholds[feature]
-        if cut < own.size:
-            found[t] = upper_cuts(own[cut : cut + 1])[0]
-    return found
+        cuts = rule.bins.thresholds[feature]
+        if cut < cuts.size:  # doubles are compared with it
+            thresholds[t] = upper_cuts(cuts[cut : cut + 1])[0]
+    return {
+        "children_left": left,
+        "children_right": right,
+        "children_default": np.where(missing, left, right),
+        "features": np.concatenate([rule.feature, none]).astype(np.int32),
+        "thresholds": thresholds,
+        "values": values,
+        "node_sample_weight": weight * max(float(rule.cover[0]), LEAST_SHARE),
+    }

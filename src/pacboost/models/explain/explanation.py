@@ -25,6 +25,8 @@ from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 
 Doubles = NDArray[np.float64]
+Ground = tuple[str, Doubles, int]
+"""A condition in words, what the rules add that say so, and how many those are."""
 
 
 @dataclass(frozen=True)
@@ -98,43 +100,38 @@ class Explanation:
         return "\n".join([*lines, f"{self.score:+10.4f}  {self._foot()}"])
 
 
-def explain(model: Model, table: Table, prediction: Any, top: int, for_class: Any) -> Explanation:
-    """Explain the score of a table's only row; a ``for_class`` of None means the usual one."""
-    scores = model.vote.scores(table)
-    classes = model.classes.tolist()
-    number = class_number(classes, for_class)
-    if number is None:
-        number = int(scores[0].argmax()) if scores.ndim == 2 else len(classes) - 1
-    output, sign = (number, 1.0) if scores.ndim == 2 else (0, 1.0)
-    if scores.ndim == 1 and number < len(classes) - 1:
-        sign = -1.0  # the one score speaks for the second class
-    return Explanation(
-        prediction,
-        classes[number],
-        float(model.probabilities(scores)[0, number]),
-        sign * float(scores.reshape(-1)[output]),
-        *_entries(model, table, top, output, sign),
-    )
+def explain(
+    model: Model, table: Table, prediction: Any, top: int, for_class: Any = None
+) -> Explanation:
+    """Explain the score of a table's only row, for a class or, of a regression, as a number.
 
-
-def explain_number(model: Model, table: Table, prediction: float, top: int) -> Explanation:
-    """Explain the number that is predicted for a table's only row."""
-    score = float(model.vote.scores(table)[0])
-    return Explanation(prediction, None, None, score, *_entries(model, table, top, 0, 1.0))
-
-
-def _entries(
-    model: Model, table: Table, top: int, output: int, sign: float
-) -> tuple[tuple[Entry, ...], float, int]:
-    """Return the largest contributions to an output, what the rest adds, and by how many rules."""
+    A ``for_class`` of None means the usual one. Of texts, words are the grounds.
+    """
+    scores, classes = model.vote.scores(table), model.classes.tolist()
+    number, output, sign, chance = class_number(classes, for_class), 0, 1.0, None
+    if classes:
+        if scores.ndim == 2:
+            number = output = int(scores[0].argmax()) if number is None else number
+        elif number is not None and number < len(classes) - 1:
+            sign = -1.0  # the one score speaks for the second class
+        number = len(classes) - 1 if number is None else number
+        chance = float(model.probabilities(scores)[0, number])
+    grounds = _words(model, table) if isinstance(table, WordTable) else _grounds(model, table)
     entries = [
         Entry(words, sign * float(added[output]), tuple((sign * added).tolist()), rules)
-        for words, added, rules in _grounds(model, table)
+        for words, added, rules in grounds
     ]
-    entries.sort(key=lambda entry: -abs(entry.contribution))
+    entries.sort(key=lambda entry: (entry.words != NO_KNOWN_WORD, -abs(entry.contribution)))
     rest = entries[top:]
-    added = sum((entry.contribution for entry in rest), start=0.0)
-    return tuple(entries[:top]), added, sum(entry.rules for entry in rest)
+    return Explanation(
+        prediction,
+        None if number is None else classes[number],
+        chance,
+        sign * float(scores.reshape(-1)[output]),
+        tuple(entries[:top]),
+        sum((entry.contribution for entry in rest), start=0.0),
+        sum(entry.rules for entry in rest),
+    )
 
 
 def class_number(classes: list[Any], for_class: Any) -> int | None:
@@ -148,8 +145,8 @@ def class_number(classes: list[Any], for_class: Any) -> int | None:
     return classes.index(for_class)
 
 
-def _grounds(model: Model, table: Table) -> list[tuple[str, Doubles, int]]:
-    """Return each condition in words, what the rules add that say so, and how many those are."""
+def _grounds(model: Model, table: Table) -> list[Ground]:
+    """Return every condition that rules say of a table's only row."""
     vote, names = model.vote, model.say()
     row = table.rows()
     bins = vote.trees[0][0].bins if vote.trees else None
@@ -207,36 +204,11 @@ def spoken(vote: Vote, held: set[int]) -> dict[int, tuple[Doubles, int]]:
     return added
 
 
-def explain_words(
-    model: Model, table: WordTable, prediction: Any, top: int, for_class: Any
-) -> Explanation:
-    """Return which words of a table's only row spoke for and against a class."""
-    scores = model.vote.scores(table).reshape(-1)
-    classes = model.classes.tolist()
-    number = class_number(classes, for_class)
-    if number is None:
-        number = int(scores.argmax()) if scores.size > 1 else len(classes) - 1
-    output = number if scores.size > 1 else 0
-    sign = -1.0 if scores.size == 1 and number < len(classes) - 1 else 1.0
+def _words(model: Model, table: WordTable) -> list[Ground]:
+    """Return which words of a table's only row spoke, and what is said of a text without words."""
     wordless = WordTable(np.zeros(2, dtype=np.int64), table.words[:0], table.n_columns)
     silent = model.vote.scores(wordless).reshape(-1)
-    added = spoken(model.vote, set(table.words.tolist()))
     say = model.say().holds
-    grounds = [(say(word).removeprefix("it "), own, rules) for word, (own, rules) in added.items()]
-    always = PRIOR if grounds else NO_KNOWN_WORD
-    entries = [
-        Entry(words, sign * float(own[output]), tuple((sign * own).tolist()), rules)
-        for words, own, rules in [*grounds, (always, silent, 1)]
-    ]
-    entries.sort(key=lambda entry: (entry.words != NO_KNOWN_WORD, -abs(entry.contribution)))
-    rest = entries[top:]
-    shaped = scores if scores.size == 1 else scores[None, :]
-    return Explanation(
-        prediction,
-        classes[number],
-        float(model.probabilities(shaped)[0, number]),
-        sign * float(scores[output]),
-        tuple(entries[:top]),
-        sum((entry.contribution for entry in rest), start=0.0),
-        sum(entry.rules for entry in rest),
-    )
+    added = spoken(model.vote, set(table.words.tolist()))
+    grounds = [(say(word).removeprefix("it "), *ground) for word, ground in added.items()]
+    return [*grounds, (PRIOR if grounds else NO_KNOWN_WORD, silent, 1)]

@@ -7,14 +7,14 @@ stand in for one another, so each of them looks unimportant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.same_bits import row_totals
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table, Values
@@ -72,7 +72,13 @@ class Shuffled(Table):
 
 
 def permutation_importances(
-    vote: Vote, sample: Sample, metric: Metric, repeats: int, seed: int, names: tuple[str, ...]
+    scores: Callable[[Table], Doubles],
+    rules: Iterable[Hypothesis | Forest],
+    sample: Sample,
+    metric: Metric,
+    repeats: int,
+    seed: int,
+    names: tuple[str, ...],
 ) -> Importances:
     """Shuffle every column that some rule asks for; the others are worth exactly 0.
 
@@ -80,11 +86,11 @@ def permutation_importances(
     """
 
     def value(table: Table) -> float:
-        return float(metric(sample, vote.scores(table).reshape(sample.n_rows, -1)))
+        return float(metric(sample, scores(table).reshape(sample.n_rows, -1)))
 
     table, base = sample.table, value(sample.table)
     each = np.zeros((table.n_columns, repeats))
-    for column in asked(vote.hypotheses, table.n_columns):
+    for column in asked(rules, table.n_columns):
         for repeat in range(repeats):
             order = np.random.default_rng((seed, column, repeat)).permutation(sample.n_rows)
             lost = value(Shuffled(table, column, order)) - base
@@ -92,7 +98,7 @@ def permutation_importances(
     return Importances(names, metric.name, base, each)
 
 
-def asked(hypotheses: Iterable[Hypothesis], columns: int) -> list[int]:
+def asked(hypotheses: Iterable[Hypothesis | Forest], columns: int) -> list[int]:
     """Return the columns that rules ask for: all of them, if one rule is a black box."""
     found: set[int] = set()
     for hypothesis in hypotheses:

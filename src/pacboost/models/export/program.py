@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.word_list import WordIndex, WordList
@@ -190,7 +189,12 @@ def _plain_program(model: Any, own: Any, most: int) -> Program:
             "BoostRegressor, FilterBoostClassifier, TextBoostClassifier and the forests"
         )
     for rule in own.vote.hypotheses:
-        _refuse(rule)
+        if not isinstance(rule, StumpRule | TreeRule | WordList):
+            raise ParameterError(
+                f"the vote holds {type(rule).__name__} rules; an export holds stumps, trees and "
+                "lists of words. Keep the model file (save, and pacboost.load), pickle the "
+                "estimator if its rules are scikit-learn's, or train it with those"
+            )
     if own.ledger.potential == "none":
         raise ParameterError(
             f"members by {own.ledger.booster} have one vote each, which an export does not count; "
@@ -249,15 +253,6 @@ def _of_forest(model: ForestModel, most: int) -> Program:
     )
     trees = Trees.none(1) if kind == "one" else of_forest(forest)
     return Program(answer, model.column_names, model.levels, trees, certificate=model.certificate)
-
-
-def _refuse(rule: Hypothesis) -> None:
-    if not isinstance(rule, StumpRule | TreeRule | WordList):
-        raise ParameterError(
-            f"the vote holds {type(rule).__name__} rules; an export holds stumps, trees and lists "
-            "of words. Keep the model file (save, and pacboost.load), pickle the estimator if its "
-            "rules are scikit-learn's, or train it with those"
-        )
 
 
 def _refuse_large(splits: int, most: int) -> None:

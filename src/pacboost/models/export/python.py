@@ -206,7 +206,7 @@ def _answer(answer: Output) -> str:
     if answer.cut is not None:
         fields += [f"place={answer.cut.place}", f"cut={answer.cut.at!r}"]
     curves = [
-        f"_{type(curve).__name__}({', '.join(f'{k}={v!r}' for k, v in curve.to_dict().items())})"
+        f"_{type(curve).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(curve).items())})"
         for curve in answer.curves
     ]
     return _call("_Answer", [*fields, f"curves=[{', '.join(curves)}]"])

@@ -311,19 +311,15 @@ def _read(part: Fields, features: int, bins: Bins | None, outputs: int) -> Seque
     elif kind == "decision":
         made = Decision(Vote(rules, part.array("votes", np.float64, len(rules)), outputs))
     else:
-        made = _pattern(part, rules)
+        bits = part.array("patterns", np.uint8, None, (len(rules) + 7) // 8, within=(0, 255))
+        masses = part.array("masses", np.float64, len(bits), 2, within=(0, LARGEST))
+        if not len(bits) or not (masses.sum(axis=1) > 0).all():
+            part.refuse("masses", "give a pattern that no row had")
+        part.room.take(3 * len(bits) * len(rules), part.where)
+        seen = np.unpackbits(bits, axis=1, count=len(rules)).astype(np.int8)
+        made = Pattern(rules, 2 * seen - np.int8(1), masses)
     part.end()
     return [made]
-
-
-def _pattern(part: Fields, rules: list[Hypothesis]) -> Pattern:
-    bits = part.array("patterns", np.uint8, None, (len(rules) + 7) // 8, within=(0, 255))
-    masses = part.array("masses", np.float64, len(bits), 2, within=(0, LARGEST))
-    if not len(bits) or not (masses.sum(axis=1) > 0).all():
-        part.refuse("masses", "give a pattern that no row had")
-    part.room.take(3 * len(bits) * len(rules), part.where)
-    seen = np.unpackbits(bits, axis=1, count=len(rules)).astype(np.int8)
-    return Pattern(rules, 2 * seen - np.int8(1), masses)
 
 
 # Trees of a forest in a model file: a thousand have some ten million nodes of 8 bytes.

@@ -142,7 +142,11 @@ def _section(names: tuple[str, ...], counts: Counts, more: str) -> Section:
     right, rows = int(np.trace(counts)), int(counts.sum())
     sentences = [f"{right:,} of {rows:,} rows are predicted correctly. Lines are true "
                  "classes, columns are predicted ones.", *([more] if more else [])]  # fmt: skip
-    worst = _worst(counts)
+    wrong = counts.copy()
+    np.fill_diagonal(wrong, 0)
+    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_LISTED]
+    pairs = [(int(k) // len(counts), int(k) % len(counts)) for k in order]
+    worst = [(a, b, int(wrong[a, b])) for a, b in pairs if wrong[a, b]]
     if worst:
         of, to, count = worst[0]
         sentences.append(
@@ -151,15 +155,6 @@ def _section(names: tuple[str, ...], counts: Counts, more: str) -> Section:
     body = _matrix(names, counts) if len(names) <= MOST_NAMED else picture(names, counts, worst)
     return Section("confusion", "Confusion matrix", paragraphs(*sentences),
                    together(body, numbers("Class by class", _classes(names, counts))))  # fmt: skip
-
-
-def _worst(counts: Counts) -> list[tuple[int, int, int]]:
-    """Return (true class, predicted class, how often), the most common mistake first."""
-    wrong = counts.copy()
-    np.fill_diagonal(wrong, 0)
-    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_LISTED]
-    pairs = [(int(k) // len(counts), int(k) % len(counts)) for k in order]
-    return [(a, b, int(wrong[a, b])) for a, b in pairs if wrong[a, b]]
 
 
 def _matrix(names: tuple[str, ...], counts: Counts) -> Markup:

@@ -100,13 +100,20 @@ def of_model(model: Model) -> Subject:
         refusal = str(problem)
     learner = LEARNERS.get(ledger.learner, ledger.learner)
     kind = _title(ledger.booster)
+    votes = [model.vote]
+    if model.ledger.potential == "none":
+        votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
+    try:
+        shares = [replace(model, vote=vote).importances() for vote in votes]
+    except (AttributeError, TypeError, ValueError):  # black boxes may know of no importances
+        shares = []
     return Subject(
         kind=f"{kind} over {learner}" if learner else kind,
         classes=tuple(str(name) for name in model.classes.tolist()),
         names=model.column_names,
         certificates=tuple(certificates),
         refusal=refusal,
-        importances=_importances(model),
+        importances=(mean_of(shares) if shares else np.zeros(model.n_features)),
         members=len(ledger) or len(model.vote.hypotheses),
         model=model,
         ledger=ledger,
@@ -146,18 +153,6 @@ def of_forest(model: ForestModel, refusal: str = "", table: Table | None = None)
         held_out=model.held_out,
         coverage=model.coverage,
     )
-
-
-def _importances(model: Model) -> NDArray[np.float64]:
-    """Return each feature's share; of members that are votes themselves, on average."""
-    votes = [model.vote]
-    if model.ledger.potential == "none":
-        votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
-    try:
-        shares = [replace(model, vote=vote).importances() for vote in votes]
-    except (AttributeError, TypeError, ValueError):  # black boxes may know of no importances
-        shares = []
-    return mean_of(shares) if shares else np.zeros(model.n_features)
 
 
 # Predictions for labelled rows: estimators compute them, the page draws them.

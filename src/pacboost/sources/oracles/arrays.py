@@ -72,18 +72,6 @@ class ArrayOracle(AbstractOracle):
         other._only, other.n_rows = rows, rows.size
         return other
 
-    def draw(self, n: int) -> Batch:
-        """Return the next rows of the order."""
-        batch = self._upcoming(n).read()
-        self._advance(batch.n_rows)  # not where a row cannot be read
-        return batch
-
-    def draw_unread(self, n: int) -> Unread:
-        """Return the next rows of the order, unread."""
-        drawn = self._upcoming(n)
-        self._advance(drawn.n_rows)
-        return drawn
-
     def _upcoming(self, n: int) -> Unread:
         last = self._row + whole("n", n, 1)
         if self.order is REPLACED:
@@ -98,7 +86,6 @@ class ArrayOracle(AbstractOracle):
             self._lap, self._row, self._shuffle = self._lap + 1, 0, None
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Return the rows that ``choose`` chooses."""
         chosen = choose(np.arange(self._held.n_rows, dtype=np.uint64), self._held)
         yield self.take(np.flatnonzero(chosen if self._only is None else chosen[self._only]))
 
@@ -122,16 +109,13 @@ class ArrayOracle(AbstractOracle):
         return np.concatenate(drawn)[start : start + last - first]
 
     def position(self) -> dict[str, Any]:
-        """Return the pass, and how many of its rows have come."""
         return {"lap": self._lap, "row": self._row}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on from a position."""
         self._lap, self._row = read_position(position, "lap", "row")
         self._shuffle = None
 
     def classes(self) -> NDArray[Any]:
-        """Return the distinct labels."""
         return distinct(self._labels())
 
     def class_numbers(self, classes: NDArray[Any]) -> NDArray[np.uint8]:
@@ -156,7 +140,6 @@ class ArrayOracle(AbstractOracle):
                 raise DataError(f"{self.place(first + bad.row)}: {bad}") from None
 
     def fingerprint(self) -> str:
-        """Hash the shape, the names, and some rows with their labels."""
         some = np.unique(np.linspace(0, self.n_rows - 1, ROWS_LOOKED_AT).astype(np.int64))
         batch = self.take(some)
         content = sha256(repr((self.n_rows, self.n_columns, self.names)).encode())
@@ -165,5 +148,4 @@ class ArrayOracle(AbstractOracle):
         return content.hexdigest()
 
     def place(self, row: int) -> str:
-        """Name the row by its number."""
         return f"row {row if self._only is None else self._only[row]}"

@@ -86,17 +86,22 @@ class HeldArrow(Held):
         self.names = tuple(table.column_names)
         self.n_rows, self.n_columns = table.num_rows, table.num_columns
         self.nbytes = table.nbytes + labels.nbytes
-        self._columns = [_view(column) for column in table.columns]
+        self._columns = [
+            memory(column)  # in place, where it is an array of numbers
+            if str(column.type) in NUMBERS
+            and str(column.type) not in {"bool", "null"}
+            and column.null_count == 0
+            else column
+            for column in table.columns
+        ]
         narrow = all(str(column.type) in NARROW for column in table.columns)
         self._dtype = np.float32 if narrow else np.float64
 
     def column(self, column: int) -> NDArray[Any]:
-        """View a column of numbers, or convert it where some are missing."""
         own = self._columns[column]
         return own if isinstance(own, np.ndarray) else doubles(own)
 
     def table(self, rows: Rows) -> Table:
-        """Convert the picked rows column by column."""
         values = np.empty((self.n_columns, rows.size), dtype=self._dtype)
         for column, out in zip(self._columns, values, strict=True):
             if isinstance(column, np.ndarray):
@@ -132,12 +137,6 @@ def encoded(column: Any) -> Any:
     if is_number(column.type) or str(column.type).startswith("dictionary"):
         return column
     return column.dictionary_encode()
-
-
-def _view(column: Any) -> Any:
-    """Return memory of a column of numbers, or the column where that is not an array of them."""
-    plain = str(column.type) in NUMBERS and str(column.type) not in {"bool", "null"}
-    return memory(column) if plain and column.null_count == 0 else column
 
 
 def release_memory() -> None:
@@ -180,7 +179,6 @@ class RowGroup:
 
     @property
     def place(self) -> str:
-        """Name file and row group."""
         return f"{self.file_shown}, row group {self.number}"
 
     def read(self) -> HeldArrow:
@@ -265,7 +263,6 @@ class ParquetOracle(SpreadOracle):
         self.n_rows = sum(group.rows for group in self._groups)
 
     def _look_at(self, file: int, parquet: Any) -> None:
-        """Check the columns of a file and note its row groups."""
         schema, where = parquet.schema_arrow, str(self._files[file])
         names = number_columns(schema, self._target, self._left_out, where)
         kind = schema.field(self._target).type
@@ -294,33 +291,26 @@ class ParquetOracle(SpreadOracle):
         return RowGroup(here, group.number, group.rows, self.names, self._target, str(file))
 
     def read(self, block: int) -> HeldArrow:
-        """Decode a row group."""
         held = self.row_group(block).read()
         self.check_block(block)
         return held
 
     def check_block(self, block: int) -> None:
-        """Raise if the file of a row group is no longer as it was."""
         check_unchanged(self._stamps, self._files[self._groups[block].file])
 
     def reading(self, block: int, cluster: Cluster) -> BlockReading:
-        """Have a worker decode a row group."""
         return BlockReading(RowGroup.read, (self.row_group(block),))
 
     def block_rows(self, block: int) -> int:
-        """How many rows a row group has."""
         return self._groups[block].rows
 
     def block_place(self, block: int) -> str:
-        """Name file and row group."""
         return self.row_group(block).place
 
     def classes(self) -> NDArray[Any]:
-        """Read the target column alone, a row group at a time."""
-        return distinct(self._tasks().map(RowGroup.labels, self._row_groups()))
+        return distinct(self._in_order(RowGroup.labels, self._row_groups()))
 
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
-        """Have workers read the target column alone."""
         groups = ((group,) for group in self._row_groups())
         return distinct(
             in_batches(cluster, RowGroup.distinct_labels, None, groups, calls=cluster.blocks)
@@ -330,5 +320,4 @@ class ParquetOracle(SpreadOracle):
         return map(self.row_group, range(len(self._groups)))
 
     def fingerprint(self) -> str:
-        """Hash the names, sizes, row groups and columns of the files."""
         return fingerprint(self._files, self._groups, self.names, self._target)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ctypes
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache, lru_cache
 from threading import Lock
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.parallel.tasks import Serial, Tasks, Threaded
+from pacboost.parallel.tasks import Result, in_order
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import (
@@ -158,6 +158,8 @@ class Span(NamedTuple):
     first: int
     last: int
     shuffled: bool
+    ticket: int = 0
+    """The number of the first row among all that a refill draws."""
 
     def picked(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Return the numbers of the rows in the block, and their identities."""
@@ -205,18 +207,6 @@ class BlockOracle(AbstractOracle):
     def read(self, block: int) -> Held | None:
         """Read a block; None says that there is none, where their number is not known."""
 
-    def draw(self, n: int) -> Batch:
-        """Return the next rows, at most to the end of the block."""
-        batch = self._upcoming(n).read()
-        self._advance(batch.n_rows)  # not where a row cannot be read
-        return batch
-
-    def draw_unread(self, n: int) -> Drawn:
-        """Return the next rows unread: they hold on to their block until they are let go."""
-        drawn = self._upcoming(n)
-        self._advance(drawn.n_rows)
-        return drawn
-
     def _upcoming(self, n: int) -> Drawn:
         n = whole("n", n, 1)
         held = self._open()
@@ -237,11 +227,10 @@ class BlockOracle(AbstractOracle):
             self._leave()
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Read every block once, one at a time, and give the rows that are chosen."""
         self._forget()
         place = np.uint64(0)
         try:
-            for held in self._tasks().map(self._count, range(self._n_blocks or 0)):
+            for held in self._in_order(self._count, range(self._n_blocks or 0)):
                 if held is not None:
                     rows = np.arange(held.n_rows, dtype=np.uint64) | place
                     chosen = np.flatnonzero(choose(rows, held))
@@ -254,36 +243,31 @@ class BlockOracle(AbstractOracle):
             self._bytes_held = 0
 
     def read_ahead_on(self, threads: int) -> None:
-        """Read more blocks ahead if they take no more than a megabyte for every thread."""
         if self._n_blocks is not None and self.largest_block:
             more = min(threads - 1, threads * BYTES_PER_THREAD // self.largest_block)
             self.blocks_ahead = 1 + min(more, self._n_blocks - 1)
 
-    def _tasks(self) -> Tasks:
-        """How blocks are read one after the other: no more are held than when rows are drawn."""
+    def _in_order(self, task: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
+        """Read blocks one after the other: no more are held than when rows are drawn."""
         ahead = self.blocks_ahead
-        return Threaded(ahead, ahead + 1) if self.reads_ahead else Serial()
+        return in_order(task, blocks, ahead, ahead + 1) if self.reads_ahead else map(task, blocks)
 
     def position(self) -> dict[str, Any]:
-        """Return the pass, the block's turn in it, and how many of its rows have come."""
         return {**self._spot._asdict(), "row": self._row}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on from a position; what was read ahead is forgotten."""
         lap, turn, row = read_position(position, "lap", "turn", "row")
         self._forget()
         self._spot, self._row = Spot(lap, turn), row
         self._lap_has_rows = True
 
     def close(self) -> None:
-        """Forget the blocks held and end the threads that read."""
         self._forget()
         if self._reader is not None:
             self._reader.shutdown()
             self._reader = None
 
     def _block(self, spot: Spot) -> int:
-        """Return the number of the block whose turn it is."""
         if self._n_blocks is None:
             return spot.turn
         order = _shuffle(self._n_blocks, self._seed, BLOCKS, spot.lap)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, DataTypeError, FileError, ParameterError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
-from pacboost.parallel.tasks import Serial
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.oracles import arrow, csv, svmlight
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -150,12 +149,6 @@ def is_collection(data: object) -> bool:
     return type(data).__module__.startswith("dask.") and hasattr(data, "__dask_graph__")
 
 
-def is_dask_source(source: object) -> bool:
-    """Check whether this is a Dask collection, or a pair of which the first is one."""
-    pair = isinstance(source, tuple) and len(source) == 2
-    return is_collection(source[0] if isinstance(source, tuple) and pair else source)
-
-
 class Facts(NamedTuple):
     """What a look at a partition tells."""
 
@@ -244,7 +237,7 @@ class DaskOracle(SpreadOracle):
     def _survey(self, cluster: Cluster | None) -> list[Facts]:
         numbers = range(len(self._parts))
         if cluster is None:
-            return list(Serial().map(lambda k: self._computed(self._how.facts, k), numbers))
+            return [self._computed(self._how.facts, number) for number in numbers]
         given = ((k, *_futures(self._parts[k], cluster)) for k in numbers)
         facts = in_batches(cluster, self._how.facts, None, given, most=1, calls=cluster.blocks)
         return list(facts)
@@ -255,32 +248,26 @@ class DaskOracle(SpreadOracle):
         return function(number, *parts)
 
     def read(self, block: int) -> Held:
-        """Compute a partition."""
         held: Held = self._computed(
             partial(self._how.held_again, self._facts[block].rows), self._numbers[block]
         )
         return held
 
     def reading(self, block: int, cluster: Cluster) -> BlockReading:
-        """Have a worker compute a partition."""
         number = self._numbers[block]
         futures = _futures(self._parts[number], cluster)
         return BlockReading(self._how.held_again, (self._facts[block].rows, number, *futures))
 
     def block_rows(self, block: int) -> int:
-        """How many rows a partition has."""
         return self._facts[block].rows
 
     def block_place(self, block: int) -> str:
-        """Name the partition."""
         return f"partition {self._numbers[block]}"
 
     def classes(self) -> NDArray[Any]:
-        """Return the labels that were found when rows were counted."""
         return distinct(facts.labels for facts in self._facts)
 
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
-        """Return the same: nothing has to be read."""
         return self.classes()
 
     def fingerprint(self) -> str:
@@ -296,7 +283,6 @@ def _futures(parts: tuple[Any, ...], cluster: Cluster) -> tuple[Any, ...]:
 
 
 def _partitions(source: Any, target: str | None) -> list[tuple[Any, ...]]:
-    """Return the parts of every block: one of a data frame, two of a pair."""
     if not isinstance(source, tuple):
         if not hasattr(source, "columns"):
             raise DataTypeError(
@@ -362,7 +348,8 @@ def open_source(
     **options: Any,
 ) -> AbstractOracle:
     """Draw from a source, by the workers of a cluster where there is one."""
-    if not is_dask_source(source):
+    pair = isinstance(source, tuple) and len(source) == 2
+    if not is_collection(source[0] if pair else source):
         return on_cluster(as_oracle(source, target, seed, **options), client, timeout)
     found = _client(client)
     if found is None:

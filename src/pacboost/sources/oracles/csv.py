@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -71,16 +72,6 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
         yield Lines(file, here, stop, line)
 
 
-def rows_by_bytes(rows: int, blocks: Sequence[Lines]) -> int:
-    """Estimate how many rows all blocks hold, from how many the first one does.
-
-    >>> rows_by_bytes(10, [Lines(0, 0, 200, 1), Lines(0, 200, 500, 11)])
-    25
-    """
-    total = sum(block.stop - block.start for block in blocks)
-    return max(1, round(rows * total / (blocks[0].stop - blocks[0].start)))
-
-
 def last_end(chunk: bytes, inside: bool = False, *, quotes: bool = True) -> int:
     r"""Find the last line end that ends a row; -1 if there is none.
 
@@ -107,6 +98,53 @@ def read_lines(path: Path, lines: Lines) -> bytes:
     if len(block) != lines.stop - lines.start:
         raise FileError(f"{path}: was cut short while it was being read")
     return block
+
+
+class LineOracle(BlockOracle):
+    """The rows of text files, in blocks of whole lines."""
+
+    suffixes: tuple[str, ...]
+    growth: int
+    """So many times the bytes of its text a block may take."""
+    quotes = False
+
+    def __init__(self, source: Source, seed: int) -> None:
+        self._files = find_files(source, self.suffixes)
+        self._stamps = stamps_of(self._files)
+        self._blocks = [
+            lines
+            for file, path in enumerate(self._files)
+            for lines in cut(path, file, *self._beginning(path), quotes=self.quotes)
+        ]
+        if not self._blocks:
+            raise DataError(f"{self._files[0]}: there are no rows; at least one is needed")
+        super().__init__(seed, len(self._blocks))
+        largest = max(self._blocks, key=lambda lines: lines.stop - lines.start)
+        self.largest_block = self.growth * (largest.stop - largest.start)
+        self.largest_block_place = f"{self._files[largest.file]}, from line {largest.line} on"
+
+    def _beginning(self, path: Path) -> tuple[int, int]:
+        """Return the byte and the line where the rows of a file begin."""
+        return 0, 1
+
+    def _content(self, lines: Lines) -> bytes:
+        content = read_lines(self._files[lines.file], lines)
+        check_unchanged(self._stamps, self._files[lines.file])
+        return content
+
+    @abstractmethod
+    def _rows(self, lines: Lines) -> Iterator[tuple[int, list[Any]]]:
+        """Return the cells of every row of a block, with the number of its line."""
+
+    def _estimate(self, rows: int) -> None:
+        """Estimate how many rows there are, from how many the first block holds."""
+        sizes = [lines.stop - lines.start for lines in self._blocks]
+        self.estimated_rows = max(1, round(rows * sum(sizes) / sizes[0]))
+
+    def place(self, row: int) -> str:
+        lines = self._blocks[row >> 32]
+        numbers = [line for line, _ in self._rows(lines)]
+        return f"{self._files[lines.file]}, line {numbers[row & 0xFFFFFFFF]}"
 
 
 # The header of a CSV file, and where its rows begin.
@@ -142,12 +180,10 @@ def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
 # it is only written unusually.
 
 SUFFIXES = (".csv", ".tsv")
-GROWTH = 5
-"""So many times the bytes of its text a block may take: one digit and a comma become eight."""
 LONG = 8
 
 
-class CsvOracle(BlockOracle):
+class CsvOracle(LineOracle):
     """The rows of CSV files with a header; all columns but the target are numbers.
 
     Cells that hold one of the words ``missing`` are missing, by default empty cells, NA, N/A, #N/A,
@@ -157,6 +193,10 @@ class CsvOracle(BlockOracle):
     """
 
     names: tuple[str, ...]
+
+    suffixes = SUFFIXES
+    growth = 5  # one digit and a comma become eight bytes
+    quotes = True
 
     def __init__(
         self,
@@ -168,44 +208,33 @@ class CsvOracle(BlockOracle):
         missing: Collection[str] = MISSING,
         sep: str | None = None,
     ) -> None:
-        self._pa = need("pyarrow")
-        self._csv = need("pyarrow.csv")
-        self._target = target
-        self._files = find_files(source, SUFFIXES)
-        self._stamps = stamps_of(self._files)
-        self._sep = sep or separator(DataFile(self._files[0]))
+        self._pa, self._csv = need("pyarrow"), need("pyarrow.csv")
+        self._target, self._left_out, self._sep = target, drop, sep or ""
+        self._headers: list[list[str]] = []
+        super().__init__(source, seed)
         words = frozenset(word.strip().lower() for word in missing)
         self._spelling = Spelling(words, decimal_comma=self._sep == ";")
         self._nulls = sorted(text for word in words for text in _cases(word))
-        self._headers: list[list[str]] = []
-        self._blocks: list[Lines] = []
-        for file, path in enumerate(self._files):
-            header, start, line = header_of(path, self._sep)
-            names = features(header, target, drop, str(path))
-            if file == 0:
-                self.names = names
-            refuse_other(names, str(path), self.names, str(self._files[0]))
-            self._headers.append(header)
-            self._blocks += cut(path, file, start, line, quotes=True)
-        if not self._blocks:
-            raise DataError(f"{self._files[0]}: has a header but no rows; at least one is needed")
-        super().__init__(seed, len(self._blocks))
         self.n_columns = len(self.names)
-        largest = max(self._blocks, key=lambda block: block.stop - block.start)
-        self.largest_block = GROWTH * (largest.stop - largest.start)
-        place = f"{self._files[largest.file]}, from line {largest.line} on"
-        self.largest_block_place = place
         self._kind: type = str
         first = self.read(0)
         self._kind = label_kind(first.labels())
-        self.estimated_rows = rows_by_bytes(first.n_rows, self._blocks)
+        self._estimate(first.n_rows)
+
+    def _beginning(self, path: Path) -> tuple[int, int]:
+        """Read the header of a file."""
+        self._sep = self._sep or separator(DataFile(path))
+        header, start, line = header_of(path, self._sep)
+        names = features(header, self._target, self._left_out, str(path))
+        self.names = names if not self._headers else self.names
+        refuse_other(names, str(path), self.names, str(self._files[0]))
+        self._headers.append(header)
+        return start, line
 
     def read(self, block: int) -> Held:
-        """Parse a block of lines."""
         release_memory()
         lines = self._blocks[block]
-        content = read_lines(self._files[lines.file], lines)
-        check_unchanged(self._stamps, self._files[lines.file])
+        content = self._content(lines)
         try:
             return self._parse(lines, content)
         except ValueError:  # Arrow's complaints are such, too
@@ -274,9 +303,10 @@ class CsvOracle(BlockOracle):
                 f"{self._files[0]} are all of type {self._kind.__name__}. Write them all alike."
             ) from problem
 
-    def _rows(self, lines: Lines, content: bytes) -> Iterator[tuple[int, list[str]]]:
+    def _rows(self, lines: Lines, content: bytes | None = None) -> Iterator[tuple[int, list[str]]]:
         """Return the rows of a block as text, each with the number of its last line."""
         path = self._files[lines.file]
+        content = self._content(lines) if content is None else content
         try:
             text = content.decode()
         except UnicodeDecodeError as problem:
@@ -295,15 +325,7 @@ class CsvOracle(BlockOracle):
             raise FileError(f"{path}, line {line}: {problem}") from problem
 
     def fingerprint(self) -> str:
-        """Hash the names, sizes and columns of the files."""
         return fingerprint(self._files, self.names, self._target)
-
-    def place(self, row: int) -> str:
-        """Name file and line; to find the line, the block is read once more."""
-        lines = self._blocks[row >> 32]
-        path = self._files[lines.file]
-        rows = self._rows(lines, read_lines(path, lines))
-        return f"{path}, line {[line for line, _ in rows][row & 0xFFFFFFFF]}"
 
 
 def _cases(word: str) -> Iterator[str]:

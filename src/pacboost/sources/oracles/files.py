@@ -10,6 +10,7 @@ from glob import glob, has_magic
 from hashlib import file_digest, sha256
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 from typing import Any
 
 from pacboost.errors import FileError
@@ -44,7 +45,11 @@ def file_system(url: str) -> tuple[Any, str]:
         with storage_errors(url):
             system, path = fsspec.core.url_to_fs(url)
     except ImportError as problem:
-        lacking = [own for own in _libraries(url) if find_spec(own) is None]
+        known = need("fsspec.registry", "dask").known_implementations
+        classes = [known[scheme]["class"] for scheme in _schemes(url) if scheme in known]
+        lacking = [
+            own for own in (each.partition(".")[0] for each in classes) if not find_spec(own)
+        ]
         remedy = f"; here and on every worker: pip install {' '.join(lacking)}" if lacking else ""
         raise FileError(f"{url}: cannot be opened ({problem}){remedy}") from problem
     except (ValueError, OSError) as problem:
@@ -80,7 +85,6 @@ def _forget_connections(url: str) -> None:
 
 
 def _explained(problem: Exception, url: str) -> str:
-    """Return what is wrong, and what to do."""
     kind, said = type(problem).__name__, str(problem) or type(problem).__name__
     if isinstance(problem, FileNotFoundError):
         return "there is no such file or folder" + ("" if said in url else f" ({said})")
@@ -103,17 +107,6 @@ def _schemes(url: str) -> list[str]:
     ['zip', 's3']
     """
     return [link.partition("://")[0].lower() for link in url.split("::")]
-
-
-def _libraries(url: str) -> list[str]:
-    """Return the libraries that fsspec loads for an address.
-
-    >>> _libraries("zip://::s3://bucket/archive.zip"), _libraries("gs://bucket")
-    (['s3fs'], ['gcsfs'])
-    """
-    known = need("fsspec.registry", "dask").known_implementations
-    classes = [known[scheme]["class"] for scheme in _schemes(url) if scheme in known]
-    return [own.partition(".")[0] for own in classes if not own.startswith("fsspec.")]
 
 
 SCHEME = re.compile("[a-z][a-z0-9+.-]+", re.IGNORECASE)
@@ -146,13 +139,6 @@ def address_of(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class FileStatus:
-    """What a file system says of a file, as ``Path.stat`` would."""
-
-    st_size: int
-
-
-@dataclass(frozen=True)
 class RemoteFile:
     """A file at an address; it is used as a path is."""
 
@@ -163,12 +149,10 @@ class RemoteFile:
 
     @property
     def name(self) -> str:
-        """The last part of the address."""
         return self._path.name
 
     @property
     def suffix(self) -> str:
-        """How the name ends."""
         return self._path.suffix
 
     @property
@@ -180,9 +164,9 @@ class RemoteFile:
         """Return the file itself: an address is the same everywhere."""
         return self
 
-    def stat(self) -> FileStatus:
-        """Return the size as it was when the file was found."""
-        return FileStatus(self.size)
+    def stat(self) -> Any:
+        """Return the size as it was when the file was found, as ``Path.stat`` would."""
+        return SimpleNamespace(st_size=self.size)
 
     def open(self, mode: str = "rb") -> Any:
         """Open the file; refuse one that is no longer as it was."""
@@ -247,7 +231,6 @@ def _below(
 
 
 def _hidden(name: str, folder: str) -> bool:
-    """Check whether other programs wrote the file for themselves."""
     below = name.removeprefix(folder.rstrip("/"))
     return any(part.startswith((".", "_")) for part in Path(below).parts)
 
@@ -263,23 +246,18 @@ def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
     and those that begin with an underscore, which other programs write for themselves.
     """
     listed: list[str | File] = [source] if isinstance(source, str | Path) else list(source)
-    if any(map(is_remote, listed)):
-        return _on_remote(listed, suffixes)
-    found = {path.absolute(): path for one in listed for path in _expand(str(one), suffixes)}
-    if not found:
-        raise FileError("no file was named; name a file, a folder or a pattern such as 'data/*'")
-    files = [found[path] for path in sorted(found, key=lambda path: path.parts)]
-    _refuse_equal(files)
-    return files
-
-
-def _on_remote(listed: list[str | File], suffixes: tuple[str, ...]) -> list[RemoteFile]:
-    """Find files at addresses such as s3://bucket/folder."""
     local = [one for one in listed if not is_remote(one)]
-    if local:
+    files: list[Any]
+    if local and len(local) < len(listed):
         raise FileError(f"{local[0]} is a path and {listed[0]} an address; name one kind of them")
-    found = {file.url: file for one in listed for file in find_remote(str(one), suffixes)}
-    files = [found[url] for url in sorted(found)]
+    if listed and not local:
+        remote = {file.url: file for one in listed for file in find_remote(str(one), suffixes)}
+        files = [remote[url] for url in sorted(remote)]
+    else:
+        found = {path.absolute(): path for one in listed for path in _expand(str(one), suffixes)}
+        files = [found[path] for path in sorted(found, key=lambda path: path.parts)]
+    if not files:
+        raise FileError("no file was named; name a file, a folder or a pattern such as 'data/*'")
     _refuse_equal(files)
     return files
 

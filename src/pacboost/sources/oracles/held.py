@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.dataframe import FrameTable, is_frame, open_frame
-from pacboost.sources.levels import NO_LEVELS, is_missing
+from pacboost.sources.dataframe import is_frame, numbers_of, open_frame
+from pacboost.sources.levels import is_missing
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import FINITE, Table, Values, refuse_text
 
@@ -85,19 +85,14 @@ def distinct(pieces: Iterable[NDArray[Any]]) -> NDArray[Any]:
     known = np.empty(0)
     for piece in pieces:
         new = piece[~np.isin(piece, known)] if known.size else piece
-        if new.size:
-            known = _sorted(np.concatenate([known, new]) if known.size else new)
+        try:
+            known = np.unique(np.concatenate([known, new]) if known.size else new)
+        except TypeError as problem:
+            raise DataError(
+                f"the labels are of kinds that cannot be compared ({problem}). Make them all "
+                "numbers, or all text."
+            ) from problem
     return known
-
-
-def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
-    try:
-        return np.unique(labels)
-    except TypeError as problem:
-        raise DataError(
-            f"the labels are of kinds that cannot be compared ({problem}). Make them all numbers, "
-            "or all text."
-        ) from problem
 
 
 def first_missing(labels: NDArray[Any]) -> int | None:
@@ -207,7 +202,6 @@ class HeldArray(Held):
 
     @property
     def in_place(self) -> Values | None:
-        """The array itself, if it holds floats row by row."""
         plain = self._array.dtype in (np.float32, np.float64) and self._array.flags.c_contiguous
         return self._array if plain else None
 
@@ -224,7 +218,6 @@ class HeldArray(Held):
         return ArrayTable(values, self.names)
 
     def column(self, column: int) -> NDArray[Any]:
-        """View a column of numbers."""
         values = self._array[:, column]
         return values if values.dtype.kind != "O" else super().column(column)
 
@@ -252,7 +245,6 @@ class HeldSparse(Held):
         self.nbytes = sum(part.nbytes for part in parts)
 
     def table(self, rows: Rows) -> Table:
-        """Copy rows; only what is stored can be infinite."""
         picked = self.matrix[rows]
         bad = np.isinf(picked.data)
         if bad.any():
@@ -286,24 +278,15 @@ class HeldFrame(Held):
         self.nbytes = nbytes
 
     def column(self, column: int) -> NDArray[Any]:
-        """Convert a column."""
-        return _PickedFrame(self._frame, self.names).column(column)
+        return numbers_of(self._frame[:, column])
 
     def table(self, rows: Rows) -> Table:
-        """Convert the picked rows column by column."""
-        picked = _PickedFrame(self._frame[rows, :], self.names)
+        picked = self._frame[rows, :]
         values = np.empty((self.n_columns, rows.size), dtype=self._dtype)
         for j in range(self.n_columns):
-            values[j] = picked.column(j)
+            values[j] = numbers_of(picked[:, j])
         self._finite(values.T)
         return ArrayTable(values.T, self.names)
-
-
-class _PickedFrame(FrameTable):
-    """Rows of a frame whose kinds of columns are known to be good."""
-
-    def __init__(self, frame: nw.DataFrame[Any], names: tuple[str, ...] | None) -> None:
-        self._frame, self.names, self.levels = frame, names, NO_LEVELS
 
 
 def hold(X: Any, y: Any) -> Held:

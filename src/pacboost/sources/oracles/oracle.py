@@ -54,9 +54,7 @@ class Places(Protocol):
     """Who knows where rows lie: an oracle, or what stands for it on a worker of a cluster."""
 
     @property
-    def n_columns(self) -> int:
-        """How many columns there are."""
-        ...
+    def n_columns(self) -> int: ...
 
     def place(self, row: int) -> str:
         """Return in words where the row of this identity lies."""
@@ -165,16 +163,30 @@ class AbstractOracle(ABC):
     """How many bytes the largest block takes in memory; 0 where nothing is read in blocks."""
     largest_block_place: str = ""
 
-    @abstractmethod
     def draw(self, n: int) -> Batch:
         """Return the next rows: at most n, fewer at the end of a block or a pass.
 
         A batch never spans two passes. An empty one says that a stream has ended.
         """
+        batch = self._upcoming(n).read()
+        self._advance(batch.n_rows)  # not where a row cannot be read
+        return batch
 
     def draw_unread(self, n: int) -> Drawn:
-        """Do what ``draw`` does, and leave it to the caller when and where the rows are read."""
-        return self.draw(n)
+        """Do what ``draw`` does, and leave it to the caller when and where the rows are read.
+
+        Until they are let go, they hold on to their block.
+        """
+        drawn = self._upcoming(n)
+        self._advance(drawn.n_rows)
+        return drawn
+
+    @abstractmethod
+    def _upcoming(self, n: int) -> Drawn:
+        """Return the rows that ``draw`` gives next."""
+
+    def _advance(self, count: int) -> None:  # noqa: B027 - not all oracles have a place
+        """Go on by so many rows."""
 
     @abstractmethod
     def position(self) -> dict[str, Any]:

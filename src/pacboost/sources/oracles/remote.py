@@ -20,7 +20,7 @@ from pacboost.parallel.cluster import MOST_AT_ONCE, Cluster, in_batches
 from pacboost.parallel.remote_task import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
 from pacboost.sources.oracles.held import Held, Rows, distinct
-from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Places, SettlingChooser, Unread
+from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, SettlingChooser, Unread
 from pacboost.sources.table import Table
 
 SHARE_OF_MEMORY = 0.25
@@ -68,7 +68,6 @@ class SpreadOracle(BlockOracle):
         """Raise if the files of the source are no longer as they were."""
 
     def place(self, row: int) -> str:
-        """Name the block and the row."""
         return BlockPlace(self.n_columns, self.block_place(row >> 32)).place(row)
 
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
@@ -88,17 +87,7 @@ class Absent(Held):
         self.n_rows, self.n_columns = n_rows, n_columns
 
     def table(self, rows: Rows) -> Table:
-        """Refuse: the values are with the workers."""
         raise TypeError("rows of a cluster are read by workers")
-
-
-class RowsElsewhere(Unread):
-    """Rows that a worker will read: here only their number is known, not which they are."""
-
-    def __init__(self, oracle: Places, span: Span) -> None:
-        count, nothing = span.last - span.first, Absent(span.block_rows, oracle.n_columns)
-        unknown = np.zeros(count, dtype=np.uint64)
-        super().__init__(oracle, nothing, unknown.view(np.int64), unknown, span.lap)
 
 
 class RemoteOracle(BlockOracle):
@@ -133,25 +122,24 @@ class RemoteOracle(BlockOracle):
         return max(1, min(2 * self.cluster.threads, int(room)))
 
     def read(self, block: int) -> Held:
-        """Return a block without its values."""
         return Absent(self.source.block_rows(block), self.n_columns)
 
     def draw(self, n: int) -> Batch:
-        """Have a worker read the next rows, and fetch them."""
         if self._open() is None:
             raise TypeError("a source in blocks does not end")
         span = self.next_span(n)
-        batch = self.cluster.submit(_read_span, self.shared(self._spot), *self.told(span)).result()
+        given = self.shared(self._spot), *self.told(span)
+        batch = self.cluster.submit(_read_span, *given).result()
         self._advance(batch.n_rows)
         return batch
 
     def draw_unread(self, n: int) -> Drawn:
-        """Pass over the next rows; which they are is worked out where they lie."""
         if self._open() is None:
             raise TypeError("a source in blocks does not end")
         span = self.next_span(n)
         self._advance(span.last - span.first)
-        return RowsElsewhere(self, span)
+        unknown = np.zeros(span.last - span.first, dtype=np.uint64)  # which rows, workers know
+        return Unread(self, self.read(span.block), unknown.view(np.int64), unknown, span.lap)
 
     def next_span(self, n: int) -> Span:
         """Return the rows that come next: at most n, and at most to the end of the block."""
@@ -172,15 +160,11 @@ class RemoteOracle(BlockOracle):
             self._blocks[spot] = self.cluster.share(reading.function, *reading.given)
         return self._blocks[spot]
 
-    def block_at(self, spot: Spot) -> int:
-        """Return the number of the block whose turn it is then."""
-        return self._block(spot)
-
-    def spots(self) -> Iterator[tuple[Spot, int]]:
-        """Return the turns from here on, and how many rows of each have come."""
+    def spots(self) -> Iterator[tuple[Spot, int, int]]:
+        """Return the turns from here on, how many rows of each have come, and how many it has."""
         spot, row = self._spot, self._row
         while True:
-            yield spot, row
+            yield spot, row, self.source.block_rows(self._block(spot))
             spot, row = self._after(spot), 0
 
     def read_next_blocks(self) -> None:
@@ -190,7 +174,6 @@ class RemoteOracle(BlockOracle):
             self.shared(next(turns)[0]).future()
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Have workers read every block once, and fetch the rows that are chosen."""
         rest = range(self._n_blocks or 0)
         if isinstance(choose, SettlingChooser):
             job = self.cluster.submit(_select, choose, *self._read(0))
@@ -200,7 +183,7 @@ class RemoteOracle(BlockOracle):
             rest = rest[1:]
             if batch.n_rows:
                 yield batch
-        chooser = self.cluster.share(_same, choose)
+        chooser = self.cluster.share_value(choose)
         for batch, _ in in_batches(
             self.cluster, _select_again, chooser, map(self._read, rest),
             most=MOST_AT_ONCE if self.source.reads_in_tasks else 1, calls=self.cluster.blocks,
@@ -215,19 +198,15 @@ class RemoteOracle(BlockOracle):
         return place, block, reading.function, *reading.given
 
     def classes(self) -> NDArray[Any]:
-        """Have workers read the labels."""
         return self.source.classes_on(self.cluster)
 
     def fingerprint(self) -> str:
-        """The cluster has no part in what the source is."""
         return self.source.fingerprint()
 
     def place(self, row: int) -> str:
-        """Name the block and the row."""
         return self.source.place(row)
 
     def close(self) -> None:
-        """Let workers forget the blocks."""
         self._blocks.clear()
         super().close()
         self.source.close()
@@ -241,10 +220,6 @@ def _labels(read: Callable[..., Held], *given: Any) -> NDArray[Any]:
     return distinct([read(*given).labels()])
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
 def _select(
     choose: Chooser, place: BlockPlace, block: int, read: Callable[..., Held], *given: Any
 ) -> tuple[Batch, Any]:
@@ -256,5 +231,4 @@ def _select(
 
 
 def _select_again(choose: Chooser, *given: Any) -> tuple[Batch, None]:
-    """Do the same, where nothing is left to be settled."""
     return _select(choose, *given)[0], None

@@ -86,7 +86,6 @@ class TableOracle(BlockOracle):
         self.largest_block_place = self._where
 
     def read(self, block: int) -> HeldArrow:
-        """Read a range of row numbers."""
         columns = ", ".join(map(_quoted, [*self.names, self._target]))
         table = self._fetch_arrow(f"SELECT {columns} {self._from} {_range(block)}")
         labels = encoded(table.column(self._target))
@@ -102,11 +101,9 @@ class TableOracle(BlockOracle):
 
     @property
     def bytes_needed(self) -> int:
-        """Two blocks, and what the database keeps."""
         return super().bytes_needed + CACHE
 
     def classes(self) -> NDArray[Any]:
-        """Have the database find the distinct labels."""
         target = _quoted(self._target)
         found = self._fetch_arrow(f"SELECT DISTINCT {target} {self._from}").column(0)
         if found.null_count:
@@ -115,18 +112,15 @@ class TableOracle(BlockOracle):
         return distinct([plain_labels(found)])
 
     def fingerprint(self) -> str:
-        """Hash the names of the columns and how many rows there are."""
         known = (self._from, self.names, self._target, self.n_rows, self._n_blocks)
         return sha256(repr(known).encode()).hexdigest()
 
     def place(self, row: int) -> str:
-        """Name the table and the row by its number there."""
         here = f"{_range(row >> 32)} ORDER BY rowid LIMIT 1 OFFSET {row & 0xFFFFFFFF}"
         (number,) = self._fetch_one(f"SELECT rowid {self._from} {here}")
         return f"{self._where}, row {number}"
 
     def close(self) -> None:
-        """Let go of blocks and of the database."""
         super().close()
         self._connection.close()
 
@@ -150,22 +144,18 @@ class QueryOracle(StreamOracle):
             yield from _arrow_reader(cursor, self._query)
 
     def hold(self, batch: Any) -> HeldArrow:
-        """Take a chunk of the result as it is."""
         names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
         table = need("pyarrow").Table.from_batches([batch])
         return HeldArrow(table.select(names), encoded(table.column(self._target)))
 
     @property
     def bytes_needed(self) -> int:
-        """What the database keeps; how large a chunk is shows only when it comes."""
         return super().bytes_needed + CACHE
 
     def fingerprint(self) -> str:
-        """Hash the query and its columns."""
         return sha256(repr((self._query, self.names, self._target)).encode()).hexdigest()
 
     def close(self) -> None:
-        """Let go of blocks and of the database."""
         super().close()
         if isinstance(self._begun, Generator):
             self._begun.close()  # with a result still open, nobody else could open the file

@@ -62,7 +62,6 @@ class StreamOracle(BlockOracle):
         self.largest_block, self.largest_block_place = first.nbytes, f"batch 0 of {self.called}"
 
     def read(self, block: int) -> Held | None:
-        """Ask for the batch of this number, going back to the beginning if it has to be."""
         if self._last is not None and block == self._number - 1:
             return self._last
         self._last = None
@@ -148,11 +147,9 @@ class StreamOracle(BlockOracle):
         return held
 
     def fingerprint(self) -> str:
-        """Hash the columns: more of a stream is not known before it came."""
         return sha256(repr((self.n_columns, self.names, self._target)).encode()).hexdigest()
 
     def place(self, row: int) -> str:
-        """Name batch and row."""
         return f"batch {row >> 32} of {self.called}, row {row & 0xFFFFFFFF}"
 
 
@@ -195,25 +192,20 @@ class PushedOracle(AbstractOracle):
         self._waiting.append(Batch(table, labels, rows, 0))
         self._count += table.n_rows
 
-    def draw(self, n: int) -> Batch:
-        """Return the oldest batch whole, or nothing."""
+    def _upcoming(self, n: int) -> Batch:
         if self._waiting:
             return self._waiting.pop(0)
         nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)
         return Batch(nothing, np.empty(0), np.empty(0, dtype=np.uint64), 0)
 
     def position(self) -> dict[str, Any]:
-        """Return how many rows have come."""
         return {"count": self._count}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Refuse: what came is gone."""
         raise ParameterError("a stream that was brought batch by batch cannot be asked again")
 
     def fingerprint(self) -> str:
-        """Nothing is known of what will come."""
         return "pushed"
 
     def place(self, row: int) -> str:
-        """Count the rows that came."""
         return f"row {row} of all that came"

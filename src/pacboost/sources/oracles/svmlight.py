@@ -11,31 +11,24 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from pacboost.errors import DataError, FileError
-from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.csv import Lines, cut, read_lines, rows_by_bytes
-from pacboost.sources.oracles.files import (
-    Source,
-    check_unchanged,
-    find_files,
-    fingerprint,
-    stamps_of,
-)
+from pacboost.errors import FileError
+from pacboost.sources.oracles.csv import LineOracle, Lines
+from pacboost.sources.oracles.files import Source, fingerprint
 from pacboost.sources.oracles.held import HeldSparse
 from pacboost.sources.oracles.oracle import whole
 
 SUFFIXES = (".svm", ".svmlight", ".libsvm")
-GROWTH = 10
-"""So many times the bytes of its text a block may take while it is parsed."""
 
 
-class SvmlightOracle(BlockOracle):
+class SvmlightOracle(LineOracle):
     """The rows of svmlight files; labels are numbers.
 
     Features are numbered from 1, or from 0 if ``zero_based``. How many there are is said by
     ``n_features``, or found in a scan of all lines.
     """
 
+    suffixes = SUFFIXES
+    growth = 10
     sparse = True
 
     def __init__(
@@ -46,27 +39,13 @@ class SvmlightOracle(BlockOracle):
         n_features: int | None = None,
         zero_based: bool = False,
     ) -> None:
-        self._files = find_files(source, SUFFIXES)
-        self._stamps = stamps_of(self._files)
         self._first = 0 if zero_based else 1
-        self._blocks = [
-            lines
-            for file, path in enumerate(self._files)
-            for lines in cut(path, file, quotes=False)
-        ]
-        if not self._blocks:
-            raise DataError(f"{self._files[0]}: there are no rows; at least one is needed")
-        super().__init__(seed, len(self._blocks))
+        super().__init__(source, seed)
         counted = self._count_features() if n_features is None else n_features
         self.n_columns = whole("n_features", counted, 1)
-        largest = max(self._blocks, key=lambda lines: lines.stop - lines.start)
-        self.largest_block = GROWTH * (largest.stop - largest.start)
-        self.largest_block_place = f"{self._files[largest.file]}, from line {largest.line} on"
-        first = sum(1 for _ in self._rows(self._blocks[0]))
-        self.estimated_rows = rows_by_bytes(first, self._blocks)
+        self._estimate(sum(1 for _ in self._rows(self._blocks[0])))
 
     def read(self, block: int) -> HeldSparse:
-        """Parse a block of lines."""
         lines = self._blocks[block]
         labels: list[float] = []
         numbers: list[int] = []
@@ -86,9 +65,7 @@ class SvmlightOracle(BlockOracle):
 
     def _rows(self, lines: Lines) -> Iterator[tuple[int, list[bytes]]]:
         """Return the cells of each line that is not empty, with its number."""
-        content = read_lines(self._files[lines.file], lines)
-        check_unchanged(self._stamps, self._files[lines.file])
-        for line, text in enumerate(content.split(b"\n"), lines.line):
+        for line, text in enumerate(self._content(lines).split(b"\n"), lines.line):
             cells = text.partition(b"#")[0].split()
             if cells:
                 yield line, cells
@@ -107,14 +84,7 @@ class SvmlightOracle(BlockOracle):
         return largest + 1 - self._first
 
     def fingerprint(self) -> str:
-        """Hash the names and sizes of the files."""
         return fingerprint(self._files, self.n_columns, self._first)
-
-    def place(self, row: int) -> str:
-        """Name file and line; to find the line, the block is read once more."""
-        lines = self._blocks[row >> 32]
-        numbers = [line for line, _ in self._rows(lines)]
-        return f"{self._files[lines.file]}, line {numbers[row & 0xFFFFFFFF]}"
 
 
 def _read_features(

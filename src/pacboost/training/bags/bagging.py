@@ -20,9 +20,10 @@ from pacboost.hypotheses.forest import ForestTree
 from pacboost.kernels.cuda.forest import MOST_EXACT_WEIGHT, ForestOnGpu, SmallBag
 from pacboost.kernels.runtime.threads import using
 from pacboost.parallel.cluster import Cluster, in_batches, send
+from pacboost.parallel.tasks import in_order
 from pacboost.samples.sample import Sample
-from pacboost.training.bags.bags import Averages, Bag, Bags, OutOfBagVotes, Settling, in_order
-from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember, whole_weights
+from pacboost.training.bags.bags import Averages, Bag, Bags, OutOfBagVotes, Settling
+from pacboost.training.bags.forest import TreeMaker, TreeMember, whole_weights
 from pacboost.training.bags.members import Answers, BagMember, Maker
 
 # Trees of a forest, many at once on a GPU: the same trees as those of the CPU.
@@ -50,23 +51,14 @@ def too_heavy(sample: Sample, classes: int, drawn: int) -> bool:
 class GpuTreeMaker(TreeMaker):
     """Grows the trees of many bags at once."""
 
-    def __init__(
-        self,
-        sample: Sample,
-        targets: NDArray[Any],
-        classes: int,
-        limits: TreeLimits,
-        *,
-        drawn: int | None = None,
-        hard: bool = False,
-    ) -> None:
-        """Bring codes and targets to the GPU."""
-        super().__init__(sample, targets, classes, limits, drawn=drawn, hard=hard)
-        if too_heavy(sample, classes, self._drawn):
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        if too_heavy(self.sample, self.classes, self._drawn):
             raise ParameterError(
-                f"device is 'cuda', but trees of {classes} classes whose weights add up to more "
-                f"than {MOST_EXACT_WEIGHT:,} in a bag are grown on the CPU only (weights without a "
-                "common measure are multiples of 1/65536 of the largest one). Set device='cpu'"
+                f"device is 'cuda', but trees of {self.classes} classes whose weights add up to "
+                f"more than {MOST_EXACT_WEIGHT:,} in a bag are grown on the CPU only (weights "
+                "without a common measure are multiples of 1/65536 of the largest one). Set "
+                "device='cpu'"
             )
         self._gpu = ForestOnGpu(
             self._columns, self._lines, self._parcels, self._weights, self._bins.middle, self._plan
@@ -142,7 +134,6 @@ class MemberTask:
     """Whether the member answers for the rows outside its bag."""
 
     def __call__(self, number: int) -> Evaluated:
-        """Make the member of this number."""
         bag = self.bags.bag(number)
         return self.evaluated(self.maker.make(bag), bag)
 
@@ -161,7 +152,6 @@ class MemberElsewhere:
     task: MemberTask
 
     def __call__(self, number: int) -> tuple[Any, NDArray[np.intp], Answers]:
-        """Make the member of this number, and pack it."""
         with using(1):
             member, rows, answers = self.task(number)
         return self.task.maker.packed(member), rows, answers
@@ -219,12 +209,10 @@ class Bagging:
     def _made_on_gpu(
         self, maker: GpuTreeMaker, task: MemberTask, numbers: range, threads: int
     ) -> Generator[Evaluated]:
-        """Have members made by a GPU, and ask them on the CPU."""
         with closing(maker.make_all(self.bags, numbers, threads)) as grown:
             yield from in_order(lambda pair: task.evaluated(*pair), grown, threads)
 
     def _made_on(self, cluster: Cluster, task: MemberTask, numbers: range) -> Generator[Evaluated]:
-        """Have members made by the workers of a cluster."""
         work = send(cluster, MemberElsewhere(task), "the rows and the learner")
         made = in_batches(cluster, _call, work, ((k,) for k in numbers))
         with closing(made) as results:

@@ -1,4 +1,4 @@
-"""Random bags of rows, and a way to work on several of them at once with results in order.
+"""Random bags of rows, and what their members say of the rows outside.
 
 A bag holds rows drawn from the training rows, with replacement (Breiman 1996) or without (pasting:
 Breiman 1999), and perhaps some of the features only (Ho 1998; Louppe and Geurts 2012). What is in a
@@ -10,12 +10,10 @@ mistakes certify nothing.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Event, Lock
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +21,6 @@ from numpy.typing import NDArray
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.ledgers.validation import OutOfBag
 from pacboost.numerics.same_bits import mean
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +34,10 @@ class Bag:
 
     @property
     def inside(self) -> NDArray[np.intp]:
-        """The rows in the bag."""
         return np.flatnonzero(self.counts)
 
     @property
     def outside(self) -> NDArray[np.intp]:
-        """The rows that are not in the bag."""
         return np.flatnonzero(self.counts == 0)
 
 
@@ -92,51 +85,6 @@ class Bags:
         if self.replacement:
             return float((1 - 1 / self.rows) ** self.drawn)
         return 1 - self.drawn / self.rows
-
-
-def in_order(
-    function: Callable[[Item], Result],
-    items: Iterable[Item],
-    threads: int,
-    unwanted: Event | None = None,
-) -> Generator[Result]:
-    """Apply a function to items on several threads, and give the results in order.
-
-    Only a few items ahead are begun, so that results do not pile up. Results that the caller no
-    longer wants are dropped, and ``unwanted`` is set, so that a function which takes long can look
-    at it and end early: a thread cannot be ended from outside, and all are waited for.
-
-    >>> list(in_order(abs, [-2, 3, -4], threads=2))
-    [2, 3, 4]
-    """
-    if threads <= 1:
-        yield from map(function, items)
-        return
-    with ThreadPoolExecutor(threads, thread_name_prefix="pacboost") as pool:
-        begun: deque[Future[Result]] = deque()
-        try:
-            for item in items:
-                begun.append(pool.submit(function, item))
-                if len(begun) > 2 * threads:
-                    yield _awaited(begun.popleft())
-            while begun:
-                yield _awaited(begun.popleft())
-        finally:
-            if unwanted is not None:
-                unwanted.set()
-            for future in begun:
-                future.cancel()
-
-
-def _awaited(future: Future[Result]) -> Result:
-    """Wait for a result, a little at a time, so that Ctrl-C can interrupt.
-
-    Once polars is imported, the system restarts interrupted waits, and Ctrl-C would not end a wait
-    that has no time limit.
-    """
-    while not wait([future], timeout=0.1).done:
-        pass
-    return future.result()
 
 
 # The answers of members for the rows outside their bags, and what follows from them.

@@ -54,7 +54,6 @@ class ForestBags(Bags):
         object.__setattr__(self, "_held", (order, ends))
 
     def bag(self, number: int) -> Bag:
-        """Draw the bag of this number."""
         order, ends = self._held  # type: ignore[attr-defined]
         generator = np.random.default_rng((self.seed, number))
         if not self.replacement:
@@ -155,7 +154,6 @@ class TreeMember(BagMember):
     features: NDArray[np.intp] | None = None
 
     def answers(self, sample: Sample) -> Answers:
-        """Return the class, the shares of classes, or the number that each row's leaf holds."""
         return self.said(np.ascontiguousarray(self.bins.encode(sample.table).T))
 
     def said(self, lines: NDArray[np.uint8]) -> Answers:
@@ -234,7 +232,6 @@ class TreeMaker(Maker):
         return np.rint(shares / self._unit).astype(np.int64), weights
 
     def make(self, bag: Bag) -> TreeMember:
-        """Grow a tree."""
         size = int(np.count_nonzero(bag.counts))
         nodes = np.empty(2 * size, np.uint64)
         many = self.classes > 2
@@ -252,17 +249,14 @@ class TreeMaker(Maker):
         return TreeMember(tree, self._bins, self.classes, self.middle, self.scale, self._hard)
 
     def out_of_bag(self, member: BagMember, rows: NDArray[np.intp]) -> Answers:
-        """Ask on codes, which are there already."""
         assert isinstance(member, TreeMember)
         return member.said(self._lines[rows])
 
     def packed(self, member: BagMember) -> ForestTree:
-        """Send the tree alone: bins are the same for all."""
         assert isinstance(member, TreeMember)
         return member.inner
 
     def unpacked(self, packed: ForestTree) -> TreeMember:
-        """Make a member of a tree that was grown elsewhere."""
         return self.member(packed)
 
     def __getstate__(self) -> dict[str, Any]:

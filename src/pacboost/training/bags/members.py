@@ -62,7 +62,6 @@ class BoxMember(BagMember):
     names: NDArray[np.int64] | None = None
 
     def answers(self, sample: Sample) -> Answers:
-        """Ask it on raw rows."""
         given: Answers = np.asarray(self.inner.predict(self._seen(sample).rows))
         return given if self.names is None else self.names[given]
 
@@ -75,7 +74,6 @@ class ConstantMember(BagMember):
     features: NDArray[np.intp] | None = None
 
     def answers(self, sample: Sample) -> Answers:
-        """Say it of every row."""
         return np.full(sample.n_rows, self.inner)
 
 
@@ -88,7 +86,6 @@ class RuleMember(BagMember):
     features: NDArray[np.intp] | None = None
 
     def answers(self, sample: Sample) -> Answers:
-        """Name the class that the cell of a row speaks for."""
         values = self.inner.values
         if self.classes == 0:
             said: Answers = values[:, 0]
@@ -162,7 +159,6 @@ class RowsMaker(Maker):
         _ = sample.rows
 
     def make(self, bag: Bag) -> BagMember:
-        """Make a sample of the bag, with bins of its own."""
         inside, whole = bag.inside, self.sample
         table = ArrayTable(_taken(whole.rows, bag))
         counts = bag.counts[inside]
@@ -196,7 +192,6 @@ class CodesMaker(Maker):
         vars(self).update(state, _of_thread=local())
 
     def make(self, bag: Bag) -> BagMember:
-        """Weigh rows by how often they are in the bag."""
         own = self._of_thread
         if not hasattr(own, "search"):  # it holds arrays to work in, which threads cannot share
             own.search = self._learner.on(self.sample)
@@ -204,7 +199,6 @@ class CodesMaker(Maker):
         return RuleMember(rule, self.classes)
 
     def out_of_bag(self, member: BagMember, rows: NDArray[np.intp]) -> Answers:
-        """Ask on codes, which are there already."""
         return member.answers(self.sample)[rows]
 
 
@@ -216,7 +210,6 @@ def for_bags(learner: Learner) -> Learner:
 
 
 def _taken(rows: NDArray[Any], bag: Bag) -> NDArray[Any]:
-    """Return the rows and features of a bag."""
     taken = rows[bag.inside]
     return taken if bag.features is None else taken[:, bag.features]
 

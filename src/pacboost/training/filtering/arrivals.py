@@ -1,4 +1,4 @@
-"""Recognise rows of a stream that come again, by their content.
+"""Recognise rows that come again, by their content; and copies in a source of known rows.
 
 A stream has no row numbers that could be trusted: a second call of ``partial_fit`` with the same
 rows, or a generator that starts over, gives them new positions. So each row is hashed. Equal rows
@@ -12,14 +12,28 @@ rows have come again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.errors import NotCertified
+from pacboost.samples.content_sample import (
+    CHOSEN,
+    ContentKeys,
+    ContentSample,
+    EqualRowsOfSource,
+    joined,
+)
+from pacboost.samples.equal_rows import Examples
 from pacboost.samples.row_hashes import Hashes, among, mixed
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.held import BadCell, Held
+from pacboost.sources.oracles.oracle import AbstractOracle, SettlingChooser
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import of_kind
+from pacboost.training.filtering.candidates import MOST_AT_ONCE, numbers, of_kind
 
 Flags = NDArray[np.bool_]
 
@@ -213,3 +227,84 @@ def _later_copies(hashes: Hashes) -> NDArray[np.intp]:
     order = np.argsort(hashes, kind="stable")
     equal = hashes[order[1:]] == hashes[order[:-1]]
     return np.asarray(order[1:][equal], dtype=np.intp)
+
+
+# Equal rows of a source: samples that are chosen by content tell whether they are copies.
+
+
+@dataclass(frozen=True, eq=False)
+class ReadFirst(SettlingChooser):
+    """Chooses the rows that are read in a pass of their own: by their coins, and by content."""
+
+    key: np.uint64
+    share: float
+    content: ContentKeys | None
+    """What coins go by, where it is not the place of a row."""
+    samples: Sequence[ContentSample]
+
+    def __call__(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
+        if self.content is not None:
+            try:
+                ids = self.content.ids(held.table(np.arange(held.n_rows)), ids)
+            except BadCell:  # reading all rows names it
+                return np.ones(held.n_rows, dtype=np.bool_)
+        chosen = np.asarray(numbers(ids, self.key) < self.share)
+        for sample in self.samples:
+            chosen |= sample.choose(held)
+        return chosen
+
+    def settle(self, first: SettlingChooser) -> None:
+        """Choose from all blocks by what was settled on the first one."""
+        if isinstance(first, ReadFirst):
+            for own, settled in zip(self.samples, first.samples, strict=True):
+                own.go_by(settled)
+
+
+def filled(oracle: AbstractOracle, samples: list[ContentSample]) -> list[ContentSample]:
+    """Fill samples with rows of a source."""
+    for batch in oracle.select(ReadFirst(np.uint64(0), 0.0, None, samples)):
+        for sample in samples:
+            sample.keep(batch.table)
+    return samples
+
+
+def judged(
+    oracle: AbstractOracle, sample: ContentSample, copies: str, about: tuple[int, int]
+) -> EqualRowsOfSource:
+    """Return what equal rows of a source are, by a sample of it.
+
+    Columns that look fine there are judged by all rows of their values.
+    """
+    verdict = sample.judge(copies)
+    if verdict.distinct and not verdict.judged:
+        by = [ContentSample(*about, by=columns) for columns in verdict.fine]
+        verdict = verdict.by_values(filled(oracle, by))
+    return verdict
+
+
+def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, EqualRowsOfSource]:
+    """Leave one row of every example of an array, where equal rows are copies.
+
+    A few rows are judged as any table in memory, many by samples of them.
+    """
+    every = np.arange(oracle.n_rows)
+    if oracle.n_rows <= CHOSEN:
+        batch = oracle.take(every)
+        try:
+            examples = Examples.of(joined([batch.table]), copies, batch.labels)
+        except NotCertified as refusal:
+            return oracle, EqualRowsOfSource(True, problems=(str(refusal), ""))
+        drawn = examples.drawn is not None
+        verdict = EqualRowsOfSource(examples.repeated, examples.copied, drawn=drawn)
+        return oracle.only(examples.once(every)) if examples.copied else oracle, verdict
+    (sample,) = filled(oracle, [ContentSample(oracle.n_rows)])
+    verdict = judged(oracle, sample, copies, (oracle.n_rows, 1))
+    if not verdict.distinct:
+        return oracle, verdict
+    some = np.random.default_rng(0).choice(oracle.n_rows, CHOSEN, replace=False)
+    content = ContentKeys.of(np.uint64(0), verdict.fine, [oracle.take(np.sort(some)).table])
+    parts = (oracle.take(every[a : a + MOST_AT_ONCE]) for a in range(0, every.size, MOST_AT_ONCE))
+    ids = np.concatenate([content.ids(batch.table, batch.rows) for batch in parts])
+    number = np.unique(ids, return_inverse=True)[1].astype(np.intp)
+    once = Examples(every.size, number, True).once(every)
+    return oracle.only(once), replace(verdict, drawn=bool(content.popular))

@@ -9,27 +9,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import NotCertified
 from pacboost.kernels import hashing, same_bits
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.learners.learner import Learner
 from pacboost.numerics.same_bits import mean
 from pacboost.samples.bins import Bins
 from pacboost.samples.content_sample import (
-    CHOSEN,
-    ContentKeys,
-    ContentSample,
     EqualRowsOfSource,
-    joined,
     rows_chosen,
 )
-from pacboost.samples.equal_rows import Examples
 from pacboost.samples.gathering import Gathering
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
@@ -146,45 +140,6 @@ class Candidates(ABC):
         self, state: dict[str, NDArray[Any]], encoder: RowEncoder
     ) -> None:
         """Go on from what ``state`` gave."""
-
-
-def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, EqualRowsOfSource]:
-    """Leave one row of every example of an array, where equal rows are copies.
-
-    A few rows are judged as any table in memory, many by samples of them.
-    """
-    every = np.arange(oracle.n_rows)
-    if oracle.n_rows <= CHOSEN:
-        batch = oracle.take(every)
-        try:
-            examples = Examples.of(joined([batch.table]), copies, batch.labels)
-        except NotCertified as refusal:
-            return oracle, EqualRowsOfSource(True, problems=(str(refusal), ""))
-        drawn = examples.drawn is not None
-        verdict = EqualRowsOfSource(examples.repeated, examples.copied, drawn=drawn)
-        return oracle.only(examples.once(every)) if examples.copied else oracle, verdict
-    (sample,) = _sampled(oracle, [ContentSample(oracle.n_rows)])
-    verdict = sample.judge(copies)
-    if verdict.distinct and not verdict.judged:
-        by = [ContentSample(oracle.n_rows, by=columns) for columns in verdict.fine]
-        verdict = verdict.by_values(_sampled(oracle, by))
-    if not verdict.distinct:
-        return oracle, verdict
-    some = np.random.default_rng(0).choice(oracle.n_rows, CHOSEN, replace=False)
-    content = ContentKeys.of(np.uint64(0), verdict.fine, [oracle.take(np.sort(some)).table])
-    parts = (oracle.take(every[a : a + MOST_AT_ONCE]) for a in range(0, every.size, MOST_AT_ONCE))
-    ids = np.concatenate([content.ids(batch.table, batch.rows) for batch in parts])
-    number = np.unique(ids, return_inverse=True)[1].astype(np.intp)
-    once = Examples(every.size, number, True).once(every)
-    return oracle.only(once), replace(verdict, drawn=bool(content.popular))
-
-
-def _sampled(oracle: ArrayOracle, samples: list[ContentSample]) -> list[ContentSample]:
-    """Fill samples with rows of an array."""
-    for sample in samples:
-        for batch in oracle.select(lambda _, held, sample=sample: sample.choose(held)):  # type: ignore[misc]
-            sample.keep(batch.table)
-    return samples
 
 
 # Chance that is keyed: the same for the same seed, purpose and row, whenever the row comes.
@@ -334,7 +289,6 @@ class ArrayRows(Candidates):
         return self._array.take(usable).table
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
-        """Read the rows that were set apart."""
         rows = np.flatnonzero(self.kinds == APART)
         return encoder.read(self._array.take(rows)) if rows.size else None
 
@@ -360,7 +314,6 @@ class ArrayRows(Candidates):
             yield Offer(batch, batch.rows, kinds, batch.rows, bounds, tells=False)
 
     def seen(self, rows: NDArray[np.uint64], chances: Floats) -> None:
-        """Note the weights, each rounded up to its kind."""
         own = rows.astype(np.int64)
         if self.kinds[own[:1]].tolist() == [KEPT_BACK]:
             self._learn_how_easy(chances)
@@ -384,11 +337,9 @@ class ArrayRows(Candidates):
                 self._unseen[k] = 1.0
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return what a checkpoint needs."""
         return super().state() | {"kinds": self.kinds.copy(), "unseen": self._unseen.copy()}
 
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
-        """Go on from a checkpoint."""
         super().restore(state, encoder)
         kinds = of_kind(state, "kinds", np.uint8, self.kinds.size)
         unseen = of_kind(state, "unseen", np.float64, self._unseen.size)

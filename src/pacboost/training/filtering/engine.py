@@ -21,7 +21,6 @@ from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger, Refill, Round
 from pacboost.numerics.same_bits import exp, mean, total
 from pacboost.parallel.cores import usable_cores
-from pacboost.parallel.tasks import tasks_on
 from pacboost.samples.sample import Sample
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.candidates import Candidates, key_of, numbers
@@ -30,7 +29,6 @@ from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote import RemoteRefilling
 from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows
-from pacboost.training.run import resume
 from pacboost.training.run.loop import NO_EDGE, Run
 from pacboost.training.run.rounds import FinishedRound
 
@@ -73,8 +71,8 @@ class Filtering:
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
         self._carried: MarginRows | None = None
-        self.tasks = tasks_on(min(threads(), usable_cores(), MOST_LOOKING))
-        """How candidates are looked at; the model does not depend on it."""
+        self.threads = min(threads(), usable_cores(), MOST_LOOKING)
+        """So many look at candidates; the model does not depend on it."""
         self.before_refill: Callable[[], object] = bool
         """Called when all that was drawn is used up: the moment to write a checkpoint."""
         self.over: Callable[[], bool] = bool
@@ -133,14 +131,12 @@ class Filtering:
         return None if kept is None else self._thinned(kept, wanted)
 
     def _refilling(self, key: np.uint64, scale: float, delta: float) -> Refilling:
-        """Start to look at candidates."""
         candidates, given = self.candidates, (self.encoder, self.vote_so_far, key, scale, delta)
         if isinstance(candidates, BlockRows) and isinstance(candidates.oracle, RemoteOracle):
             return RemoteRefilling(candidates, candidates.oracle, *given)
-        return Refilling(candidates, *given, self.tasks)
+        return Refilling(candidates, *given, self.threads)
 
     def _wanted(self, delta: float) -> int:
-        """How many rows the sample is to have."""
         return self.plan.rows_of(len(self.refills))
 
     def _scale(self, wanted: int) -> float:
@@ -168,7 +164,6 @@ class Filtering:
         return LEAST_ROWS
 
     def _enough(self, refilling: Refilling, *, full: bool, starved: bool) -> bool:
-        """Whether to stop drawing."""
         return full or starved
 
     def _good_enough(self, refilling: Refilling) -> bool:
@@ -221,7 +216,7 @@ class Filtering:
         seed = int(key_of(self.plan.seed, 4, len(self.refills)) >> np.uint64(33))
         run = Run(sample, self._learner, booster, seed=seed)
         self.vote_so_far.cells = run.cells
-        resume.continue_on_other_rows(run, kept.margins, self.vote_so_far.votes, kept.path)
+        run.continue_on_other_rows(kept.margins, self.vote_so_far.votes, kept.path)
         return run
 
     def rounds_on(self, kept: MarginRows) -> Iterator[Event]:
@@ -292,7 +287,6 @@ class Filtering:
         return weights, stay
 
     def _take(self, done: FinishedRound, vote: float) -> None:
-        """Take a finished round over."""
         self.vote_so_far.add(done.hypothesis, vote, done.entry.memory)
         vote = done.entry.vote if self.vote_so_far.cells else vote
         self.rounds.append(dataclasses.replace(done.entry, number=len(self.vote_so_far), vote=vote))

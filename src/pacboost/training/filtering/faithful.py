@@ -96,7 +96,6 @@ class Faithful(Filtering):
         self.stopped = self.stopped or self._without_edge(edges)
 
     def _without_edge(self, edges: list[float]) -> str:
-        """Return what was measured, and what was promised."""
         promise = "" if self.plan.edge is None else f"; promised was an edge of {self.plan.edge:g}"
         if not edges:
             return f"no edge was found: the learner knew no rule better than guessing{promise}"

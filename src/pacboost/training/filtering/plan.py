@@ -119,12 +119,10 @@ class MeanTest:
 
     @property
     def lower(self) -> float:
-        """The lower end."""
         return kt_lower(self.total, self.count, self.delta) if self.count else 0.0
 
     @property
     def upper(self) -> float:
-        """The upper end."""
         return kt_upper(self.total, self.count, self.delta) if self.count else 1.0
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pacboost.kernels import hashing
 from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.same_bits import total
-from pacboost.parallel.tasks import Serial, Tasks
+from pacboost.parallel.tasks import in_order
 from pacboost.samples.content_sample import joined
 from pacboost.samples.gathering import Gathering
 from pacboost.samples.row_hashes import Hashes
@@ -147,7 +147,6 @@ class Tally:
 
     @property
     def count(self) -> int:
-        """How many rows there were."""
         return self.weight.count
 
     def error_upper(self, factor: float) -> float:
@@ -157,7 +156,6 @@ class Tally:
 
     @property
     def loss(self) -> float:
-        """The mean log loss."""
         return self._loss / self.count if self.count else 0.0
 
 
@@ -172,12 +170,10 @@ class Refilling:
         key: np.uint64,
         scale: float,
         delta: float,
-        tasks: Tasks | None = None,
+        threads: int = 1,
     ) -> None:
         self._candidates, self._encoder, self._vote_so_far = candidates, encoder, vote_so_far
-        self._tasks = Serial() if tasks is None else tasks
-        if not vote_so_far.by_codes:
-            self._tasks = Serial()  # black boxes may not be safe to call from several threads
+        self._threads = threads if vote_so_far.by_codes else 1  # black boxes may not be safe
         self._key, self._scale = key, scale
         self._delta = delta
         self._tallies = [Tally(delta) for _ in (FRESH, NEW, AGAIN)]
@@ -235,7 +231,7 @@ class Refilling:
             )
         )
         found: list[Looked] = []
-        for looked in self._tasks.map(look, pieces):
+        for looked in in_order(look, pieces, self._threads):
             found.append(looked)
             if looked.last:
                 self._take_note(found)
@@ -343,7 +339,6 @@ class Refilling:
 
 
 def _one_table(tables: list[Table]) -> Table:
-    """Put rows that were read one below the other."""
     if len(tables) == 1:
         return tables[0]
     rows = joined(tables)

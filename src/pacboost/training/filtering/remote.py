@@ -35,13 +35,6 @@ from pacboost.training.filtering.stream import BlockRows
 Floats = NDArray[np.float64]
 
 
-class Ticketed(NamedTuple):
-    """Rows of a block, and the number of the first among all rows that a refill draws."""
-
-    span: Span
-    ticket: int
-
-
 @dataclass(frozen=True, eq=False)
 class RemoteLook:
     """The task of a refill: how rows are looked at, and which of them are left out."""
@@ -54,16 +47,14 @@ class RemoteLook:
     measures: bool
     """Whether weights and mistakes of all rows are wanted: where no rows are set apart to test."""
 
-    def __call__(self, held: Held, place: BlockPlace, ticketed: Ticketed) -> FoundRows:
-        """Look at some rows of a block."""
-        span, ticket = ticketed
+    def __call__(self, held: Held, place: BlockPlace, span: Span) -> FoundRows:
         unread = span.of(held, place)
         ids = unread.rows
         if self.content is not None:
             ids = self.content.ids(unread.read().table, ids)
         left = ~(numbers(ids, self.apart_key) < self.apart_share)
         kinds = kinds_of(np.full(unread.n_rows, span.lap == 0))
-        tickets = np.arange(ticket, ticket + unread.n_rows, dtype=np.uint64)
+        tickets = np.arange(span.ticket, span.ticket + unread.n_rows, dtype=np.uint64)
         offer = Offer(unread, unread.rows, kinds, tickets, tells=self.measures)
         look = replace(self.look, encoder=replace(self.look.encoder, oracle=place))
         started = time.thread_time()
@@ -115,7 +106,6 @@ class FoundRows:
 
     @property
     def nbytes(self) -> int:
-        """How many bytes of arrays are sent."""
         arrays: list[NDArray[Any]] = [self.codes, self.classes, self.places, self.margins]
         arrays += [self.chances, *self.learned]
         arrays += [] if self.path is None else [self.path]
@@ -137,15 +127,10 @@ class FoundRows:
 
 
 def look_at(
-    held: Held, look: RemoteLook, place: BlockPlace, some: tuple[Ticketed, ...]
+    held: Held, look: RemoteLook, place: BlockPlace, spans: tuple[Span, ...]
 ) -> list[FoundRows]:
     """Look at rows of a block that a worker has."""
-    return [look(held, place, ticketed) for ticketed in some]
-
-
-def as_it_is(look: RemoteLook) -> RemoteLook:
-    """Return the task of a refill: a worker that has it passes it on to others."""
-    return look
+    return [look(held, place, span) for span in spans]
 
 
 # Fill a sample on a cluster: workers look at rows ahead, the client uses them in their order.
@@ -164,7 +149,7 @@ class Visit(NamedTuple):
     """A task on its way, and the rows it looks at."""
 
     job: Job[list[FoundRows]]
-    spans: tuple[Ticketed, ...]
+    spans: tuple[Span, ...]
 
 
 class RemoteRefilling(Refilling):
@@ -176,11 +161,11 @@ class RemoteRefilling(Refilling):
         self._expected = 0
         self._again_drawn = 0
         self._open: deque[Visit] = deque()
-        self._found: deque[tuple[Ticketed, FoundRows]] = deque()
+        self._found: deque[tuple[Span, FoundRows]] = deque()
         self._looks: dict[bool, Shared[RemoteLook]] = {}
         self._upcoming = self._spans_ahead()
         self._next = next(self._upcoming)
-        self._threads = self._cluster.threads
+        self._at_work = self._cluster.threads
 
     def expect(self, draws: float) -> None:
         """Look no further ahead than about so many draws, as long as they are enough.
@@ -191,7 +176,6 @@ class RemoteRefilling(Refilling):
         self._expected = max(1, groups) * self._rows.at_once
 
     def groups(self) -> Iterator[None]:
-        """Look at one group of candidates after the other."""
         try:
             for group in self._candidates.offer(self._key, self._scale):
                 for offer in group:
@@ -217,14 +201,14 @@ class RemoteRefilling(Refilling):
 
     def _use(self, offer: Offer) -> None:
         while not self._found:
-            if not self._open:
-                self._expect_more()
+            while not self._open and self._next[1].ticket >= self._expected:
+                self._expected += self._rows.at_once  # those that were expected are not enough
             self._look_ahead()
             visit = self._open.popleft()
             self._found.extend(zip(visit.spans, visit.job.result(), strict=True))
             self._count_block(visit)
-        (span, ticket), found = self._found.popleft()
-        if (ticket, span.last - span.first) != (int(offer.tickets[0]), offer.ids.size):
+        span, found = self._found.popleft()
+        if (span.ticket, span.last - span.first) != (int(offer.tickets[0]), offer.ids.size):
             raise RuntimeError("rows were looked at in another order than they are drawn")
         kept = found.accepted(self._encoder, span.block, self._scale)
         self._note(found.draws, kept, found.noted, found.tables, found.learned)
@@ -235,7 +219,7 @@ class RemoteRefilling(Refilling):
 
     def _count_block(self, visit: Visit) -> None:
         """Note which worker has read a block, once for all tasks that look at it."""
-        span = visit.spans[0].span
+        span = visit.spans[0]
         if (span.lap, span.block) != self._oracle.last_counted:
             self._oracle.last_counted = span.lap, span.block
             self._cluster.blocks[visit.job.makers[0]] += 1
@@ -253,14 +237,9 @@ class RemoteRefilling(Refilling):
         The first rows that are kept say how all are hashed: nothing is started before they are.
         """
         started = self._candidates.learned.started
-        most = 2 * self._threads if started else 1
+        most = 2 * self._at_work if started else 1
         while len(self._open) < most and self._next[1].ticket < self._expected:
             self._open.append(self._visit(self._rows_per_task() if started else 1))
-
-    def _expect_more(self) -> None:
-        """Go on for a group of rows, where those that were expected are not enough."""
-        while self._next[1].ticket >= self._expected:
-            self._expected += self._rows.at_once
 
     def _visit(self, enough: float) -> Visit:
         """Start a task that looks at rows of one block, and ends with the span that is enough.
@@ -270,14 +249,14 @@ class RemoteRefilling(Refilling):
         spot, first = self._next
         spans = [first]
         self._next = next(self._upcoming)
-        left = first.span.block_rows - first.span.first
+        left = first.block_rows - first.first
         enough = left if left <= 1.5 * enough else enough
         while self._next[0] == spot and self._next[1].ticket < self._expected:
             if self._next[1].ticket - first.ticket >= enough:
                 break
             spans.append(self._next[1])
             self._next = next(self._upcoming)
-        place, _ = self._oracle.told(first.span)
+        place, _ = self._oracle.told(first)
         given = self._oracle.shared(spot), self._shared_look(), place, tuple(spans)
         return Visit(self._cluster.submit(look_at, *given), tuple(spans))
 
@@ -285,19 +264,18 @@ class RemoteRefilling(Refilling):
         """Return the task of this refill as workers have it: it is sent once."""
         started = self._candidates.learned.started
         if started not in self._looks:
-            self._looks[started] = self._cluster.share(as_it_is, self._remote_look())
+            self._looks[started] = self._cluster.share_value(self._remote_look())
         return self._looks[started]
 
-    def _spans_ahead(self) -> Generator[tuple[Spot, Ticketed], None, None]:
+    def _spans_ahead(self) -> Generator[tuple[Spot, Span], None, None]:
         """Return the rows of every offer to come, as ``Stream.offer`` will draw them."""
         waiting, at_once = self._rows.rows_ahead, self._rows.at_once
         ticket, missing = waiting, at_once - waiting % at_once
-        for spot, row in self._oracle.spots():
-            rows = self._oracle.source.block_rows(self._oracle.block_at(spot))
+        for spot, row, rows in self._oracle.spots():
             first = row
             while first < rows:
                 last = min(first + missing, rows)
-                yield spot, Ticketed(self._oracle.span(spot, rows, first, last), ticket)
+                yield spot, self._oracle.span(spot, rows, first, last)._replace(ticket=ticket)
                 ticket, missing = ticket + last - first, missing - (last - first) or at_once
                 first = last
 
@@ -306,7 +284,7 @@ class RemoteRefilling(Refilling):
         seconds = self._oracle.row_seconds
         if not seconds:
             return 1.0
-        fair = self._expected / (TASKS_PER_THREAD * self._threads)
+        fair = self._expected / (TASKS_PER_THREAD * self._at_work)
         return min(max(fair, LEAST_SECONDS / seconds), MOST_SECONDS / seconds)
 
     def _remote_look(self) -> RemoteLook:

@@ -23,7 +23,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell
 from pacboost.sources.oracles.oracle import Drawn, Places, Unread
 from pacboost.sources.table import Table
-from pacboost.training.run.resume import followed
+from pacboost.training.run.loop import followed
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +39,6 @@ class EncodedRows:
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
         return self.rows.size
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Self:
@@ -117,7 +116,6 @@ class MarginRows(EncodedRows):
 
     @property
     def losses(self) -> Floats:
-        """The log loss of every row."""
         if self.margins.shape[1] == 1:
             return np.asarray(softplus(-2 * self.margins[:, 0]))
         scores = self.margins * self.signs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -12,17 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.content_sample import ContentKeys, ContentSample
-from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.oracles.oracle import (
     REPLACED,
     STREAM,
     AbstractOracle,
     Batch,
     Drawn,
-    SettlingChooser,
 )
 from pacboost.sources.table import Table
-from pacboost.training.filtering.arrivals import ROUNDED, Arrivals
+from pacboost.training.filtering.arrivals import ROUNDED, Arrivals, ReadFirst, judged
 from pacboost.training.filtering.candidates import (
     AGAIN,
     Candidates,
@@ -75,7 +73,6 @@ class Stream(Candidates):
 
     @property
     def problem(self) -> str:
-        """Why nothing can be certified, if that is so."""
         if self._arrivals is not None and self._arrivals.rounded.come_again:
             return ROUNDED
         return super().problem
@@ -99,7 +96,6 @@ class Stream(Candidates):
         return tables
 
     def _ids(self, batch: Drawn) -> NDArray[np.uint64]:
-        """Return what identifies each row."""
         if self.content is None:
             return batch.rows
         return self.content.ids(batch.read().table, batch.rows)
@@ -111,7 +107,6 @@ class Stream(Candidates):
         return np.asarray(numbers(ids, self._key) < self._share)
 
     def _first_time(self, batch: Drawn, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return which rows come for the first time."""
         if batch.lap > 0 or self.oracle.order is REPLACED:
             return np.zeros(ids.size, dtype=np.bool_)
         if self._arrivals is None:
@@ -124,7 +119,6 @@ class Stream(Candidates):
         return {"ahead": self._taken} if self._waiting else super().position()
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on from a position; what is read ahead at the start is always the same."""
         if "ahead" not in position:
             self._waiting.clear()
             super().seek(position)
@@ -188,7 +182,6 @@ class Stream(Candidates):
         return self.held[0] if self._held_ids.size else None
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return the rows set apart, and what is remembered of a stream."""
         arrays = super().state()
         if self.held:
             arrays |= EncodedRows.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
@@ -197,7 +190,6 @@ class Stream(Candidates):
         return arrays
 
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
-        """Go on from what ``state`` gave."""
         super().restore(state, encoder)
         if "apart_rows" in state and encoder.bins is not None:
             classes = encoder.classes.size
@@ -207,7 +199,6 @@ class Stream(Candidates):
             self._arrivals.restore(state)
 
     def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
-        """Draw so many rows at a time, whatever the sizes of the oracle's own batches."""
         self._tickets = 0
         while not self.ended:
             first = self._drawn(self.at_once)
@@ -267,35 +258,6 @@ def rows_for_tests(rows: int, epsilon: float | None) -> int:
     return min(most, int(SHARE_TESTING * rows))
 
 
-@dataclass(frozen=True, eq=False)
-class ReadFirst(SettlingChooser):
-    """Chooses the rows that are read in a pass of their own: by their coins, and by content."""
-
-    key: np.uint64
-    share: float
-    content: ContentKeys | None
-    """What coins go by, where it is not the place of a row."""
-    samples: Sequence[ContentSample]
-
-    def __call__(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
-        """Return which rows of a block are read."""
-        if self.content is not None:
-            try:
-                ids = self.content.ids(held.table(np.arange(held.n_rows)), ids)
-            except BadCell:  # reading all rows names it
-                return np.ones(held.n_rows, dtype=np.bool_)
-        chosen = np.asarray(numbers(ids, self.key) < self.share)
-        for sample in self.samples:
-            chosen |= sample.choose(held)
-        return chosen
-
-    def settle(self, first: SettlingChooser) -> None:
-        """Choose from all blocks by what was settled on the first one."""
-        if isinstance(first, ReadFirst):
-            for own, settled in zip(self.samples, first.samples, strict=True):
-                own.go_by(settled)
-
-
 class BlockRows(Stream):
     """The rows of a source in blocks, less those that certify and those that test.
 
@@ -332,13 +294,7 @@ class BlockRows(Stream):
             return
         sample = ContentSample(*self._about)
         self._roles = self._read([sample])
-        verdict = sample.judge(self._copies)
-        if verdict.distinct and not verdict.judged:
-            samples = [ContentSample(*self._about, by=columns) for columns in verdict.fine]
-            for batch in self.oracle.select(ReadFirst(self._key, 0.0, None, samples)):
-                for sample in samples:
-                    sample.keep(batch.table)
-            verdict = verdict.by_values(samples)
+        verdict = judged(self.oracle, sample, self._copies, self._about)
         if verdict.distinct:
             tables = [batch.table for role in self._roles for batch in role if batch.n_rows]
             self.content = ContentKeys.of(key_of(self.seed, 8), verdict.fine, tables)
@@ -389,11 +345,9 @@ class BlockRows(Stream):
         return self._key, self._share, self.content
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
-        """Leave out what certifies or tests, on every pass."""
         return ~self._kept_back(self._ids(offer.batch))
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
-        """Return the rows that certify."""
         return self._certifying
 
     def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:

@@ -94,7 +94,6 @@ class EarlyStopping:
 
     @property
     def metric(self) -> str:
-        """The name of the metric."""
         return self._metric.name
 
     def see(self, hypothesis: Hypothesis, vote: float) -> float:

@@ -14,8 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.booster import Booster, RevisingBooster
+from pacboost.boosters.bounded_weights import FilteringBooster
+from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis, Names
+from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.cuda.device import to_host
 from pacboost.learners.learner import Capacity, Learner
@@ -155,7 +158,98 @@ class Run:
             self._validate(other, self.done[:number], finished, vote)
         self.watch.others[name] = other
 
-    def replay(
+    def resume(
+        self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], ledger: Ledger
+    ) -> None:
+        """Continue after the rounds of an earlier run on the same sample, by the same methods."""
+        entries, booster, learner = ledger.rounds, self.booster.name, self.learner.name
+        if not entries:
+            return
+        if (booster, learner) != (ledger.booster, ledger.learner):
+            raise ParameterError(
+                f"the earlier rounds are of {ledger.booster} with {ledger.learner}, these would be "
+                f"of {booster} with {learner}; one record cannot hold both. Start afresh with "
+                "warm_start=False"
+            )
+        self._follow(hypotheses, votes, entries)
+        self._refuse_other_rows(ledger)
+        self.plain_votes = self.plain_votes and ledger.plain_votes
+        self._replay(hypotheses, votes, entries)
+        self.stopped = self.rounds.finished(entries[-1]) or self.booster.stop(self.state) or ""
+
+    def keep_first_rounds(self, earlier: Run, number: int) -> None:
+        """Continue after the first rounds of a run on some of these rows, in the same bins.
+
+        For regression, whose rounds bound nothing: the record of these rounds stays that of the
+        rows they were trained on. Values are whole multiples of a unit; if the rows that are new
+        change it, no round is kept.
+        """
+        units = {each.booster.unit(each.state) for each in (self, earlier)}
+        done, bins = earlier.done[:number], self.sample.bins
+        if len(units) > 1 or not done:
+            return
+        assert bins is not None
+        rules = [
+            replace(rule, bins=bins) if isinstance(rule, TreeRule) else rule
+            for rule in (finished.hypothesis for finished in done)
+        ]
+        entries = [replace(finished.entry, validation=None) for finished in done]
+        votes = [1.0] * len(done)
+        self._follow(rules, votes, entries)
+        self.rounds.potential.resume(entries, self.state, self.rounds.first_weights)
+        self._replay(rules, votes, entries)
+
+    def continue_on_other_rows(
+        self, margins: Floats, votes: Sequence[float], path: Floats | None = None
+    ) -> None:
+        """Continue from a vote that was trained on other rows, given the margins of these."""
+        self.rounds.continue_on_other_rows()
+        if not isinstance(self.booster, FilteringBooster):
+            raise ParameterError(
+                f"{self.booster.name} cannot continue on other rows: its weights do not follow "
+                "from the margins; take a booster that can filter, such as logit"
+            )
+        if len(votes):
+            self.state = self.booster.continue_on_other_rows(self.state, margins, votes, path)
+
+    def _follow(
+        self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], entries: Sequence[Round]
+    ) -> None:
+        """Turn a fresh state into the one that earlier rounds led to, and let scores follow."""
+        booster, sample, scores = self.booster, self.sample, self.rounds.scores
+        margins = scores.recomputed(hypotheses, votes)
+        memories = [entry.memory for entry in entries]
+        if isinstance(booster, FilteringBooster) and booster.by_path:
+            path = followed(booster, sample, hypotheses, memories, cells=self.cells)
+            self.state = booster.continue_on_other_rows(self.state, margins, votes, path)
+            return
+        if isinstance(booster, RevisingBooster):
+            for rule, memory in zip(hypotheses, memories, strict=True):
+                agree = np.sign(rule.values).astype(np.int8)[rule.cells(sample)] * sample.signs
+                self.state = booster.recall(self.state, agree, memory)
+        self.state = booster.resume(self.state, margins, votes, memories[-1])
+        scores.look(booster, self.state, None)
+
+    def _refuse_other_rows(self, ledger: Ledger) -> None:
+        """Raise unless the mean potential = ∏ Z_t on these rows, up to the rounding of weights.
+
+        The bound rests on this equation alone, so it decides whether the old rounds still count.
+        Votes may be so large that rounding would excuse anything. So the number of rows and the
+        training error, which is exact, have to be the recorded ones too.
+        """
+        rounds, sample, entries = self.rounds, self.sample, ledger.rounds
+        agrees = rounds.potential.resume(entries, self.state, rounds.first_weights)
+        same_error = sample.targets is not None or (
+            rounds.training_error(self.state) == entries[-1].training_error
+        )
+        if not (agrees and same_error and ledger.rows == sample.n_rows):
+            raise ParameterError(
+                "the earlier rounds were not trained on these rows, labels and weights, so their "
+                "record does not hold here. Go on with the same data (and an integer random_state "
+                "if rows are held back), or start afresh with warm_start=False"
+            )
+
+    def _replay(
         self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], entries: Sequence[Round]
     ) -> None:
         """Take over the rounds of an earlier run, and measure the validation rows in each."""
@@ -236,3 +330,20 @@ class Run:
     def weights(self) -> Wholes:
         """How much every row weighs for the next rule, in whole units, (rows,)."""
         return self.booster.request(self.state).rows()
+
+
+def followed(
+    booster: FilteringBooster[Any],
+    sample: Sample,
+    rules: Sequence[Hypothesis],
+    memories: Sequence[Sequence[float]],
+    *,
+    cells: bool,
+) -> Floats:
+    """Follow the path of every row once more; ``cells``: the values of rules include the vote."""
+    path = booster.start(sample.signs.shape)
+    for rule, memory in zip(rules, memories, strict=True):
+        answers = rule.values[rule.cells(sample)]
+        agree = answers * sample.signs / (booster.rate if cells else 1.0)
+        path = booster.follow(path, agree, memory)
+    return path

@@ -85,16 +85,13 @@ class MeasuredPotential(Potential):
         """Measure the mean over all rows."""
 
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
-        """Return the mean after the round as a multiple of the mean before it."""
         before, self.now = self.now, self.mean(state, rounds)
         return max(self.now / before if before > 0 else 1.0, LEAST_NORMALISER)
 
     def on_other_rows(self) -> Potential:
-        """Stop measuring."""
         return Unmeasured(self._booster, self._sample, self._first_total)
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
-        """Compare the mean with the product of the recorded factors."""
         self.now = self.mean(state, len(entries))
         return abs(math.log(self.now / self.start) - log_product(entries)) <= ROUNDING
 
@@ -103,11 +100,9 @@ class Unmeasured(Potential):
     """No potential at all: a product over rounds on changing rows would bound nothing."""
 
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
-        """Record a factor of 1."""
         return 1.0
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
-        """Refuse: there is no record to agree with."""
         return False
 
 
@@ -122,11 +117,9 @@ class Exponential(Potential):
     convex = True
 
     def of_cells(self, sums: Sums, values: CellValues) -> float:
-        """Return Σ D_t exp(-y·value)."""
         return exact_sums.exponential_normaliser(sums, values)
 
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
-        """Return what the sums say."""
         return by_sums
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
@@ -155,7 +148,6 @@ class Projected(Exponential):
         return normaliser
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
-        """Check that the mean weight is what it always is."""
         for entry in entries:
             self.now *= entry.normaliser
         mean = exact_sums.exact_total(self._booster.request(state)) / self._first_total
@@ -166,7 +158,6 @@ class MeanWeight(MeasuredPotential):
     """The weight of a row, in units of its weight before the first round."""
 
     def mean(self, state: Any, rounds: int) -> float:
-        """Divide the sum of all weights by the first one."""
         return exact_sums.exact_total(self._booster.request(state)) / self._first_total
 
 
@@ -178,7 +169,6 @@ class MarginCost(MeasuredPotential):
     unit: ClassVar[float] = 1.0
 
     def mean(self, state: Any, rounds: int) -> float:
-        """Measure the mean cost of pairs of row and output."""
         mean = metrics.mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
         return max(mean, exact_sums.LEAST_COST)
 
@@ -210,7 +200,6 @@ class Softmax(MeasuredPotential):
         return self.start
 
     def mean(self, state: Any, rounds: int) -> float:
-        """Return the mean cost of the rows as they were last looked at."""
         return self._rows.mean_cost()
 
 
@@ -228,7 +217,6 @@ class Loss(MeasuredPotential):
         self.start = self.now = self._mean_loss(np.zeros((sample.n_rows, 1)))
 
     def mean(self, state: Any, rounds: int) -> float:
-        """Measure the mean loss."""
         return self._mean_loss(state.margins)
 
     def _mean_loss(self, scores: Floats) -> float:
@@ -247,7 +235,6 @@ class Loss(MeasuredPotential):
         return metrics.DEVIANCES[name](targets, scores[:, 0], base)
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
-        """Compare the mean loss with the recorded one."""
         self.now = self.mean(state, len(entries))
         recorded = entries[-1].training_error
         return abs(self.now - recorded) <= ROUNDING * recorded
@@ -257,11 +244,9 @@ class BoosterCost(MeasuredPotential):
     """A potential that the booster defines by ``costs``; the run checks that it is a bound."""
 
     def first_weights(self, first: Request) -> Wholes:
-        """Return the base weights, whatever weights the booster starts with."""
         return exact_sums.base_weights(self._sample)
 
     def mean(self, state: Any, rounds: int) -> float:
-        """Ask the booster for the costs of all margins, and check them."""
         costs = self._booster.costs_now(state, state.margins, rounds)
         return exact_sums.mean_of_costs(costs, state.margins, self._sample.base)
 

@@ -107,7 +107,6 @@ class QuickRounds:
         return finished
 
     def _drawn(self, first: int, wanted: int) -> quick.DrawnRows:
-        """Draw the rows and the features of some rounds."""
         shown = self.run.rounds.shown
         size = 0 if shown.all_rows else self.trees.work.rows.size
         others = 0 if shown.all_rows else shown.rows - size
@@ -117,7 +116,6 @@ class QuickRounds:
         return quick.DrawnRows(keys, chosen, aside)
 
     def _room(self, wanted: int) -> tuple[quick.Records, quick.RoundSums]:
-        """Reserve what kernels write to."""
         leaves, team, state = self.trees.leaves, self.trees.team, self.run.state
         spans = span_count(self.run.sample.n_rows)
         records = quick.Records(

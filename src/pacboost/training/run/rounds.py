@@ -229,7 +229,6 @@ class RuleRounds(Rounds):
     cells = False
 
     def find(self, state: Any, number: int) -> MeasuredAnswers | None:
-        """Ask the learner for a rule that is better than guessing."""
         weights, sample = self.booster.request(state).weights[:, 0], self.sample
         answers = sample.signs[:, 0] if sample.labels is None else sample.labels
         for attempt in range(self._attempts):
@@ -255,11 +254,9 @@ class RuleRounds(Rounds):
         return MeasuredAnswers(rule, *exact_sums.masses(weights, agree), agree)
 
     def measured_again(self, state: Any, rule: MeasuredRule) -> MeasuredAnswers:
-        """Measure a rule that stands alone under the weights of a fresh state."""
         return self._measure(rule.hypothesis, self.booster.request(state).weights[:, 0])
 
     def step(self, state: Any, rule: MeasuredAnswers, number: int) -> Step:
-        """Let the booster give the rule its vote."""
         state = self.booster.step(state, rule.agree[:, None], rule.measured)
         vote = self.booster.last_vote(state)
         self.scores.add(rule.hypothesis, vote)
@@ -272,7 +269,6 @@ class RuleRounds(Rounds):
         return rule.measured.wrong == 0 and not self._on_other_rows
 
     def finished(self, entry: Round) -> str:
-        """Stop after a rule without mistakes."""
         return NO_MISTAKES if entry.error == 0 else ""
 
 
@@ -282,7 +278,6 @@ class CellRounds(Rounds):
     cells = True
 
     def find(self, state: Any, number: int) -> MeasuredCells | None:
-        """Ask the learner for cells whose values have an edge."""
         request = self.booster.request(state)
         prior = self.booster.prior and number == 1
         for attempt in range(-1 if prior else 0, self._attempts):
@@ -309,7 +304,6 @@ class CellRounds(Rounds):
         return self.search.partition(request, seed, self.shown.chosen(seed))
 
     def step(self, state: Any, rule: MeasuredCells, number: int) -> Step:
-        """Let the booster add the values of the cells to the scores."""
         by_sums = self.potential.of_cells(rule.sums, rule.values)
         if self.shown.all_rows and self.search.on_gpu:
             self.search.expect(self.booster.request(state), self.shown.seed_of(number + 1, 0))

@@ -205,11 +205,9 @@ class NamedClasses(Margins):
 
     @property
     def paired_classes(self) -> int:
-        """1: the margins are those of rows."""
         return 1
 
     def recomputed(self, hypotheses: Sequence[Hypothesis], votes: Sequence[float]) -> Floats:
-        """Take over a vote, and give the votes of right rules minus those of wrong ones."""
         self.class_scores[:] = self._scores(hypotheses, votes)
         margins = np.zeros((self._sample.n_rows, 1))
         for rule, vote in zip(hypotheses, votes, strict=True):
@@ -217,11 +215,9 @@ class NamedClasses(Margins):
         return margins
 
     def add(self, rule: Hypothesis, vote: float) -> None:
-        """Add a rule's vote to the scores of the classes that it names."""
         self.class_scores += vote * rule.values[rule.cells(self._sample)]
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
-        """Return the share of the sample, under D_1, whose class does not have the best score."""
         return super().error(self.class_scores * self._sample.signs, first_weights)
 
 
@@ -240,7 +236,6 @@ class SoftmaxRows(Margins):
         self._signs = sample.signs
 
     def look(self, booster: Booster[Any], state: State, moved: Rows | None) -> None:
-        """Update the rows that moved in a round (None: all)."""
         sums = getattr(state, "raised_sums", None)
         self.update(state.margins, booster.request(state), moved, sums)
 
@@ -272,7 +267,6 @@ class SoftmaxRows(Margins):
         return max(mean / math.log(2), LEAST_COST)
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
-        """Return the share of the sample, under D_1, on which the vote is wrong or tied."""
         if first_weights.size == 1:
             return int(self._wrong.sum()) / self._wrong.size
         return int(first_weights[self._wrong].sum()) / int(first_weights.sum())

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pacboost.bounds import holdout
+from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.theory import finite
 from pacboost.theory.finite import (
     agnostic,
     agnostic_deviation,
     agnostic_hoeffding,
-    certificate,
+    best_of,
     consistent,
-    examples_for_agnostic,
     examples_for_consistent,
-    examples_for_deviation,
-    lecture_consistent,
     occam,
 )
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -30,10 +29,8 @@ LOG_1000 = math.log(1000)
 
 
 def test_vectors() -> None:
-    assert lecture_consistent(0.1, 0.05, LOG_1000) == pytest.approx(99.03, abs=5e-3)
     exact = (LOG_1000 + math.log(2 / 0.05)) / (2 * 0.1**2)
     assert exact == pytest.approx(529.8, abs=0.05)
-    assert examples_for_deviation(0.1, 0.05, LOG_1000) == 530
     assert agnostic(100, 1000, 0.05, LOG_1000) == pytest.approx(0.141605, abs=5e-7)
     assert agnostic_hoeffding(100, 1000, 0.05, LOG_1000) == pytest.approx(0.170369, abs=5e-7)
     assert agnostic(0, 1000, 0.05, LOG_1000) == pytest.approx(0.0098546, abs=5e-8)
@@ -70,13 +67,9 @@ def test_order_and_shape(n: int, share: float, delta: float, log_size: float) ->
 
 def test_examples_are_the_other_direction() -> None:
     n = examples_for_consistent(0.1, 0.05, LOG_1000)
-    assert n == 94 <= lecture_consistent(0.1, 0.05, LOG_1000)
+    assert n == 94
     assert consistent(n, 0.05, LOG_1000) <= 0.1 < consistent(n - 1, 0.05, LOG_1000)
     assert agnostic_deviation(530, 0.05, LOG_1000) <= 0.1 < agnostic_deviation(529, 0.05, LOG_1000)
-    n = examples_for_agnostic(0.2, 0.05, LOG_1000, rate=0.1)
-    assert agnostic(math.ceil(n / 10), n, 0.05, LOG_1000) <= 0.2
-    assert agnostic(math.ceil((n - 1) / 10), n - 1, 0.05, LOG_1000) > 0.2
-    assert examples_for_agnostic(0.1, 0.05, LOG_1000) == 94
     assert examples_for_consistent(0.99, 0.99, 0.0) == 1
 
 
@@ -141,13 +134,6 @@ def test_coverage_of_a_prior() -> None:
     check_rejected("twin: occam, prior chosen after looking", violations, runs, 0.05)
 
 
-def test_certificate_can_be_computed_again() -> None:
-    made = certificate(3, 500, 0.05, 12.5)
-    assert made.bound == "finite.occam"
-    assert finite.occam(**made.inputs) == made.value
-    assert made.valid_after_looking
-
-
 @pytest.mark.parametrize("log_size", [-1.0, math.inf, math.nan, True])
 def test_refuses_sizes(log_size: float) -> None:
     with pytest.raises(ParameterError, match="log_size"):
@@ -161,9 +147,56 @@ def test_refuses_other_input() -> None:
         consistent(10, 1.0, 1.0)
     with pytest.raises(ParameterError, match="n is 0"):
         agnostic_deviation(0, 0.05, 1.0)
-    with pytest.raises(ParameterError, match="k is 11"):
-        agnostic(11, 10, 0.05, 1.0)
     with pytest.raises(ParameterError, match="epsilon"):
         examples_for_consistent(1.0, 0.05, 1.0)
-    with pytest.raises(NotCertified, match="no number"):
-        examples_for_agnostic(0.1, 0.05, 1.0, rate=0.2)
+
+
+# The smallest of several bounds, paid for.
+
+RISK, SAMPLES, ROWS = 0.3, 20, 60
+
+
+def refuse(delta: float) -> Certificate:
+    raise NotCertified(f"not at {delta}")
+
+
+def smallest_of_many(share: bool, runs: int) -> int:
+    """How often the smallest of twenty independent hold-out bounds is below the risk."""
+    generator = np.random.default_rng(1)
+    mistakes = generator.binomial(ROWS, RISK, size=(runs, SAMPLES))
+    violations = 0
+    certificate, limit = cache(holdout.certificate), cache(holdout.clopper_pearson)
+    for row in mistakes.tolist():
+        if share:
+            makers = [lambda d, k=k: certificate(k, ROWS, d) for k in row]
+            value = best_of(makers, 0.05).value
+        else:
+            value = min(limit(k, ROWS, 0.05) for k in row)
+        violations += value < RISK
+    return violations
+
+
+def test_coverage() -> None:
+    check_coverage("best of twenty, shared", smallest_of_many(True, 1500), 1500, 0.05)
+
+
+def test_without_sharing_it_is_rejected() -> None:
+    check_rejected("best of twenty, each at delta", smallest_of_many(False, 1500), 1500, 0.05)
+
+
+def test_refusals_are_passed_over_but_paid_for() -> None:
+    best = best_of([refuse, lambda d: holdout.certificate(3, 100, d)], 0.05)
+    assert best.value == holdout.clopper_pearson(3, 100, 0.025)
+    assert best.delta == 0.05
+
+
+def test_all_refusing_says_why() -> None:
+    with pytest.raises(NotCertified, match=r"every bound refuses: not at 0.025; not at 0.025"):
+        best_of([refuse, refuse], 0.05)
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ParameterError, match="at least one"):
+        best_of([], 0.05)
+    with pytest.raises(ParameterError, match="delta"):
+        best_of([refuse], 0.0)

@@ -14,16 +14,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom, hypergeom
 
 from pacboost.bounds.holdout import clopper_pearson
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import ParameterError
+from pacboost.numerics.growth import vc_of_stumps
 from pacboost.theory import vc
 from pacboost.theory.vc import (
     certificate,
-    dimension_of_boxes,
-    dimension_of_halfspaces,
-    dimension_of_intervals,
-    dimension_of_stumps,
-    examples_for,
-    examples_for_realizable,
     growth_of_dimension,
     growth_of_stump_votes,
     growth_of_stumps,
@@ -140,24 +135,6 @@ def test_more_examples_help(rate: float) -> None:
         assert values == sorted(values, reverse=True)
 
 
-def test_examples_are_the_other_direction() -> None:
-    growth = growth_of_dimension(3)
-    for bound in (relative_deviation, pessimistic, hypergeometric):
-        n = examples_for(bound, 0.3, 0.05, growth, rate=0.1)
-        assert bound(math.ceil(n / 10), n, 0.05, growth) <= 0.3
-        assert bound(math.ceil((n - 1) / 10), n - 1, 0.05, growth) > 0.3
-    n = examples_for_realizable(0.1, 0.05, growth)
-    assert realizable(n, 0.05, growth) <= 0.1 < realizable(n - 1, 0.05, growth)
-
-
-def test_known_dimensions() -> None:
-    assert dimension_of_intervals() == 2
-    assert dimension_of_intervals(3) == 6
-    assert dimension_of_boxes(4) == 8
-    assert dimension_of_halfspaces(3) == 4
-    assert dimension_of_halfspaces(3, through_origin=True) == 3
-
-
 def test_open_and_closed_halfspaces_through_the_origin_have_one_dimension_more() -> None:
     """0 and the unit vectors: open ones leave 0 out, closed ones hold it."""
     points = np.vstack([np.zeros(2), np.eye(2)])
@@ -166,7 +143,7 @@ def test_open_and_closed_halfspaces_through_the_origin_have_one_dimension_more()
     assert len(open_ones | closed) == 2**3
     assert max(len(open_ones), len(closed)) < 2**3
     printed = {1: 2, 2: 3, 3: 4, 5: 5, 10: 6, 20: 7, 100: 9, 1000: 13}
-    assert {p: dimension_of_stumps(p) for p in printed} == printed
+    assert {p: vc_of_stumps(p) for p in printed} == printed
 
 
 def test_stump_labelings_by_brute_force() -> None:
@@ -199,7 +176,7 @@ def test_interval_labelings_by_brute_force() -> None:
         }
     found |= {tuple([False] * 8)}
     found |= {tuple(a <= i < b for i in range(8)) for a, b in combinations(range(9), 2)}
-    assert len(found) == round(math.exp(growth_of_dimension(dimension_of_intervals(2))(8)))
+    assert len(found) == round(math.exp(growth_of_dimension(4)(8)))
 
 
 def test_vote_labelings_by_brute_force() -> None:
@@ -344,7 +321,3 @@ def test_refuses_other_input() -> None:
         certificate(1, 10, 0.05, TEN, ghost=-20)
     with pytest.raises(ParameterError, match="k is 11"):
         certificate(11, 10, 0.05, TEN)
-    with pytest.raises(ParameterError, match="epsilon"):
-        examples_for_realizable(1.0, 0.05, TEN)
-    with pytest.raises(NotCertified, match="no number"):
-        examples_for(hypergeometric, 0.1, 0.05, TEN, rate=0.1)

@@ -372,7 +372,7 @@ def test_a_jump_from_five_to_eight_percent() -> None:
 def test_the_fewest_rows() -> None:
     goal = math.log(20)
     rows = monitoring.rows_to_see(0.1, 0.3, goal)
-    least = monitoring.mistakes_to_refute(rows, 0.1, 0.05)
+    least = next(k for k in range(rows) if monitoring.log_capital(k, rows, 0.1) >= goal)
     rng = np.random.default_rng(0)
     assert (rng.binomial(rows, 0.3, size=4000) >= least).mean() > 0.88
 

@@ -1,0 +1,163 @@
+"""What every estimator does with its rows: take them in any form, and remember those of the fit.
+
+Lazy frames are accepted wherever frames are, and collected first. Where another library raises
+because of the input, the error becomes one of pacboost that says where the input is odd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from copy import copy
+from functools import wraps
+from types import FunctionType
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.errors import DataTypeError
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.kernels.cuda.device import gpu_in_use
+from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.sources.explained_errors import NEVER, explained
+from pacboost.sources.optional import collected, need
+from pacboost.sources.oracles.choose import is_collection
+from pacboost.sources.table import Table
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _of_any_rows(method: Method) -> Method:
+    @wraps(method)
+    def call(self: Any, *args: Any, **named: Any) -> Any:
+        first = args[0] if args else named.get("X")
+        if is_collection(first) and not method.__name__.startswith("fit"):
+            return lazily(self, method.__name__, first)
+        if is_collection(first) and not self._reads_partitions:
+            args, named = need("dask", "dask").compute((args, named))[0]
+        args = (self, *map(collected, args))
+        named = {name: collected(value) for name, value in named.items()}
+        try:
+            return method(*args, **named)
+        except NEVER:
+            raise
+        except Exception as problem:
+            found = explained(problem, method, args, named)
+            if found is None:
+                raise
+            raise found from problem
+
+    return call  # type: ignore[return-value]
+
+
+# Predictions for Dask collections: Dask in, Dask out, and nothing is computed before it is asked.
+#
+# Every partition is predicted where it lies, by the model as it was when ``predict`` was called.
+
+PREDICTIONS = ("predict", "predict_proba", "decision_function")
+"""Methods of which every row's answer depends on the row alone."""
+
+
+def lazily(model: Any, method: str, X: Any) -> Any:
+    """Return predictions for a Dask DataFrame or a Dask Array as one that is not computed yet."""
+    if method not in PREDICTIONS:
+        raise DataTypeError(
+            f"{method} takes rows in memory, and a Dask {type(X).__name__} came. Compute it first, "
+            f"or a part of it; {', '.join(PREDICTIONS)} take Dask collections."
+        )
+    model = copy(model)  # a later fit of the same estimator has no part in it
+    if hasattr(X, "map_partitions"):
+        example = _of_frame(X._meta_nonempty, model, method)
+        return X.map_partitions(_of_frame, model, method, meta=example.iloc[:0])
+    if X.ndim == 2 and X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    answers = np.asarray(getattr(model, method)(np.zeros((1, X.shape[1]))))
+    if answers.ndim == 1:
+        return X.map_blocks(_of_array, model, method, drop_axis=1, dtype=answers.dtype)
+    widths = (X.chunks[0], (answers.shape[1],))
+    return X.map_blocks(_of_array, model, method, chunks=widths, dtype=answers.dtype)
+
+
+def _of_array(rows: NDArray[Any], model: Any, method: str) -> NDArray[Any]:
+    return np.asarray(getattr(model, method)(rows))
+
+
+def _of_frame(rows: Any, model: Any, method: str) -> Any:
+    """Predict a partition; answers keep the index of its rows."""
+    pandas = need("pandas", "frames")
+    classes = model.classes_
+    if len(rows):
+        answers = np.asarray(getattr(model, method)(rows))
+    else:  # a filter may have left nothing of a partition
+        two = method == "decision_function" and classes.size == 2
+        shape = (0,) if method == "predict" or two else (0, classes.size)
+        answers = np.empty(shape, dtype=classes.dtype if method == "predict" else np.float64)
+    if answers.ndim == 1:
+        return pandas.Series(answers, index=rows.index)
+    return pandas.DataFrame(answers, index=rows.index, columns=[str(name) for name in classes])
+
+
+class RemembersRows:
+    """An estimator whose public methods take rows in any form, and that remembers those of the fit.
+
+    It holds sketches of them, which pickles and model files keep.
+    """
+
+    _remembers_rows: ClassVar[bool] = True
+    """Tells ``pacboost.certify`` that ``overlap`` compares rows with those of the fit."""
+    _sketches: tuple[Sketch, ...] = ()
+    _reads_partitions = False
+    """Whether Dask collections are read block by block; other estimators need all rows at once."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        score = getattr(cls, "score", None)  # which scikit-learn's classes give to estimators
+        inherited = {} if hasattr(score, "__wrapped__") else {"score": score}
+        for name, method in {**inherited, **vars(cls)}.items():
+            takes_rows = isinstance(method, FunctionType) and method.__code__.co_argcount > 1
+            if takes_rows and not name.startswith("_"):
+                setattr(cls, name, _of_any_rows(method))
+
+    @_of_any_rows
+    def overlap(self, X: Any) -> Overlap | None:
+        """Compare rows with those that the fit has used; None if it remembers none."""
+        check_is_fitted(self)
+        if not self._sketches:
+            return None
+        table = self._rows_to_compare(X)
+        return least_likely(sketch.overlap(table) for sketch in self._sketches)
+
+    def forget_rows(self) -> None:
+        """Drop the sketch of the training rows, for example before the model is pickled.
+
+        Certificates by other rows then begin with "If these rows are new".
+        """
+        self._sketches = ()
+
+    def _rows_to_compare(self, X: Any) -> Table:
+        """Read rows in the form in which they are hashed."""
+        return open_table(self, X, reset=False)
+
+    def _remember(self, *tables: Table) -> None:
+        """Make the sketches; while a GPU has the rows binned and boosts, on another thread."""
+        if not gpu_in_use() or any(table.far for table in tables):
+            self._sketches = tuple(map(Sketch.of, tables))
+            return
+        another = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
+        run, sketches = copy_context().run, lambda: tuple(map(Sketch.of, tables))
+        self._sketches, self._begun = (), another.submit(run, sketches)
+        another.shutdown(wait=False)
+
+    def _await_sketches(self) -> None:
+        """Wait for sketches that another thread makes."""
+        begun: Future[tuple[Sketch, ...]] | None = self.__dict__.pop("_begun", None)
+        if begun is not None:
+            self._sketches = begun.result()
+
+
+def least_likely(overlaps: Iterable[Overlap]) -> Overlap | None:
+    """Return the overlap that chance explains least; None if there is none."""
+    return min(overlaps, key=lambda own: (not own.suspicious, own.chances.one), default=None)
