@@ -17,7 +17,10 @@ LECTURES = (compression, finite, margins, nvote, sample_sizes, sequence, vc)
 LEDGER = Ledger("adaboost", "exponential", "stump", 10, 1, False, True)
 RATE = {"k": [400, 100, 30, 1, 0], "n": [40, 500, 5000], "claims": [50, 2, 1]}
 RISING = {"k": [0, 1, 30, 400, 500], "n": [5000, 500, 40], "claims": [50, 2, 1]}
-PARTS: dict[str, list[Any]] = {"parts": ["30/100 20/50", "3/100 5/50", "0/100 0/50"], "claims": [9, 1]}
+PARTS: dict[str, list[Any]] = {
+    "parts": ["30/100 20/50", "3/100 5/50", "0/100 0/50"],
+    "claims": [9, 1],
+}
 COUNTS = {"k": 30, "n": 500}
 VOTE: dict[str, list[Any]] = {"n": [10, 1000, 10**6], "divergence": [50.0, 5.0, 0.0]}
 AUC = {"halves": 60_000, "positives": 200, "negatives": 200}
