@@ -323,7 +323,7 @@ class BoostingFit(VoteBase):
             longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
             second = work(longer, everyone, None, first.trained if share else None)
             if share:
-                resume.keep_first_rounds(second.run, first.run, round(share * best))
+                second.run.keep_first_rounds(first.run, round(share * best))
             return second
 
         refits = may_refit and held is not None and self._refits(everyone)
