@@ -30,8 +30,8 @@ from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.ascent import Climb
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import total
-from pacboost.numerics.sifting import Balance
 from pacboost.numerics.soft_margin import (
+    Balance,
     Columns,
     Floats,
     margins_of,
