@@ -146,7 +146,7 @@ def test_any_number_of_rows_is_bounded_outward(n: int, share: float, delta: floa
 def test_a_sum_never_has_more_terms_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work is limited by counting terms, not by a clock."""
     longest = 0
-    original = binomial.falling_terms
+    original = growth.falling_terms
 
     def counted(k: int, n: int, odds: float, block: int) -> float:
         nonlocal longest
