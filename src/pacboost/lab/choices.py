@@ -22,7 +22,7 @@ from pacboost.theory.worlds import Boxes, LabelNoise
 
 
 @dataclass(frozen=True)
-class Offer:
+class Offered:
     """A booster or a learner on the page."""
 
     title: str
@@ -71,7 +71,7 @@ OFFERED = {
 TITLES = {"measure": "Hard-core booster", "projection": "Projected booster"}
 
 
-def _offer(name: str) -> Offer:
+def _offer(name: str) -> Offered:
     """Offer a booster with the defaults of its class, where those are numbers."""
     kind: Any = BOOSTERS[name]
     about, names = OFFERED[name]
@@ -83,32 +83,32 @@ def _offer(name: str) -> Offer:
         else knob
         for knob in knobs
     ]
-    return Offer(kind.title or TITLES[name], about, kind, tuple(knobs))
+    return Offered(kind.title or TITLES[name], about, kind, tuple(knobs))
 
 
 OFFERS = {name: _offer(name) for name in OFFERED}
 PLAIN = {"criterion": "gini", "min_leaf_rows": 1, "min_leaf_weight": 0.0}
 """Boosters give plain votes here; the usual criterion suits votes of single leaves."""
 LEARNERS = {
-    "stump": Offer("Decision stump", "One feature, one threshold: the best of all.", Stump),
-    "tree": Offer(
+    "stump": Offered("Decision stump", "One feature, one threshold: the best of all.", Stump),
+    "tree": Offered(
         "Tree", "A small tree of questions.", Tree,
         (Knob("max_leaves", "The most leaves of a tree.", 4, 2, 64, 1),
          Knob("max_depth", "The most questions on the way to a leaf.", 3, 1, 12, 1)), PLAIN),
-    "weak_stump": Offer(
+    "weak_stump": Offered(
         "Weak stump", "The worst stump that still keeps a promised edge.", WeakStump,
         (Knob("edge", "The promised edge.", 0.1, 0.0, 0.9),)),
-    "adversary": Offer(
+    "adversary": Offered(
         "Adversary", "Keeps its promise and gives nothing more; it knows the training points only.",
         Adversary,
         (Knob("edge", "The edge that it promises and hardly exceeds.", 0.2, 0.01, 0.9),
          Knob("order", "Which points it prefers to get wrong.", "random",
               choices=("random", "heavy", "light")))),
-    "halfspace": Offer("Straight line", "A straight line by least squares.", RidgeClassifier),
+    "halfspace": Offered("Straight line", "A straight line by least squares.", RidgeClassifier),
 }  # fmt: skip
 
 
-def _values(offers: Mapping[str, Offer], what: str, choice: MethodChoice) -> dict[str, Any]:
+def _values(offers: Mapping[str, Offered], what: str, choice: MethodChoice) -> dict[str, Any]:
     """Check the name and all parameters of a choice, and give every parameter its value."""
     if choice.name not in offers:
         raise ParameterError(f"{what} is {choice.name!r}; it may be {', '.join(offers)}")
