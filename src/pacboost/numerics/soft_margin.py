@@ -147,14 +147,7 @@ class Balance:
 def balance(
     columns: Columns, base: Floats, share: float, start: Balance, accuracy: float
 ) -> Balance:
-    """Solve the program, starting from votes and weights that are allowed.
-
-    >>> columns = np.array([[1, 1, -1], [-1, 1, 1], [1, -1, 1]], dtype=np.int8)
-    >>> thirds = whole_weights(np.full(3, 1 / 3))
-    >>> found = balance(columns, thirds, 0.0, Balance(np.array([1.0, 0, 0]), thirds, 2.0), 1e-9)
-    >>> found.votes.round(6).tolist(), round(float(margins_of(columns, found.votes).min()), 6)
-    ([0.333333, 0.333333, 0.333333], 0.333333)
-    """
+    """Solve the program, starting from votes and weights that are allowed."""
     cap = np.ones(base.size) if share <= 0 else np.minimum(base / share, 1.0)
     d, best, most = start.weights, start.votes, -np.inf
     margins = margins_of(columns, best)
