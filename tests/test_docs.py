@@ -79,22 +79,6 @@ def test_every_public_name_has_its_page() -> None:
     assert text.count(":toctree: api") >= 6  # a page for each class, with its methods
 
 
-STUMBLED_OVER = (
-    "built for use", "not to hopes", "rows that watched", "because rows have columns",
-    "whoever chooses", "have told how", "set these of the tree", "holds every leaf back",
-    "may be given often", "errs on a share",
-)  # fmt: skip
-"""Phrases that readers could not make sense of."""
-
-
-def test_phrases_that_readers_stumbled_over_are_gone() -> None:
-    files = [*pages(), *(Path(pacboost.__file__).parent).rglob("*.py")]
-    assert len(files) > 300
-    text = {file: " ".join(file.read_text(encoding="utf-8").lower().split()) for file in files}
-    found = [(str(file), odd) for file in files for odd in STUMBLED_OVER if odd in text[file]]
-    assert found == []
-
-
 def test_the_readme_is_short_and_says_when_to_use_something_else() -> None:
     text = (HOUSE / "README.md").read_text(encoding="utf-8")
     assert len(text.split()) < 1750

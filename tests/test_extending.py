@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,12 +31,17 @@ assert not all(check.holds for check in pacboost.verify(forged))
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the package with the files of the page."""
+    """The package with the files of the page: links to what is there, compiled code included."""
     folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(ROOT / "src" / "pacboost", folder / "pacboost")
-    files = FILE.findall((ROOT / "docs" / "extending.md").read_text(encoding="utf-8"))
+    files = dict(FILE.findall((ROOT / "docs" / "extending.md").read_text(encoding="utf-8")))
     assert len(files) == 3
-    for name, code in files:
+    own = {parent for name in files for parent in Path(name).parents} - {Path()}
+    for place in sorted(own):
+        (folder / place).mkdir()
+        for entry in (ROOT / "src" / place).iterdir():
+            if entry.relative_to(ROOT / "src") not in own:
+                (folder / place / entry.name).symlink_to(entry)
+    for name, code in files.items():
         (folder / name).write_text(code, encoding="utf-8")
     return folder
 

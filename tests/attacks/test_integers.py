@@ -146,14 +146,14 @@ def test_any_number_of_rows_is_bounded_outward(n: int, share: float, delta: floa
 def test_a_sum_never_has_more_terms_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work is limited by counting terms, not by a clock."""
     longest = 0
-    original = binomial._terms_below
+    original = growth.falling_terms
 
-    def counted(k: int, n: int, odds: float) -> float:
+    def counted(k: int, n: int, odds: float, block: int) -> float:
         nonlocal longest
         longest = max(longest, min(k, 10 * math.isqrt(k * (n - k) // n + 1)))
-        return original(k, n, odds)
+        return original(k, n, odds, block)
 
-    monkeypatch.setattr(binomial, "_terms_below", counted)
+    monkeypatch.setattr(binomial, "falling_terms", counted)
     for n in (10**6, 10**9, 10**12, 10**15, 10**18, 10**30):
         for k in (1, n // 1000, n // 2, n - 1):
             for delta in (0.05, 0.9):

@@ -213,17 +213,6 @@ def test_resume_of_cells_reaches_the_same_state() -> None:
     assert rules.votes(again).tolist() == [1.0] * 20
 
 
-def test_values_are_exact_multiples() -> None:
-    values = whole_values(np.random.default_rng(0).uniform(-20, 20, (100, 3)))
-    assert (values / VOTE_UNIT == np.rint(values / VOTE_UNIT)).all()
-
-
-def test_a_booster_of_cells_has_no_vote_for_rules() -> None:
-    state = Gentle().init(np.ones((4, 1), dtype=np.int8), np.ones(1))
-    with pytest.raises(NotImplementedError):
-        Gentle().step(state, np.ones((4, 1), dtype=np.int8), Measured(4, 1))
-
-
 # GentleBoost: the weighted mean of the signs, and nothing more.
 
 

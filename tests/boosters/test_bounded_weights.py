@@ -167,10 +167,6 @@ def test_only_paths_can_be_followed() -> None:
             booster.follow(np.zeros(3), np.ones(3), [])
 
 
-def test_newtons_steps_are_promised_nothing() -> None:
-    assert Logit().most_rounds(0.5, 0.1) == math.inf
-
-
 def test_mada_is_promised_more_rounds_the_more_it_shrinks() -> None:
     whole = Mada().most_rounds(0.2, 0.1)
     assert whole == pytest.approx(math.exp(0.2) / (2 * 0.1 * 0.1**2))

@@ -17,7 +17,6 @@ from pacboost.boosters.booster import Agreement, Measured
 from pacboost.boosters.corrective import (
     CorrectiveState,
     best_factor,
-    one_kind,
     split_by_rule,
     weigh_rows,
 )
@@ -316,7 +315,7 @@ def test_rows_of_a_kind_are_those_that_no_rule_tells_apart(
     generator = np.random.default_rng(seed)
     signs = generator.choice(np.array([-1, 1], dtype=np.int8), size=(rows, outputs))
     base = generator.uniform(0.1, 9, rows) if weighted else np.ones(1)
-    state = one_kind(signs, base)
+    state = LP().init(signs, base)
     heavy = state.weights.copy()
     seen = generator.integers(-1, 2, size=(rules, rows, outputs)).astype(np.int8)
     for agree in seen:
@@ -335,7 +334,7 @@ def test_rows_of_a_kind_are_those_that_no_rule_tells_apart(
 
 def test_no_row_weighs_nothing() -> None:
     state = split_by_rule(
-        one_kind(np.ones((3, 1), dtype=np.int8), np.ones(1)),
+        LP().init(np.ones((3, 1), dtype=np.int8), np.ones(1)),
         np.array([[1], [-1], [1]], dtype=np.int8),
     )
     object.__setattr__(state, "shares", np.array([1.0, 0.0]))
@@ -345,7 +344,7 @@ def test_no_row_weighs_nothing() -> None:
 
 def test_base_weights_of_any_size_are_met() -> None:
     base = np.array([1e-300, 1.0, 3.0, 1e9])
-    weights = one_kind(np.ones((4, 1), dtype=np.int8), base).weights[:, 0]
+    weights = LP().init(np.ones((4, 1), dtype=np.int8), base).weights[:, 0]
     assert weights[0] == 1
     assert weights / weights.sum() == pytest.approx(base / base.sum(), abs=2**-50)
 
@@ -357,8 +356,8 @@ def test_a_row_of_weight_three_is_three_rows(times: list[int], seed: int) -> Non
     agree = generator.integers(-1, 2, size=(4, rows, 1)).astype(np.int8)
     signs = np.ones((rows, 1), dtype=np.int8)
     one, all_ = (
-        one_kind(signs, np.array(times, dtype=float)),
-        one_kind(signs.repeat(times, 0), np.ones(1)),
+        LP().init(signs, np.array(times, dtype=float)),
+        LP().init(signs.repeat(times, 0), np.ones(1)),
     )
     for column in agree:
         one, all_ = split_by_rule(one, column), split_by_rule(all_, column.repeat(times, 0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,10 +14,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-import pacboost
 from pacboost import BoostClassifier
 from pacboost.cli.main import main
-from pacboost.errors import DataError, DataTypeError, NotCertified, ParameterError
+from pacboost.errors import DataError
 from pacboost.estimators.strong.rows import ordered
 from tests.cli.running import answer, refused, run, well
 
@@ -331,29 +329,6 @@ X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > 0).astype(int)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "answer"),
-    [
-        ({"min_leaf_rows": 1.5}, "min_leaf_rows is 1.5; it may be a whole number of rows, or a"),
-        ({"booster": "adabost"}, "booster is 'adabost'; did you mean 'adaboost'?"),
-    ],
-)
-def test_values_that_make_no_sense_are_explained(parameters: dict[str, Any], answer: str) -> None:
-    with pytest.raises(ParameterError, match=re.escape(answer)):
-        BoostClassifier(**parameters).fit(X, Y)
-
-
 def test_numbers_as_labels_point_to_the_regressor() -> None:
     with pytest.raises(DataError, match=r"To predict numbers, use pacboost\.BoostRegressor"):
         BoostClassifier().fit(X, X[:, 0])
-
-
-def test_training_rows_are_refused_without_a_number_that_means_nothing() -> None:
-    model = BoostClassifier(n_estimators=2).fit(X, Y)
-    with pytest.raises(NotCertified, match=r"60 of 60 rows .*, more than chance explains\."):
-        pacboost.certify(model, X, Y)
-
-
-def test_an_argument_that_came_twice_is_named() -> None:
-    with pytest.raises(DataTypeError, match=r"compare got 'boosters' twice.*in this order"):
-        pacboost.compare(X, Y, "logit", boosters=["adaboost"])  # type: ignore[misc]

@@ -92,12 +92,6 @@ def features() -> str:
     return " ".join(name for name in have if name not in __cpu_baseline__)
 
 
-def test_one_blas_thread_and_a_plain_processor_give_the_same_bytes() -> None:
-    variables = {"OPENBLAS_NUM_THREADS": "1", "NPY_DISABLE_CPU_FEATURES": features()}
-    few = KINDS[:3]
-    assert elsewhere(variables, few) == {kind: BEFORE[kind] for kind in few}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "variables",

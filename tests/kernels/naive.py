@@ -27,11 +27,7 @@ def summed(body: Any, *arguments: Any) -> list[int]:
 
 
 def encode(values: NDArray[np.floating], cuts: Cuts, missing: int) -> NDArray[np.int64]:
-    """Return the codes (columns, rows) of ``values``: how many of its cuts each lies above.
-
-    >>> encode(np.array([[0.5], [2.0], [np.nan]]), [np.array([1.0, 2.0])], 3).tolist()
-    [[0, 1, 3]]
-    """
+    """Return the codes (columns, rows) of ``values``: how many of its cuts each lies above."""
     codes = np.empty(values.shape[::-1], dtype=np.int64)
     for j, own in enumerate(cuts):
         above = values[:, j, None].astype(np.float64) > own
@@ -46,11 +42,7 @@ def score(
     steps: Sequence[NDArray[np.float64]],
     missing: Sequence[float],
 ) -> NDArray[np.float64]:
-    """Return each row's sum of the steps that its values stand on; cuts are those of ``columns``.
-
-    >>> score(np.array([[0.5], [2.5]]), [0], [np.array([1.0])], [np.array([-3.0, 4.0])], [0.0])
-    array([-3.,  4.])
-    """
+    """Return each row's sum of the steps that its values stand on, with the cuts of ``columns``."""
     scores = np.zeros(values.shape[0])
     for j, own, heights, absent in zip(columns, cuts, steps, missing, strict=True):
         codes = encode(values[:, [j]], [own], heights.size)[0]
@@ -61,11 +53,7 @@ def score(
 def histogram(
     codes: NDArray[np.unsignedinteger], signed: NDArray[np.int64], width: int
 ) -> NDArray[np.int64]:
-    """Sum the signed weights of each code, for every feature, afresh: ``histogram.update``'s twin.
-
-    >>> histogram(np.array([[0, 1, 1]], dtype=np.uint8), np.array([5, 6, -1]), 3).tolist()
-    [[5, 5, 0]]
-    """
+    """Sum the signed weights of each code, for every feature, afresh: the twin of ``update``."""
     sums = np.zeros((codes.shape[0], width), dtype=np.int64)
     for own, column in zip(sums, codes, strict=True):
         np.add.at(own, column, signed)
@@ -73,11 +61,7 @@ def histogram(
 
 
 def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, int]:
-    """Return the first feature and cut whose edge is within ``slack`` of the largest.
-
-    >>> best_cut(np.array([[3, -4, 0], [-5, 2, 0]]), 2, 0), best_cut(np.array([[3, -3, 0]]), 2, 0)
-    ((0, 0, -7), (0, 0, -6))
-    """
+    """Return the first feature and cut whose edge is within ``slack`` of the largest."""
     below = np.cumsum(histogram[:, :missing], axis=1)
     difference = below[:, -1:] - 2 * below
     edge = np.abs(difference) + np.abs(histogram[:, missing, None])
@@ -88,12 +72,7 @@ def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[in
 def masses(
     weights: NDArray[np.int64], agree: NDArray[np.int8], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """For each span of ``size`` rows: the weight and that of wrong rows; the sum of squares.
-
-    >>> sums, squares = masses(np.array([1, 2, 3]), np.array([1, -1, -1], dtype=np.int8), 2)
-    >>> sums.tolist(), squares.tolist()
-    ([[3, 2], [3, 3]], [5.0, 9.0])
-    """
+    """For each span of ``size`` rows: the weight and that of wrong rows; the sum of squares."""
     starts = np.arange(0, weights.size, size)
     wrong = np.where(agree < 0, weights, 0)
     squares = weights.astype(np.float64) ** 2
@@ -102,20 +81,12 @@ def masses(
 
 
 def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> int:
-    """Sum the first weights (one, or one each) of rows that the vote gets wrong or ties on.
-
-    >>> mistakes(np.array([-1.0, 0.0, 2.0]), np.array([5]))
-    10
-    """
+    """Sum the first weights (one, or one each) of rows that the vote gets wrong or ties on."""
     return int(np.broadcast_to(first_weights, margins.shape)[wrong_margins(margins)].sum())
 
 
 def whole_exp(x: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return max(1, round(exp(x))) with the library's exp.
-
-    >>> whole_exp(np.array([-50.0, 0.0, 3.0])).tolist()
-    [1, 1, 20]
-    """
+    """Return max(1, round(exp(x))) with the library's exp."""
     return np.maximum(1, np.rint(np.exp(x)).astype(np.int64))
 
 
@@ -127,33 +98,20 @@ def exponential(
     log_scale: float,
     margins: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the new margins and the new weights.
-
-    >>> new = exponential(np.array([1, -1], dtype=np.int8), 1.0, 1.0, np.zeros(1), 2.0, np.zeros(2))
-    >>> [array.tolist() for array in new]
-    [[1.0, -1.0], [7, 55]]
-    """
+    """Return the new margins and the new weights."""
     margins = margins + vote * agree
     return margins, whole_exp(total_vote - margins + (log_base + log_scale))
 
 
 def lanes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the codes (lanes, rows) that lie in words (blocks, rows), eight in each.
-
-    >>> lanes(np.array([[0x0201]], dtype=np.uint64)).ravel().tolist()
-    [1, 2, 0, 0, 0, 0, 0, 0]
-    """
+    """Return the codes (lanes, rows) that lie in words (blocks, rows), eight in each."""
     shifts = np.arange(0, 64, 8, dtype=np.uint64)[:, None]
     bytes_of = [(block >> shifts) & np.uint64(255) for block in words]
     return np.concatenate(bytes_of).astype(np.int64)
 
 
 def decode(lane: NDArray[np.int64], first: int, bins: int, default: int) -> NDArray[np.int64]:
-    """Return a feature's codes back from its lane; a default below 0 says that it has it alone.
-
-    >>> decode(np.array([0, 3, 4, 5, 6]), 3, 4, 1).tolist()
-    [1, 0, 2, 3, 1]
-    """
+    """Return a feature's codes back from its lane; a default below 0 says that it has it alone."""
     if default < 0:
         return lane
     others = np.delete(np.arange(bins), default)
@@ -168,12 +126,7 @@ def count(
     pairs: NDArray[np.int64],
     width: int,
 ) -> NDArray[np.int64]:
-    """Add up the pairs (outputs, rows) of some rows by their codes, for every lane.
-
-    >>> words = np.array([[1, 1, 0]], dtype=np.uint64)
-    >>> count(words, np.array([0, 1]), np.array([[5, 6, 7]]), 2)[0, :2].tolist()
-    [[0, 11], [11, 0]]
-    """
+    """Add up the pairs (outputs, rows) of some rows by their codes, for every lane."""
     codes = lanes(words)
     sums = np.zeros((pairs.shape[0], codes.shape[0], width), dtype=np.int64)
     for s, line in enumerate(pairs):
@@ -185,11 +138,7 @@ def count(
 def part(
     codes: NDArray[np.int64], goes_left: NDArray[np.integer], rows: NDArray[np.uint32]
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Sort rows into those whose code goes left, and the others.
-
-    >>> [side.tolist() for side in part(np.array([0, 1, 0]), np.array([0, 1]), np.arange(3))]
-    [[1], [0, 2]]
-    """
+    """Sort rows into those whose code goes left, and the others."""
     left = goes_left[codes[rows]] != 0
     return rows[left], rows[~left]
 
@@ -201,23 +150,14 @@ def pair_up(
     pull_scale: float,
     weight_scale: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the pulls (lines, rows) and the weights (rows,) as small whole numbers, unpaired.
-
-    >>> pulls, weights = pair_up(np.array([[8, 8]]), np.array([[8, -4]]), np.eye(2), 0.5, 0.25)
-    >>> pulls.tolist(), weights.tolist()
-    ([[4], [-2]], [4])
-    """
+    """Return the pulls (lines, rows) and the weights (rows,) as small whole numbers, unpaired."""
     mixed = flips @ pulls.T.astype(np.float64)
     whole: NDArray[np.int64] = np.rint(mixed * pull_scale).astype(np.int64)
     return whole, np.rint(weights.sum(axis=1) * weight_scale).astype(np.int64)
 
 
 def worth(criterion: str, pulls: NDArray[np.float64], weight: float, penalty: float = 0.0) -> float:
-    """Return what a leaf with these pulls (outputs,) and this weight is worth.
-
-    >>> worth("newton", np.array([3.0, 4.0]), 5.0), worth("z", np.array([3.0]), 5.0)
-    (5.0, -4.0)
-    """
+    """Return what a leaf with these pulls (outputs,) and this weight is worth."""
     if criterion == "z":
         return -float(np.sqrt(max(weight**2 - pulls[0] ** 2, 0.0)))
     if criterion == "error":
@@ -229,10 +169,6 @@ def pool_rare(sums: NDArray[np.float64], least: float) -> NDArray[np.int64]:
     """Add levels that weigh less than ``least`` to the missing ones; give each code's new code.
 
     The first line of sums (1 + outputs, codes) holds weights, the last code is that of missing.
-
-    >>> sums = np.array([[5.0, 1, 0], [3, 1, 0]])
-    >>> pool_rare(sums, 2.0).tolist(), sums.tolist()
-    ([0, 2, 2], [[5.0, 0.0, 1.0], [3.0, 0.0, 1.0]])
     """
     codes = np.arange(sums.shape[1])
     rare = (sums[0] < least) & (codes < codes[-1])
@@ -244,20 +180,12 @@ def pool_rare(sums: NDArray[np.float64], least: float) -> NDArray[np.int64]:
 def by_mean_pull(
     pulls: NDArray[np.float64], weights: NDArray[np.float64], smooth: float
 ) -> NDArray[np.intp]:
-    """Order levels by their mean pull; ties by code.
-
-    >>> by_mean_pull(np.array([[1.0, -1, 0]]), np.array([1.0, 1, 0]), 0.0).tolist()
-    [1, 2, 0]
-    """
+    """Order levels by their mean pull; ties by code."""
     return np.argsort(pulls[0] / np.maximum(weights + smooth, 1.0), kind="stable")
 
 
 def evidence(pulls: NDArray[np.float64], weights: NDArray[np.float64], chance: float) -> float:
-    """Return Fisher's F of levels with these sums, or 0 if it might be 1.
-
-    >>> evidence(np.array([[9.0, -9.0, 0.0]]), np.array([3.0, 3.0, 3.0]), 2.0)
-    13.5
-    """
+    """Return Fisher's F of levels with these sums, or 0 if it might be 1."""
     there = weights > 0
     levels = int(there.sum())
     if levels < 3 or chance == 0:
@@ -273,11 +201,6 @@ def splits(codes: int, order: NDArray[np.intp] | None) -> list[NDArray[np.bool_]
 
     Numbers are cut with the missing ones on either side. Categories, missing as one of them, are
     cut in the order given.
-
-    >>> for split in splits(3, np.array([1, 2, 0])):
-    ...     print(split)
-    [False  True False]
-    [False  True  True]
     """
     every = np.arange(codes)
     if order is not None:
@@ -293,12 +216,7 @@ def walk(
     members: NDArray[np.uint8],
     missing: int,
 ) -> NDArray[np.int64]:
-    """Return the leaf of every row, all rows going down together.
-
-    >>> nodes = np.array([[0, 3, 1, -1, -2, -1]], dtype=np.int32)
-    >>> walk(np.array([[3, 4, 9]]), nodes, np.empty((0, 256), dtype=np.uint8), 9).tolist()
-    [0, 1, 0]
-    """
+    """Return the leaf of every row, all rows going down together."""
     at = np.zeros(codes.shape[1], dtype=np.int64)
     for t, (feature, cut, missing_left, left, right, member) in enumerate(nodes.tolist()):
         own = codes[feature].astype(np.int64)
@@ -317,25 +235,14 @@ def exponential_cells(
     log_scale: float,
     margins: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the new margins and weights (rows, outputs).
-
-    >>> signs = np.array([[1], [-1]], dtype=np.int8)
-    >>> added = np.array([[0.5], [2.0]])
-    >>> new = exponential_cells(np.array([0, 1]), added, signs, np.zeros(1), 3.0, np.zeros((2, 1)))
-    >>> [array.tolist() for array in new]
-    [[[0.5], [-2.0]], [[12], [148]]]
-    """
+    """Return the new margins and weights (rows, outputs)."""
     margins = margins + values[cells] * signs
     base = log_base if log_base.size == 1 else log_base.reshape(signs.shape)
     return margins, whole_exp(log_scale - margins + base)
 
 
 def probabilities(margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Return p of each output for scores margin·sign: 1/(1 + exp(-2F)) for one, else softmax.
-
-    >>> probabilities(np.array([[0.0]]), np.array([[1]], dtype=np.int8)).tolist()
-    [[0.5]]
-    """
+    """Return p of each output for scores margin·sign: 1/(1 + exp(-2F)) for one, else softmax."""
     scores = margins * signs
     if scores.shape[1] == 1:
         return np.asarray(1 / (1 + np.exp(-2 * scores)))
@@ -349,9 +256,6 @@ def newton(
     """Return the weights p(1 - p) and pulls y* - p, in units of each row's base.
 
     The twin of ``logistic`` and of ``softmax``, once their values are added.
-
-    >>> newton(np.array([[0.0]]), np.array([[1]], dtype=np.int8), np.array([100.0]), 4.0)
-    (array([[25]]), array([[50]]))
     """
     p, unit = probabilities(margins, signs), base.reshape(-1, 1)
     curve = p * (1 - p)
@@ -361,26 +265,14 @@ def newton(
 
 
 def clipped(margins: NDArray[np.float64], log_base: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the weights base·min(1, exp(-margin)), no less than one unit.
-
-    >>> clipped(np.array([-3.0, 0.0, 2.0]), np.log(np.array([100.0]))).tolist()
-    [100, 100, 14]
-    """
+    """Return the weights base·min(1, exp(-margin)), no less than one unit."""
     return whole_exp(log_base - np.maximum(margins, 0.0))
 
 
 def cell_sums(
     cells: NDArray[np.integer], weights: NDArray[np.int64], pulls: NDArray[np.integer], count: int
 ) -> NDArray[np.int64]:
-    """Add up pulls and weights (rows, outputs) in every cell: (2, cells, outputs).
-
-    >>> cell_sums(np.array([0, 1, 1]), np.array([[1], [2], [3]]), np.array([[5], [6], [7]]), 2)
-    array([[[ 5],
-            [13]],
-    <BLANKLINE>
-           [[ 1],
-            [ 5]]])
-    """
+    """Add up pulls and weights (rows, outputs) in every cell: (2, cells, outputs)."""
     sums = np.zeros((2, count, weights.shape[1]), dtype=np.int64)
     np.add.at(sums[0], cells, pulls)
     np.add.at(sums[1], cells, weights)
@@ -388,11 +280,7 @@ def cell_sums(
 
 
 def costs(kind: str, margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Return what the margins (rows, outputs) of every row cost: ``row_costs.potential``'s twin.
-
-    >>> costs("logistic", np.zeros((1, 1)), np.ones((1, 1), dtype=np.int8)).round(4).tolist()
-    [0.6931]
-    """
+    """Return what the margins (rows, outputs) of every row cost: ``row_costs.potential``'s twin."""
     if kind == "softmax":
         scores = margins * signs
         highest = scores.max(axis=1, keepdims=True)
@@ -407,11 +295,6 @@ def costs(kind: str, margins: NDArray[np.float64], signs: NDArray[np.int8]) -> N
 def wrong_classes(
     margins: NDArray[np.float64], signs: NDArray[np.int8], first_weights: NDArray[np.int64]
 ) -> int:
-    """Sum the first weights of rows whose own class does not score above every other.
-
-    >>> margins, signs = np.array([[1.0, -1.0]]), np.array([[1, -1]], dtype=np.int8)
-    >>> wrong_classes(margins, signs, np.array([7]))
-    7
-    """
+    """Sum the first weights of rows whose own class does not score above every other."""
     wrong = by_scores(margins * signs, signs.argmax(axis=1))
     return int(np.broadcast_to(first_weights, wrong.shape)[wrong].sum())

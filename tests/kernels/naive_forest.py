@@ -19,12 +19,7 @@ WORD = 2**64 - 1
 
 
 class Chance:
-    """splitmix64, as in ``chance.below``.
-
-    >>> chance = Chance(0)
-    >>> [chance.below(10) for _ in range(5)]
-    [8, 4, 0, 9, 1]
-    """
+    """splitmix64, as in ``chance.below``."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed

@@ -58,31 +58,17 @@ def scored(
     dtype=st.sampled_from(["f4", "f8"]),
     order=st.sampled_from("CF"),
 )
-def test_codes_equal_the_twins(
+def test_codes_and_scores_equal_the_twins(
     seed: int, sizes: list[int], rows: int, dtype: str, order: str
 ) -> None:
     generator = np.random.default_rng(seed)
     cuts = some_cuts(generator, tuple(sizes))
     values = some_values(generator, rows, len(sizes), dtype, order)
-    missing = max(sizes) + 1
-    expected = naive.encode(values, cuts, missing)
-    code = np.uint8 if missing <= 255 else np.uint16
-    np.testing.assert_array_equal(encoded(values, cuts, missing, code), expected)
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    seed=st.integers(0, 2**32),
-    sizes=st.lists(st.sampled_from(SIZES), min_size=1, max_size=6),
-    rows=st.integers(0, 600),
-    dtype=st.sampled_from(["f4", "f8"]),
-    order=st.sampled_from("CF"),
-)
-def test_scores_equal_the_twins(
-    seed: int, sizes: list[int], rows: int, dtype: str, order: str
-) -> None:
-    generator = np.random.default_rng(seed)
-    cuts = some_cuts(generator, tuple(sizes))
+    absent = max(sizes) + 1
+    code = np.uint8 if absent <= 255 else np.uint16
+    np.testing.assert_array_equal(
+        encoded(values, cuts, absent, code), naive.encode(values, cuts, absent)
+    )
     values = some_values(generator, rows, len(sizes) + 2, dtype, order)
     columns = sorted(generator.choice(len(sizes) + 2, len(sizes), replace=False).tolist())
     steps = [generator.integers(-(2**40), 2**40, size + 1) / 2.0**40 for size in sizes]

@@ -18,7 +18,7 @@ from numba.types import UniTuple
 from pacboost.kernels.runtime import compile_helper, jit
 from pacboost.kernels.runtime.entry import address_of, caller
 from pacboost.kernels.runtime.jit import CompileNote
-from pacboost.kernels.runtime.lean_compiler import LEAN, LeanCompiler, PartLibrary, QuickFlags
+from pacboost.kernels.runtime.lean_compiler import LEAN, LeanCompiler, PartLibrary
 from pacboost.kernels.runtime.threads import using
 from pacboost.numerics import interactive
 
@@ -34,40 +34,22 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("fresh")
-def test_a_person_at_a_terminal_reads_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Terminal()
+@pytest.mark.parametrize("reader", ["terminal", "notebook", "nobody"])
+def test_a_person_reads_it_once(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal() if reader == "terminal" else io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    jit.say_to_a_person()
-    jit.say_to_a_person()
-    assert screen.getvalue() == jit.NOTE + "\n"
-
-
-@pytest.mark.usefixtures("fresh")
-def test_nobody_reads_it_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    jit.say_to_a_person()
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.usefixtures("fresh")
-def test_a_notebook_shows_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shell = types.SimpleNamespace(kernel=object())
-    module = types.SimpleNamespace(get_ipython=lambda: shell)
-    monkeypatch.setitem(sys.modules, "IPython", module)
-    assert interactive.in_notebook()
-    jit.say_to_a_person()
-    assert capsys.readouterr().err == jit.NOTE + "\n"
-
-
-@pytest.mark.usefixtures("fresh")
-def test_kernels_of_others_are_not_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    for function in (test_nobody_reads_it_in_a_file, None):
+    if reader == "notebook":
+        shell = types.SimpleNamespace(kernel=object())
+        module = types.SimpleNamespace(get_ipython=lambda: shell)
+        monkeypatch.setitem(sys.modules, "IPython", module)
+        assert interactive.in_notebook()
+    for function in (test_a_person_reads_it_once, None):  # kernels of others are not announced
         heard = types.SimpleNamespace(data={"dispatcher": types.SimpleNamespace(py_func=function)})
         CompileNote().on_start(heard)
     assert screen.getvalue() == ""
+    jit.say_to_a_person()
+    jit.say_to_a_person()
+    assert screen.getvalue() == ("" if reader == "nobody" else jit.NOTE + "\n")
 
 
 PROGRAM = """
@@ -242,16 +224,6 @@ def test_a_kernel_can_be_called_by_its_address() -> None:
     assert "ends" not in " ".join(
         function.name for function in form.library.get_defined_functions()
     )
-
-
-def test_options_are_equal_if_they_were_set_alike() -> None:
-    first, second = QuickFlags(), QuickFlags()
-    first.nrt = second.nrt = True
-    assert first == second.copy()
-    assert hash(first) == hash(second.copy())
-    second.nrt = False
-    assert first != second
-    assert first != "flags"
 
 
 @only_lean

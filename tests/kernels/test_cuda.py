@@ -79,38 +79,32 @@ def test_every_twin_is_named_as_its_original() -> None:
     assert launched <= set(re.findall(r"__global__ void (\w+)\(", device.source_of("rows.cu")))
 
 
+def found_in(file: str, pattern: str) -> str:
+    """What a group of a pattern stands for in a source."""
+    found = re.search(pattern, device.source_of(file), re.DOTALL)
+    assert found is not None, pattern
+    return found[1]
+
+
 def test_constants_are_those_of_the_cpu() -> None:
-    exact = device.source_of("exact.cuh")
     for name, value in [("LN2_HIGH", LN2_HIGH), ("LN2_LOW", LN2_LOW)]:
-        found = re.search(rf"#define {name} (\S+)", exact)
-        assert found is not None
-        assert float.fromhex(found[1]) == value
+        assert float.fromhex(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
     for name, value in [("MOST_LOG", MOST), ("LOG_UNITS", LOG_UNITS)]:
-        found = re.search(rf"#define {name} (\S+)", exact)
-        assert found is not None
-        assert float(found[1]) == value
-    tree = device.source_of("tree.cuh")
-    columns = re.search(r"enum \{ (LANE, .*), FEATURE_COLUMNS \}", tree)
-    assert columns is not None
-    for place, name in enumerate(columns[1].split(", ")):
-        assert getattr(split, name) == place
-    rules = re.search(r"enum \{ (CRITERION, .*?),\s*RULES \};", tree, re.DOTALL)
-    assert rules is not None
-    for place, name in enumerate(rules[1].split(", ")):
-        assert getattr(split, name) == place
-    batch = re.search(r"#define BATCH (\d+)", tree)
-    assert batch is not None
-    assert int(batch[1]) == launches.BATCH
-    plan = re.search(r"enum \{ (COUNT, .*), PLAN_WORDS \}", tree)
-    assert plan is not None
-    assert plan[1].split(", ").index("LEAVES") == launches.LEAVES
-    assert len(plan[1].split(", ")) == launches.PLAN_WORDS
+        assert float(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
+    columns = found_in("tree.cuh", r"enum \{ (LANE, [^}]*), FEATURE_COLUMNS \}")
+    rules = found_in("tree.cuh", r"enum \{ (CRITERION, .*?),\s*RULES \};")
+    for names in (columns, rules):
+        for place, name in enumerate(names.split(", ")):
+            assert getattr(split, name) == place
+    assert int(found_in("tree.cuh", r"#define BATCH (\d+)")) == launches.BATCH
+    plan = found_in("tree.cuh", r"enum \{ (COUNT, [^}]*), PLAN_WORDS \}").split(", ")
+    assert plan.index("LEAVES") == launches.LEAVES
+    assert len(plan) == launches.PLAN_WORDS
 
 
 def test_the_orders_of_rows_are_where_the_kernel_looks_for_them() -> None:
-    fields = re.search(r"struct Tree \{(.*?)\border\[2\]", device.source_of("tree.cuh"), re.DOTALL)
-    assert fields is not None
-    text = re.sub(r"//[^\n]*", "", fields[1])
+    fields = found_in("tree.cuh", r"struct Tree \{(.*?)\border\[2\]")
+    text = re.sub(r"//[^\n]*", "", fields)
     assert text.count(";") + text.count(",") == launches.ORDER
 
 
@@ -119,17 +113,13 @@ def test_rows_of_codes_fit_into_the_memory_of_a_block() -> None:
         tile = encode.rows_per_tile(columns)
         assert encode.LEAST_ROWS_PER_TILE <= tile <= encode.MOST_ROWS_PER_TILE
         assert columns * (tile + encode.GAP) <= encode.MOST_TILE_BYTES
-    gap = re.search(r"#define GAP (\d+)", device.source_of("encode.cu"))
-    assert gap is not None
-    assert int(gap[1]) == encode.GAP
+    assert int(found_in("encode.cu", r"#define GAP (\d+)")) == encode.GAP
 
 
 def test_tiles_and_parts_are_those_of_the_cpu() -> None:
-    rows_cu = device.source_of("rows.cu")
     for name, value in [("TILE", ROWS_PER_TILE), ("PARTS", measure.PARTS)]:
-        found = re.search(rf"#define {name} (\d+)", rows_cu)
-        assert found is not None
-        assert int(found[1]) == value == getattr(weighing, name)
+        found = int(found_in("rows.cu", rf"#define {name} (\d+)"))
+        assert found == value == getattr(weighing, name)
 
 
 def test_trees_are_grouped_by_what_a_block_can_hold() -> None:
@@ -180,16 +170,14 @@ def test_constants_of_forests_are_those_of_the_cpu() -> None:
     text = device.source_of("forest.cuh")
     assert f"#define CODES {forest.CODES}\n" in text
     assert f"#define LEAF {int(forest_grow.LEAF):#X}ull".replace("0X", "0x") in text
-    plan = re.search(r"whole (classes, [^;]*);  // the plan of forest_grow", text)
-    assert plan is not None
-    for place, name in enumerate(plan[1].upper().split(", ")):
+    plan = found_in("forest.cuh", r"whole (classes, [^;]*);  // the plan of forest_grow")
+    for place, name in enumerate(plan.upper().split(", ")):
         assert getattr(forest_grow, name) == place
 
 
 def test_arrays_of_forests_are_in_the_order_of_the_struct() -> None:
-    text = re.search(r"struct Forest \{(.*?)\n\};", device.source_of("forest.cuh"), re.DOTALL)
-    assert text is not None
-    fields = re.findall(r"(\w+)\s*[,;]", re.sub(r"//[^\n]*", "", text[1]))
+    text = found_in("forest.cuh", r"struct Forest \{(.*?)\n\};")
+    fields = re.findall(r"(\w+)\s*[,;]", re.sub(r"//[^\n]*", "", text))
     names = list(forest.ForestOnGpu._shapes(_Sizes(), 1, 1))  # type: ignore[arg-type]
     assert fields[-len(names) :] == names
 

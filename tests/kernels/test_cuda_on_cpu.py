@@ -36,17 +36,9 @@ def compiled(folder: Path) -> None:
         source = folder / f"{file.stem}.cpp"
         source.write_text(f'#include "cuda_on_cpu.h"\n{text}')
         source.with_suffix(".first").write_text(code.splitlines()[0])
-        command = [
-            "g++",
-            "-O1",
-            "-w",
-            "-U_FORTIFY_SOURCE",
-            "-ffp-contract=off",
-            "-shared",
-            "-fPIC",
-            "-std=c++17",
-        ]
-        command += [f"-I{HERE}", f"-I{device.FOLDER}", "-o", str(source.with_suffix(".so"))]
+        options = ["-O1", "-w", "-U_FORTIFY_SOURCE", "-ffp-contract=off", "-shared", "-fPIC"]
+        command = ["g++", *options, "-std=c++17", f"-I{HERE}", f"-I{device.FOLDER}"]
+        command += ["-o", str(source.with_suffix(".so"))]
         running.append(subprocess.Popen([*command, str(source)]))
     assert [child.wait() for child in running] == [0] * len(running)
 

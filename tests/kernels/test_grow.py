@@ -229,34 +229,23 @@ def test_pairs_equal_the_twins(
 @settings(deadline=None, max_examples=80)
 @given(world=worlds(), seed=st.integers(0, 2**32), in_place=st.booleans())
 def test_parts_equal_the_twins(world: World, seed: int, in_place: bool) -> None:
+    """In two arrays, and at the two ends of one."""
     generator = np.random.default_rng(seed)
     words = world.words()
     lane = int(generator.integers(world.lanes))
     goes_left = (generator.random(256) < generator.random()).astype(np.uint8)
     rows = some_rows(generator, words.shape[1])
     wanted = naive.part(naive.lanes(words)[lane], goes_left, rows)
+    block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
+    out = np.empty_like(rows)
+    size = routing.part_to_ends(block, shift, goes_left, rows, out)
+    np.testing.assert_array_equal(out[:size], wanted[0])
+    np.testing.assert_array_equal(out[size:][::-1], wanted[1])
     left = rows if in_place else np.empty_like(rows)
     right = np.empty_like(rows)
-    block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
-    size = routing.part(block, shift, goes_left, rows, left, right)
+    assert routing.part(block, shift, goes_left, rows, left, right) == size
     np.testing.assert_array_equal(left[:size], wanted[0])
     np.testing.assert_array_equal(right[: right.size - size], wanted[1])
-
-
-@settings(deadline=None, max_examples=60)
-@given(world=worlds(), seed=st.integers(0, 2**32))
-def test_rows_are_sorted_to_both_ends_as_to_two_arrays(world: World, seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    words = world.words()
-    lane = int(generator.integers(world.lanes))
-    goes_left = (generator.random(256) < generator.random()).astype(np.uint8)
-    rows = some_rows(generator, words.shape[1])
-    left, right = naive.part(naive.lanes(words)[lane], goes_left, rows)
-    out = np.empty_like(rows)
-    block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
-    size = routing.part_to_ends(block, shift, goes_left, rows, out)
-    np.testing.assert_array_equal(out[:size], left)
-    np.testing.assert_array_equal(out[size:][::-1], right)
 
 
 @settings(deadline=None, max_examples=60)
@@ -593,9 +582,7 @@ def test_smoothing_keeps_rare_levels_from_the_ends(smooth: int, order: list[int]
 def test_levels_without_rows_do_not_disturb_the_order() -> None:
     world = one_feature([0, 0, 2, 2, 3, 3, 4, 4], 5, category=True)
     pairs = ((np.array([[1, 1, -1, -1, 1, 1, -1, -1]]) << 32) + 1) << 20
-    rules = np.array(
-        [split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0]
-    )  # no smoothing: 0/0 where a level is not there
+    rules = np.array([split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])  # no smoothing: 0/0 without rows
     found = scan(world, np.arange(8, dtype=np.uint32), pairs, rules)
     assert found.gain == pytest.approx(8 << 20)
 

@@ -64,15 +64,6 @@ def test_rows_below_their_limits_equal_the_twins(size: int, first: int, key: int
     assert out[:found].tolist() == below_twin(kinds, limits, first, key)
 
 
-def test_a_limit_of_nothing_and_one_of_all() -> None:
-    kinds = np.array([0, 1] * 500, dtype=np.uint8)
-    limits = np.zeros(256, dtype=np.uint64)
-    limits[1] = 2**hashing.BITS
-    out = np.empty(kinds.size, dtype=np.int64)
-    assert hashing.below(kinds, limits, 0, np.uint64(5), out) == 500
-    assert (out[:500] % 2 == 1).all()
-
-
 @pytest.mark.parametrize("key", [0, 1, 2**63 + 11])
 def test_numbers_are_uniform_and_neighbours_independent(key: int) -> None:
     u = drawn(np.arange(200_000, dtype=np.uint64), key) / 2.0**hashing.BITS

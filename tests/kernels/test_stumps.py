@@ -36,37 +36,18 @@ def test_the_cut_equals_the_twins(histogram: NDArray[np.int64], slack: int, padd
     assert best_cut(histogram, missing, slack) == naive.best_cut(histogram, missing, slack)
 
 
-@settings(deadline=None, max_examples=100)
-@given(histogram=HISTOGRAMS)
-def test_no_stump_has_a_larger_edge_than_the_cut(histogram: NDArray[np.int64]) -> None:
-    missing = histogram.shape[1] - 1
-    feature, _, difference = best_cut(histogram, missing, 0)
-    found = abs(difference) + abs(int(histogram[feature, missing]))
-    for own in histogram.tolist():
-        for cut in range(missing):
-            edge = sum(own[cut + 1 : missing]) - sum(own[: cut + 1])
-            assert abs(edge) + abs(own[missing]) <= found
-
-
-def test_of_equal_edges_the_first_feature_and_the_lowest_cut_win() -> None:
-    histogram = np.array([[1, 0, 0, 0], [-4, 0, 4, 0], [4, 0, -4, 0]])
-    assert best_cut(histogram, 3, 0) == (1, 0, 8)
-
-
-def test_within_slack_an_earlier_cut_wins_over_a_larger_edge() -> None:
-    histogram = np.array([[-9, 0, 0], [-10, 0, 0]])
-    assert best_cut(histogram, 2, 0) == (1, 0, 10)
-    assert best_cut(histogram, 2, 1) == (0, 0, 9)
-
-
-def test_missing_rows_add_to_the_edge_whatever_their_sign() -> None:
-    histogram = np.array([[-5, 5, 0], [-1, 1, -20]])
-    assert best_cut(histogram, 2, 0) == (1, 0, 2)
-
-
-def test_features_without_cuts_give_the_constant_rule() -> None:
-    histogram = np.array([[7, 0], [9, 0]])
-    assert best_cut(histogram, 1, 0) == (1, 0, -9)
+@pytest.mark.parametrize(
+    ("histogram", "slack", "wanted"),
+    [
+        ([[1, 0, 0, 0], [-4, 0, 4, 0], [4, 0, -4, 0]], 0, (1, 0, 8)),  # the first of equals
+        ([[-9, 0, 0], [-10, 0, 0]], 0, (1, 0, 10)),
+        ([[-9, 0, 0], [-10, 0, 0]], 1, (0, 0, 9)),  # within slack, an earlier one
+        ([[-5, 5, 0], [-1, 1, -20]], 0, (1, 0, 2)),  # missing rows add, whatever their sign
+        ([[7, 0], [9, 0]], 0, (1, 0, -9)),  # without cuts, the constant rule
+    ],
+)
+def test_which_cut_wins(histogram: list[list[int]], slack: int, wanted: tuple[int, ...]) -> None:
+    assert best_cut(np.array(histogram), len(histogram[0]) - 1, slack) == wanted
 
 
 # Histograms kept up to date equal histograms counted afresh.

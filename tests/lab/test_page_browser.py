@@ -361,15 +361,6 @@ def test_a_story_is_played_through(story_browser: LabBrowser, story: str) -> Non
     assert story_browser.complaints == []
 
 
-def test_there_are_eight_stories(story_browser: LabBrowser) -> None:
-    story_browser.click("#stories")
-    listed = story_browser.run(
-        "[...document.querySelectorAll('.stories [data-item]')].map(item => item.dataset.item)"
-    )
-    story_browser.run("document.querySelector('#dialog').close()")
-    assert listed == list(STORIES)
-
-
 def test_challenges_mark_themselves(story_browser: LabBrowser) -> None:
     story_browser.click("#stories")
     story_browser.click(".challenges [data-item=overfit]")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
-from tests.learners.test_tree import mixed_sample
+from tests.learners.test_tree import mixed_sample, same
 from tests.sparse_samples import twin_samples
 
 
@@ -40,14 +39,6 @@ def some_request(
     total = int(weights.sum())
     pull = total if pulls.dtype == np.int8 else int(np.abs(pulls).sum())
     return Request(weights, pulls, total, pull, criterion, penalty)
-
-
-def same(one: TreeRule, other: TreeRule) -> bool:
-    return all(
-        np.array_equal(getattr(one, field.name), getattr(other, field.name))
-        for field in fields(one)
-        if field.name not in ("bins", "slope")
-    )
 
 
 def check(

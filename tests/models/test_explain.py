@@ -165,13 +165,6 @@ def test_shares_and_the_expected_score_add_up_to_the_score(
     np.testing.assert_allclose(total, scores.reshape(total.shape), atol=1e-10)
 
 
-def test_expected_score_is_the_mean_of_leaves_by_cover() -> None:
-    tree = some_tree(np.random.default_rng(0), 4, 10, 2)
-    leaves = tree.cover[10:]
-    _, expected = shap_values([tree, tree], [2.0, -0.5], some_codes(np.random.default_rng(1), 4, 3))
-    np.testing.assert_allclose(expected, 1.5 * (leaves @ tree.values) / leaves.sum())
-
-
 def test_a_long_chain_of_features_is_shared_evenly_where_they_play_alike() -> None:
     """An AND of 40 conditions with covers cut into halves: 40 equal shares of what is not known."""
     depth = 40
@@ -203,14 +196,6 @@ def test_votes_scale_and_add() -> None:
     both, _ = shap_values([one, two], [0.5, -3.0], codes)
     apart = 0.5 * shap_values([one], [1.0], codes)[0] - 3 * shap_values([two], [1.0], codes)[0]
     np.testing.assert_allclose(both, apart, atol=1e-12)
-
-
-def test_features_that_no_tree_asks_for_get_nothing() -> None:
-    generator = np.random.default_rng(4)
-    tree = some_tree(generator, 3, 8, 1)
-    shares, _ = shap_values([tree], [1.0], some_codes(generator, 6, 10))
-    assert (shares[:, 3:] == 0).all()
-    assert shares[:, :3].any()
 
 
 def test_shares_do_not_depend_on_the_number_of_threads() -> None:

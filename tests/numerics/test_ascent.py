@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from pacboost.numerics.ascent import Climb, best_votes, evenest
 from pacboost.numerics.soft_margin import Columns, edges_of
 from tests.numerics.margin_programs import largest_margin
-from tests.numerics.test_sifting import drawn, shares, solved
+from tests.numerics.test_soft_margin import drawn_rules, shares, solved
 
 # The capped entropic minimum: allowed, least, and the gradient of its value.
 
@@ -185,7 +185,7 @@ def test_regularised_votes_meet_their_weights(
     rules: int, kinds: int, share: float, eta: float, seed: int
 ) -> None:
     """Largest edge + KL/η of the weights is what the votes prove nothing is below."""
-    columns, base = drawn(rules, kinds, seed)
+    columns, base = drawn_rules(rules, kinds, seed)
     climb = Climb(columns, base, share, 1e-6)
     votes = climb.regularised(one_of(rules), eta)
     assert (votes >= 0).all()
@@ -219,7 +219,7 @@ def projection(columns: Columns, base: Floats, share: float, target: float) -> f
 def test_a_general_solver_finds_the_same_projection(share: float) -> None:
     compared = refused = 0
     for seed in range(5):
-        columns, base = drawn(4, 12, seed)
+        columns, base = drawn_rules(4, 12, seed)
         climb = Climb(columns, base, share, 1e-8)
         for target in (0.3, 0.1, 0.0, -0.2):
             votes, strength = climb.projected(one_of(4), 0.0, target)
@@ -242,7 +242,7 @@ def test_a_general_solver_finds_the_same_projection(share: float) -> None:
 def test_a_projection_or_the_proof_that_there_is_none(
     rules: int, kinds: int, share: float, target: float, seed: int
 ) -> None:
-    columns, base = drawn(rules, kinds, seed)
+    columns, base = drawn_rules(rules, kinds, seed)
     climb = Climb(columns, base, share, 1e-6)
     votes, strength = climb.projected(one_of(rules), 0.0, target)
     if climb.soft_margin(votes) >= target:
@@ -257,7 +257,7 @@ def test_a_projection_or_the_proof_that_there_is_none(
 
 def test_fewer_steps_are_not_enough() -> None:
     """The first quadratic model alone misses: it takes all of Newton's way."""
-    columns, base = drawn(15, 80, seed=1)
+    columns, base = drawn_rules(15, 80, seed=1)
     climb = Climb(columns, base, 0.1, 1e-6)
     coarse = Climb(columns, base, 0.1, 0.3).regularised(one_of(15), 500.0)
     edges = edges_of(columns, climb.at(coarse, 500.0).weights)

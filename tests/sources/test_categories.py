@@ -167,11 +167,6 @@ def test_only_columns_with_text_are_found_in_an_object_array() -> None:
     )
 
 
-@pytest.mark.parametrize("data", [np.zeros((2, 2)), pd.DataFrame({"a": [1]}), pl.DataFrame([[1]])])
-def test_numbers_are_not_categorical_of_themselves(data: Any) -> None:
-    assert not find_levels(data)
-
-
 def test_frame_columns_are_found_by_their_kind() -> None:
     frame = pd.DataFrame({"x": [1.5, 2], "a": ["p", "q"], "k": pd.Categorical([7, 8]), "f": True})
     assert find_levels(frame) == Levels({1: ("p", "q"), 2: (7, 8)})
@@ -234,14 +229,6 @@ def test_a_level_in_every_row_teaches_nothing() -> None:
         assert find_levels(np.arange(300.0)[:, None], [0]) == Levels({0: ()})
 
 
-def test_as_many_levels_as_allowed_are_taken() -> None:
-    array = np.append(np.arange(254.0), NAN)[:, None]
-    assert find_levels(array, [0]).counts(1).tolist() == [254]
-    twice = np.concatenate([array, array])
-    with pytest.warns(InputWarning, match="254 levels, more than 253"):
-        assert find_levels(twice, [0], most=253).counts(1).tolist() == [253]
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -300,12 +287,6 @@ def test_other_columns_of_an_object_array_have_to_be_finite_numbers() -> None:
         CategorisedArray(objects([["a", math.inf]]), Levels({0: ("a",)}))
     with pytest.raises(DataError, match="column 'b' holds what is no number"):
         CategorisedArray(objects([["a", {}]]), Levels({0: ("a",)}), ("a", "b"))
-
-
-def test_pandas_missing_value_in_a_number_column_of_an_object_array() -> None:
-    array = objects([["a", pd.NA], ["b", 1]])
-    rows = CategorisedArray(array, find_levels(array)).rows()
-    np.testing.assert_array_equal(rows, [[0, NAN], [1, 1]])
 
 
 LEVEL = st.one_of(

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.errors import DataError, InputWarning, ParameterError, PrunedWarning
+from pacboost.errors import DataError, InputWarning, ParameterError
 from pacboost.sources.columns import Columns
 from pacboost.sources.mixed import (
     MOST_THRESHOLDS,
     LevelConditions,
     MixedFeatures,
     NumberConditions,
-    TextConditions,
     read_conditions,
     read_features,
 )
@@ -112,14 +111,6 @@ def test_damaged_content_is_refused(damage: str) -> None:
         read_features(content, tuple(words))
 
 
-def test_too_many_words_of_a_column_are_pruned() -> None:
-    with pytest.warns(PrunedWarning, match="the 2 that most texts contain"):
-        features, _ = MixedFeatures(TextFeatures(max_features=2), ("body",)).learn(
-            frame()[["body"]]
-        )
-    assert len(features.vocabulary) == 2
-
-
 @pytest.mark.parametrize("columns", ["said", 3, [1], [None]])
 def test_bad_names_of_columns(columns: Any) -> None:
     with pytest.raises(ParameterError, match="text_columns is"):
@@ -208,12 +199,6 @@ def test_rare_levels_are_dropped() -> None:
     assert held.rows().tolist() == [[1, 0], [0, 0], [1, 0], [0, 1]]
 
 
-def test_booleans_are_levels() -> None:
-    found, _ = LevelConditions.learn("x", column([True, False]), 1)
-    assert found.words == ("x is False", "x is True")
-    assert found.held(column([True])).words.tolist() == [1]
-
-
 def test_a_column_that_names_rows_is_no_category() -> None:
     many = words(*(f"text number {k}" for k in range(300)))
     with pytest.warns(
@@ -228,15 +213,6 @@ def test_numbers_in_the_place_of_text_are_refused() -> None:
     found, _ = LevelConditions.learn("x", words("1", "2"), 1)
     with pytest.raises(DataError, match="numbers and text are never the same level"):
         found.held(column([1, 2]))
-
-
-def test_words_carry_the_name_of_their_column() -> None:
-    found, held = TextConditions.learn("x", words("lost card", None), TextFeatures((1, 1)))
-    assert found.words == ("x: card", "x: lost")
-    assert found.say(1) == "x contains 'lost'"
-    assert held.rows().tolist() == [[1, 1], [0, 0]]
-    with pytest.raises(DataError, match="column 'x': no word occurs"):
-        TextConditions.learn("x", words("", None), TextFeatures())
 
 
 NUMBER = {"kind": "number", "name": "x", "thresholds": [0.5, 1.5], "missing": True}

@@ -21,7 +21,7 @@ from pacboost.errors import DataError, ParameterError, PrunedWarning
 from pacboost.sources.columns import read_texts
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
-from pacboost.sources.word_conditions import said, single_words, weight_of
+from pacboost.sources.word_conditions import single_words, weight_of
 
 TEXTS = st.lists(st.text("ab cÄé,.'-1\n", max_size=20), min_size=1, max_size=8)
 SPANS = st.sampled_from([(1, 1), (1, 2), (2, 3), (1, 4)])
@@ -117,12 +117,6 @@ def test_options_survive_json(span: tuple[int, int], skips: int, lower: bool) ->
     back = TextFeatures.from_dict(content, features.vocabulary)
     assert back == features
     assert back.transform(texts).words.tolist() == features.transform(texts).words.tolist()
-
-
-@pytest.mark.parametrize("vocabulary", [("b", "a"), ("a", "a")])
-def test_a_damaged_vocabulary_is_refused(vocabulary: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match="not in order"):
-        TextFeatures.from_dict(TextFeatures().to_dict(), vocabulary)
 
 
 @pytest.mark.parametrize(
@@ -272,19 +266,6 @@ def test_rules_name_the_column() -> None:
     again = MixedFeatures.from_dict(features.to_dict(), features.vocabulary)
     assert again == features
     assert np.array_equal(again.transform(rows).rows(), table.rows())
-
-
-def test_plain_words_are_said_as_before() -> None:
-    for entry in ("card", "my card", "lost … card", "‹car›", "naïve 2"):
-        assert said(entry) == f"it contains {entry!r}"
-
-
-def test_options_and_weights_survive() -> None:
-    features, _ = learned(["a a b", "b a c", "d"])
-    content = features.to_dict()
-    assert Counter(content["weights"].tolist()) == Counter(features.weights)
-    assert TextFeatures.from_dict(content, features.vocabulary) == features
-    assert not {"times", "shares", "weights"} & set(TextFeatures().to_dict())
 
 
 @pytest.mark.parametrize(

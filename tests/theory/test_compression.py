@@ -21,12 +21,7 @@ from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.sources.arrays import ArrayTable
-from pacboost.theory.compressing import _moved
-from pacboost.theory.compression import (
-    compression_bound,
-    hybrid_estimate,
-    stable_estimate,
-)
+from pacboost.theory.compression import _moved, compression_bound, hybrid_estimate, stable_estimate
 from tests.bounds.coverage import check_coverage, check_rejected
 
 

@@ -34,6 +34,7 @@ from pacboost.boosters.booster import (
     Floats,
     Measured,
     Moved,
+    by_output,
     check_not_negative,
     check_rate,
     whole_values,
@@ -41,10 +42,10 @@ from pacboost.boosters.booster import (
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
-from pacboost.kernels.cuda.device import copy_into, to_host
+from pacboost.kernels.cuda.device import to_host
 from pacboost.kernels.runtime.team import team_for, together
-from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT, round_vote
-from pacboost.numerics.same_bits import log, log_sum_exp, total
+from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, round_vote
+from pacboost.numerics.same_bits import log, log_sum_exp
 from pacboost.samples.sample import Request, Signs, Sums
 
 # Weights of boosters whose potential is exp(-margin), in the log domain and in whole numbers.
@@ -88,22 +89,15 @@ class ExponentialWeights(Booster[ExponentialState]):
         A base weight below one unit, 2**-52 of all, counts as one: D_1 is then one and the same
         distribution for the weights, for the bound and for the training error.
         """
-        rows, outputs = signs.shape
-        own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
-        mass = total(own) if own.size > 1 else float(own[0]) * rows * outputs
-        log_base = np.maximum(own, mass / FRESH_TOTAL)
-        log_base = log(log_base)
-        log_base /= VOTE_UNIT
-        np.rint(log_base, out=log_base)
-        log_base *= VOTE_UNIT
+        own, mass = by_output(base, signs)
         state = ExponentialState(
             signs=signs,
             margins=np.zeros_like(signs, dtype=np.float64, order="C"),
             weights=np.zeros_like(signs, dtype=np.int64, order="C"),
-            log_base=log_base,
+            log_base=whole_values(log(np.maximum(own, mass / FRESH_TOTAL))),
             log_scale=round_vote(math.log(FRESH_TOTAL) - math.log(mass)),
         )
-        return self._weigh(state, None, 0.0)
+        return self._weigh(state)
 
     def request(self, state: ExponentialState) -> Request:
         return Request(state.weights, state.signs, state.total, state.total, self.criterion)
@@ -152,14 +146,12 @@ class ExponentialWeights(Booster[ExponentialState]):
     def resume(
         self, state: ExponentialState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> ExponentialState:
-        copy_into(state.margins, margins)
-        state.cast.extend(votes)
         log_scale, total_vote, *extra = memory
         state = replace(state, total_vote=total_vote, log_scale=log_scale, extra=tuple(extra))
-        return self._weigh(state, None, 0.0)
+        return super().resume(state, margins, votes, memory)
 
     def _weigh(
-        self, state: ExponentialState, agree: Agreement | None, vote: float
+        self, state: ExponentialState, agree: Agreement | None = None, vote: float = 0.0
     ) -> ExponentialState:
         """Compute all weights; if their total is out of range, do so again with another scale."""
         return self._in_range(replace(state, total=_weigh_once(state, agree, vote)))
@@ -171,7 +163,9 @@ class ExponentialWeights(Booster[ExponentialState]):
         weight sits on rows of a few units, whose rounding a prediction cannot see.
         """
         if not LEAST_TOTAL <= state.total <= MOST_TOTAL:
-            state = replace(state, log_scale=_fresh_scale(state))
+            logs = state.total_vote - to_host(state.margins).reshape(-1) + state.log_base
+            fresh = round_vote(math.log(FRESH_TOTAL) - float(log_sum_exp(logs[None])[0]))
+            state = replace(state, log_scale=fresh)
             state = replace(state, total=_weigh_once(state, None, 0.0))
         return state
 
@@ -185,12 +179,6 @@ def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -
         margins, weights, totals, at_most=len(totals),
     )  # fmt: skip
     return int(totals.sum())
-
-
-def _fresh_scale(state: ExponentialState) -> float:
-    """Return the scale at which the weights sum to ``FRESH_TOTAL``, before rounding."""
-    logs = state.total_vote - to_host(state.margins).reshape(-1) + state.log_base
-    return round_vote(math.log(FRESH_TOTAL) - float(log_sum_exp(logs[None])[0]))
 
 
 WAYS = ("mh", "m1", "samme")

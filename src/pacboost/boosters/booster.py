@@ -27,7 +27,9 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.hypotheses.vote import Vote
+from pacboost.kernels.cuda.device import copy_into
 from pacboost.numerics.exact import VOTE_UNIT
+from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Sample, Signs, Sums
 
 Agreement = NDArray[np.int8]
@@ -83,7 +85,7 @@ class State(Protocol):
         """y·F(x) of every row under the votes so far, (rows, outputs); F(x) in regression."""
 
     @property
-    def cast(self) -> Sequence[Any]:
+    def cast(self) -> list[Any]:
         """The votes in order; 1 for each round in which cells have values of their own."""
 
 
@@ -184,12 +186,18 @@ class Booster(ABC, Generic[S]):
         """Return what ``resume`` needs besides votes and margins; the ledger keeps it."""
         return []
 
-    @abstractmethod
     def resume(self, state: S, margins: Floats, votes: Sequence[float], memory: list[float]) -> S:
         """Turn a fresh state into the last state of an earlier run, to continue exactly.
 
         Given are the votes and the last memory of that run, and the margins of its vote.
         """
+        copy_into(state.margins, margins)
+        state.cast.extend(votes)
+        return self._weigh(state)
+
+    def _weigh(self, state: S) -> S:
+        """Return the state with the weights that follow from its margins."""
+        raise NotImplementedError
 
     def votes(self, state: S) -> Floats:
         """Return the current votes of all rounds."""
@@ -239,6 +247,23 @@ def whole_values(values: Floats, unit: float = VOTE_UNIT) -> CellValues:
     """Round values to multiples of a unit, so that scores add up exactly."""
     rounded: CellValues = np.rint(values / unit) * unit
     return rounded
+
+
+def by_output(base: Floats, signs: Signs) -> tuple[Floats, float]:
+    """Return base weights, one for each row and output or one for all, and the sum of all rows'."""
+    rows, outputs = signs.shape
+    own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
+    return own, total(own) if own.size > 1 else float(own[0]) * rows * outputs
+
+
+def numbers_for(booster: Booster[Any], targets: Floats | None) -> Floats:
+    """Return the numbers to predict; refuse classes."""
+    if targets is None:
+        raise ParameterError(
+            f"{booster.name} is for regression and needs numbers to predict; for classes take "
+            "another booster, such as logit"
+        )
+    return targets
 
 
 def edge_of(request: Request, moved: Moved) -> float:

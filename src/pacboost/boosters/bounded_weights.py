@@ -21,13 +21,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement, Booster, Floats, Measured, Moved, S, whole_values
+from pacboost.boosters.booster import (
+    Agreement,
+    Booster,
+    Floats,
+    Measured,
+    Moved,
+    S,
+    by_output,
+    whole_values,
+)
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL
-from pacboost.numerics.same_bits import exp, log, total
+from pacboost.numerics.same_bits import exp, log
 from pacboost.samples.sample import Request, Signs, Sums
 
 
@@ -148,9 +157,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
     """What boosters with bounded weights share; a subclass defines votes and weights."""
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
-        rows, outputs = signs.shape
-        own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
-        mass = total(own) if own.size > 1 else float(own[0]) * rows * outputs
+        own, mass = by_output(base, signs)
         state = BoundedState(
             signs=signs,
             margins=np.zeros(signs.shape),
@@ -187,13 +194,6 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
         state.cast.append(1.0)
         state.margins[:] += state.signs * moved.values[moved.cells]
-        return self._weigh(state)
-
-    def resume(
-        self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
-    ) -> BoundedState:
-        state.margins[:] = margins
-        state.cast.extend(votes)
         return self._weigh(state)
 
     def _weigh(self, state: BoundedState) -> BoundedState:

@@ -225,9 +225,7 @@ class Brown(OneVotePerRule):
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
-        state.margins[:] = margins
-        state.cast.extend(votes)
-        return self._weigh(replace(state, extra=tuple(memory)))
+        return super().resume(replace(state, extra=tuple(memory)), margins, votes, memory)
 
     def costs_now(self, state: BoundedState, margins: Floats, rounds: int) -> Floats:
         """Return erfc((m + s)/√c), divided by the cost of a margin of 0."""

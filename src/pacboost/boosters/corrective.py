@@ -30,8 +30,8 @@ from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.ascent import Climb
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import total
-from pacboost.numerics.sifting import Balance
 from pacboost.numerics.soft_margin import (
+    Balance,
     Columns,
     Floats,
     margins_of,
@@ -90,27 +90,6 @@ class CorrectiveState:
     """The votes as they were after each round."""
 
 
-def one_kind(signs: Signs, base: Floats) -> CorrectiveState:
-    """Start without rules.
-
-    Small base weights are multiplied by a power of 2. Those that are whole stay so, and a row of
-    weight 3 is three rows of weight 1, to the last bit.
-    """
-    first = np.repeat(np.broadcast_to(base, signs.shape[:1]), signs.shape[1])
-    first = np.maximum(first, total(first) / FRESH_TOTAL)
-    low, high = math.log2(float(first.min())), math.log2(total(first) / MOST_BASE)
-    first = first * 2.0 ** -max(min(math.floor(low), 0), math.ceil(high))
-    state = CorrectiveState(
-        signs=signs,
-        first=first,
-        kinds=np.zeros(first.size, dtype=np.intp),
-        margins=np.zeros(signs.shape),
-        weights=np.empty(signs.shape, dtype=np.int64),
-    )
-    weigh_rows(state)
-    return state
-
-
 def split_by_rule(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
     """Add a rule, with vote 0 unless it is the first, and split kinds and their weights by it."""
     keys = 3 * state.kinds + (agree.reshape(-1) + 1)
@@ -134,15 +113,6 @@ def split_by_rule(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
         votes=np.append(state.votes, 0.0 if state.votes.size else 1.0),
         balanced=balanced,
     )
-
-
-def cast_votes(state: CorrectiveState) -> CorrectiveState:
-    """Multiply the votes by their factor, and compute margins and weights of the rows."""
-    votes = whole_votes(state.factor * state.votes)
-    state.cast.append(votes)
-    state.margins[:] = margins_of(state.columns, votes)[state.kinds].reshape(state.margins.shape)
-    weigh_rows(state)
-    return state
 
 
 def weigh_rows(state: CorrectiveState) -> None:
@@ -222,7 +192,19 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return min(most, -math.log(state.share)) if state.share > 0 else most
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> CorrectiveState:
-        return one_kind(signs, base)
+        """Start without rules.
+
+        Small base weights are multiplied by a power of 2. Those that are whole stay so, and a row
+        of weight 3 is three rows of weight 1, to the last bit.
+        """
+        first = np.repeat(np.broadcast_to(base, signs.shape[:1]), signs.shape[1])
+        first = np.maximum(first, total(first) / FRESH_TOTAL)
+        low, high = math.log2(float(first.min())), math.log2(total(first) / MOST_BASE)
+        first = first * 2.0 ** -max(min(math.floor(low), 0), math.ceil(high))
+        kinds, weights = np.zeros(first.size, dtype=np.intp), np.empty(signs.shape, dtype=np.int64)
+        state = CorrectiveState(signs, first, kinds, np.zeros(signs.shape), weights)
+        weigh_rows(state)
+        return state
 
     def request(self, state: CorrectiveState) -> Request:
         total = int(state.weights.sum())
@@ -257,14 +239,15 @@ class Corrective(RevisingBooster[CorrectiveState]):
     def _with_votes(self, state: CorrectiveState) -> CorrectiveState:
         """Derive everything else from the votes."""
         margins = margins_of(state.columns, state.votes)
-        return cast_votes(
-            replace(
-                state,
-                shares=self.row_weights(state),
-                gap=state.least - soft_margin(margins[:, None], state.base, state.share),
-                factor=best_factor(margins, state.base),
-            )
-        )
+        factor = best_factor(margins, state.base)
+        gap = state.least - soft_margin(margins[:, None], state.base, state.share)
+        state = replace(state, shares=self.row_weights(state), gap=gap, factor=factor)
+        votes = whole_votes(factor * state.votes)
+        state.cast.append(votes)
+        own = margins_of(state.columns, votes)[state.kinds]
+        state.margins[:] = own.reshape(state.margins.shape)
+        weigh_rows(state)
+        return state
 
     def memory(self, state: CorrectiveState) -> list[float]:
         some = np.flatnonzero(state.votes)

@@ -18,7 +18,6 @@ chance to be kept when examples are filtered.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -30,7 +29,7 @@ from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import same_bits, update
-from pacboost.kernels.cuda.device import copy_into, flat
+from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -104,7 +103,7 @@ class Logit(FilteringBooster[LogitState]):
             largest_base=float(whole.max()),
             raised_sums=np.zeros_like(signs, dtype=np.float64, shape=sums_shape),
         )
-        return self._weigh(state, None)
+        return self._weigh(state)
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         """Return 1 - p(y|x): for two classes 1/(1 + exp(2·margin))."""
@@ -159,14 +158,7 @@ class Logit(FilteringBooster[LogitState]):
         state.cast.append(1.0)
         return self._weigh(state, moved)
 
-    def resume(
-        self, state: LogitState, margins: Floats, votes: Sequence[float], memory: list[float]
-    ) -> LogitState:
-        copy_into(state.margins, margins)
-        state.cast.extend(votes)
-        return self._weigh(state, None)
-
-    def _weigh(self, state: LogitState, moved: Moved | None) -> LogitState:
+    def _weigh(self, state: LogitState, moved: Moved | None = None) -> LogitState:
         rows, outputs = state.signs.shape
         if moved is None:
             cells = np.zeros_like(state.signs, shape=rows, dtype=np.uint8)

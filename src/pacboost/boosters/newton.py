@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -28,14 +27,14 @@ from pacboost.boosters.booster import (
     check_not_negative,
     check_rate,
     check_shrinkage,
+    numbers_for,
     whole_values,
 )
-from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.same_bits import raise_scores
 from pacboost.numerics.exact import MOST_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
-from pacboost.numerics.same_bits import log, mean, total
+from pacboost.numerics.same_bits import log, mean
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.sample import Request, Signs, Sums
 
@@ -88,7 +87,7 @@ class Newton(Booster[NewtonState]):
             targets=known,
             signs=signs,
             margins=np.zeros((rows, 1)),
-            base=_units(base),
+            base=in_units_of_least(np.maximum(base, base.max() / MOST_RATIO)),
             given=base,
             unit=self.unit_for(known),
             weights=np.zeros((rows, 1), dtype=np.int64),
@@ -98,12 +97,7 @@ class Newton(Booster[NewtonState]):
 
     def known(self, signs: Signs, targets: Floats | None) -> Floats:
         """Return what the loss compares scores with."""
-        if targets is None:
-            raise ParameterError(
-                f"{self.name} is for regression and needs numbers to predict; for classes take "
-                "another booster, such as logit"
-            )
-        return targets
+        return numbers_for(self, targets)
 
     def unit_for(self, targets: Floats) -> float:
         """Return the unit that values are multiples of."""
@@ -140,13 +134,6 @@ class Newton(Booster[NewtonState]):
         state.margins[:] += moved.values[moved.cells] * state.signs
         return self._weigh(state)
 
-    def resume(
-        self, state: NewtonState, margins: Floats, votes: Sequence[float], memory: list[float]
-    ) -> NewtonState:
-        state.margins[:] = margins
-        state.cast.extend(votes)
-        return self._weigh(state)
-
     def _penalty(self, state: NewtonState) -> float:
         return self.l2 * self.weight_of_a_row(state) * state.curvature_unit
 
@@ -156,8 +143,8 @@ class Newton(Booster[NewtonState]):
 
     def _weigh(self, state: NewtonState) -> NewtonState:
         pulls, curvatures = self.slopes(state)
-        pull_unit = _unit(state.base * np.abs(pulls))
-        curvature_unit = _unit(state.base * curvatures)
+        sizes = sum_of(state.base * np.abs(pulls)), sum_of(state.base * curvatures)
+        pull_unit, curvature_unit = (whole_scale(size) if size > 0 else 1.0 for size in sizes)
         state.pulls[:, 0] = np.rint(state.base * np.rint(pulls * pull_unit))
         state.weights[:, 0] = np.rint(state.base * np.rint(curvatures * curvature_unit))
         return replace(
@@ -167,17 +154,6 @@ class Newton(Booster[NewtonState]):
             curvature_unit=curvature_unit,
             pull_unit=pull_unit,
         )
-
-
-def _units(base: Floats) -> Floats:
-    """Return base weights in units of the least, or a millionth of the largest if more."""
-    return in_units_of_least(np.maximum(base, base.max() / MOST_RATIO))
-
-
-def _unit(numbers: Floats) -> float:
-    """Return the power of two that makes whole numbers of numbers that are not negative."""
-    total = sum_of(numbers)
-    return whole_scale(total) if total > 0 else 1.0
 
 
 # Regression with a log link: scores are logarithms, and predictions exp(F) are positive.
@@ -206,7 +182,7 @@ class LogLink(Newton):
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
         weights = np.broadcast_to(state.base, state.targets.shape)
-        mean = total(weights * state.targets) / total(weights)
+        mean = sum_of(weights * state.targets) / sum_of(weights)
         return np.full((1, 1), math.log(max(mean, 1e-300)))
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:

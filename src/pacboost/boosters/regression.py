@@ -92,7 +92,7 @@ class Absolute(Residual):
         return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
-        return sum_of_pulls(residual.sides, state, state.unit)
+        return sum_of_pulls(residual.sides, state, 1.0, -1.0, state.unit)
 
 
 # Gamma regression: positive numbers whose mean is exp(F(x)), and whose spread grows with it.
@@ -276,4 +276,5 @@ class Quantile(Residual):
 
     def weigh(self, state: ResidualState) -> int:
         """Set pulls to q or -(1 - q) times the weight, and to 0 where a target is met."""
-        return sum_of_pulls(residual.tilted, state, float(self.quantile), state.unit)
+        above = float(self.quantile)
+        return sum_of_pulls(residual.sides, state, above, above - 1.0, state.unit)

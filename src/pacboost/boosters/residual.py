@@ -26,10 +26,10 @@ from pacboost.boosters.booster import (
     Floats,
     Moved,
     check_shrinkage,
+    numbers_for,
     same_setting,
     whole_values,
 )
-from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import residual
 from pacboost.kernels.runtime.entry import Body
@@ -98,11 +98,7 @@ class Residual(Booster[ResidualState]):
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> ResidualState:
         """Start with all scores at 0; a row weighs at least one unit."""
-        if targets is None:
-            raise ParameterError(
-                f"{self.name} is for regression and needs numbers to predict; for classes take "
-                "another booster, such as logit"
-            )
+        targets = numbers_for(self, targets)
         rows = targets.size
         own = base / base.max()
         mass = total(own) if own.size > 1 else float(rows)
@@ -117,7 +113,7 @@ class Residual(Booster[ResidualState]):
             weighted=base.size > 1,
             weight=int(weights.sum()),
         )
-        return self._advance(state, None)
+        return self._weigh(state)
 
     def unit(self, state: ResidualState) -> float:
         """Return the unit of values, which depends on the largest target."""
@@ -152,7 +148,7 @@ class Residual(Booster[ResidualState]):
 
     def move(self, state: ResidualState, moved: Moved) -> ResidualState:
         state.cast.append(1.0)
-        return self._advance(state, moved)
+        return self._weigh(state, moved)
 
     def memory(self, state: ResidualState) -> list[float]:
         return [getattr(self, self.setting)] if self.setting else []
@@ -163,14 +159,12 @@ class Residual(Booster[ResidualState]):
         """Restore the scores, and compute the pulls; refuse those of another setting."""
         if self.setting:
             same_setting(self.setting, getattr(self, self.setting), memory)
-        state.margins[:] = margins
-        state.cast.extend(votes)
-        return self._advance(state, None)
+        return super().resume(state, margins, votes, memory)
 
     def stop(self, state: ResidualState) -> str | None:
         return ALL_MET if state.largest < state.unit else None
 
-    def _advance(self, state: ResidualState, moved: Moved | None) -> ResidualState:
+    def _weigh(self, state: ResidualState, moved: Moved | None = None) -> ResidualState:
         rows = state.targets.size
         cells = np.zeros(rows, dtype=np.uint8) if moved is None else moved.cells
         values = np.zeros((1, 1)) if moved is None else moved.values

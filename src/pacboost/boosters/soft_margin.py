@@ -1,8 +1,8 @@
 """LPBoost (Demiriz, Bennett and Shawe-Taylor 2002): the largest soft margin, by linear programs.
 
 After every rule the votes are those with the largest soft margin that the rules so far allow, and D
-the weights under which no rule so far has an edge above that margin γ (numerics/sifting.py). The
-next rule has an edge above γ, or γ is the best there is:
+the weights under which no rule so far has an edge above that margin γ, see
+numerics/soft_margin.py. The next rule has an edge above γ, or γ is the best there is:
 
     soft margin = γ  ≤  best soft margin of any vote  ≤  least edge so far.
 
@@ -22,8 +22,7 @@ from scipy.optimize import brentq
 from pacboost.boosters.corrective import ACCURACY, Corrective, CorrectiveState
 from pacboost.numerics.ascent import evenest
 from pacboost.numerics.same_bits import total
-from pacboost.numerics.sifting import Balance, balance
-from pacboost.numerics.soft_margin import Floats, margins_of, whole_votes
+from pacboost.numerics.soft_margin import Balance, Floats, balance, margins_of, whole_votes
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,6 @@ class LP(Corrective):
         return replace(state, votes=state.balanced.votes)
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
-        """Solve the program, starting from the last weights: they decide which corner is found."""
         return solved(state, ACCURACY * self.tolerance)
 
     def row_weights(self, state: CorrectiveState) -> Floats:
@@ -61,7 +59,7 @@ class LP(Corrective):
 
 
 def solved(state: CorrectiveState, accuracy: float) -> CorrectiveState:
-    """Solve the linear program, starting from the solution of the last round."""
+    """Solve the linear program from the last weights: they decide which corner is found."""
     start = state.balanced or Balance(state.votes, state.shares, 2.0)
     found = balance(state.columns, state.base, state.share, start, accuracy)
     return replace(state, balanced=found)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import Borders
+from pacboost.bounds.decision import Borders, whole_count
 from pacboost.bounds.selective import (
     TESTS,
     Point,
@@ -221,24 +221,17 @@ class Answering:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
         content = {**asdict(self), "points": [list(asdict(p).values()) for p in self.points]}
-        if self.tested is None:
-            del content["tested"]
-        if not self.model_digest:  # as before it is in a file
-            del content["model_digest"]
         content["assumptions"] = list(self.assumptions)
-        if not self.assumptions:
-            del content["assumptions"]
-        if self.rows_checked:
-            del content["rows_checked"]
-        if self.models == 1:
-            del content["models"]
-        return content
+        usual = {"tested": None, "model_digest": "", "rows_checked": True, "models": 1}
+        usual["assumptions"] = []
+        return {k: v for k, v in content.items() if k not in usual or v != usual[k]}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Answering:
         """Read what ``to_dict`` gave, and refuse counts that no rows give."""
         points = tuple(
-            Point(_number(threshold), *map(_whole, rest)) for threshold, *rest in content["points"]
+            Point(_number(threshold), *map(whole_count, rest))
+            for threshold, *rest in content["points"]
         )
         assumed = tuple(content.get("assumptions", ()))
         if not all(type(words) is str for words in assumed):
@@ -260,7 +253,7 @@ class Answering:
         )
         if not falls or not 0 < len(points) <= self.thresholds:
             raise ValueError("the thresholds of the answers are not in order, or too many")
-        if self.chosen is not None and not 0 <= _whole(self.chosen) < len(points):
+        if self.chosen is not None and not 0 <= whole_count(self.chosen) < len(points):
             raise ValueError(f"threshold {self.chosen} is chosen, and there are {len(points)}")
         if self.target_error is not None:
             probability("target_error", self.target_error)
@@ -280,12 +273,6 @@ def _between(low: float, high: float) -> str:
 def _number(value: object) -> float:
     if type(value) is not float:
         raise ValueError(f"{value!r} is no confidence")
-    return value
-
-
-def _whole(value: object) -> int:
-    if type(value) is not int:
-        raise ValueError(f"{value!r} is no count")
     return value
 
 

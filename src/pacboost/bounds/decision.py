@@ -124,7 +124,7 @@ class ThresholdDecision:
             positive_whole("positives", content["positives"]),
             positive_whole("negatives", content["negatives"]),
             probability("curve_delta", content["curve_delta"]),
-            tuple((float(t), _whole(a), _whole(b)) for t, a, b in content["points"]),
+            tuple((float(t), whole_count(a), whole_count(b)) for t, a, b in content["points"]),
         )
         for _, missed, alarms in curve.points:
             counts(missed, curve.positives)
@@ -145,7 +145,8 @@ class ThresholdDecision:
     )  # fmt: skip
 
 
-def _whole(value: object) -> int:
+def whole_count(value: object) -> int:
+    """Read a count from a file."""
     if type(value) is not int:
         raise ValueError(f"{value!r:.40} is no count")
     return value

@@ -9,7 +9,7 @@ condition have places of which all choices are equally likely (docs/proofs/order
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -120,20 +120,11 @@ class Difference:
 
     def to_dict(self) -> dict[str, object]:
         """Everything as plain objects that JSON knows."""
+        content = asdict(self)
+        del content["assumptions"]
         low, high = self.interval
-        return {
-            "one": self.one,
-            "other": self.other,
-            "only_one_wrong": self.only_one_wrong,
-            "only_other_wrong": self.only_other_wrong,
-            "rows": self.rows,
-            "delta": self.delta,
-            "pairs": self.pairs,
-            "p_value": self.p_value,
-            "lower": low,
-            "upper": high,
-            "assumptions": list(self.assumptions),
-        }
+        content |= {"p_value": self.p_value, "lower": low, "upper": high}
+        return {**content, "assumptions": list(self.assumptions)}
 
 
 def _percentage_points(low: float, high: float) -> str:

@@ -15,7 +15,7 @@ the order of time, have bounds of their own (docs/proofs/dependent.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -126,7 +126,7 @@ def examples_for_clopper_pearson(
     >>> examples_for_clopper_pearson(epsilon=0.1, delta=0.05)
     29
     """
-    return _examples(clopper_pearson, epsilon, delta, rate, models)
+    return examples_at_rate(lambda k, n: clopper_pearson(k, n, delta, models), epsilon, rate)
 
 
 @plain_numbers
@@ -138,7 +138,7 @@ def examples_for_chernoff_kl(
     >>> examples_for_chernoff_kl(epsilon=0.1, delta=0.05, rate=0.05)
     194
     """
-    return _examples(chernoff_kl, epsilon, delta, rate, models)
+    return examples_at_rate(lambda k, n: chernoff_kl(k, n, delta, models), epsilon, rate)
 
 
 @plain_numbers
@@ -148,7 +148,7 @@ def examples_for_hoeffding(epsilon: float, delta: float, rate: float = 0.0, mode
     >>> examples_for_hoeffding(epsilon=0.1, delta=0.05)
     150
     """
-    return _examples(hoeffding, epsilon, delta, rate, models)
+    return examples_at_rate(lambda k, n: hoeffding(k, n, delta, models), epsilon, rate)
 
 
 @plain_numbers
@@ -163,11 +163,13 @@ def certificate(
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""
     spent = "delta/(look·(look+1))" if look else "delta/models"
     more = {"look": look} if look else {}
+    paid = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
+    paid = paid if look else ""
     return Certificate.by(
         "holdout.clopper_pearson",
         {"k": k, "n": n, "delta": delta, "models": models, **more},
         theorem=f"R ≤ BinInv(k, n, {spent}), exact binomial inversion",
-        sample=(sample or "held-out rows, ties counted as errors") + _also(look),
+        sample=(sample or "held-out rows, ties counted as errors") + paid,
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
         assumptions=(
@@ -178,24 +180,8 @@ def certificate(
     )
 
 
-def _also(look: int) -> str:
-    """Return what else is to be known of the rows."""
-    paid = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
-    return paid if look else ""
-
-
 def _log_inverse(delta: float, models: int) -> float:
     return math.log(positive_whole("models", models)) - math.log(probability("delta", delta))
-
-
-def _examples(
-    bound: Callable[[int, int, float, int], float],
-    epsilon: float,
-    delta: float,
-    rate: float,
-    models: int,
-) -> int:
-    return examples_at_rate(lambda k, n: bound(k, n, delta, models), epsilon, rate)
 
 
 # Groups are independent, and R is the risk on a row of a new group: ``group_bets`` is never above

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from itertools import permutations
+from operator import itemgetter
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -161,10 +162,9 @@ def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     0.1128
     """
     known = read_parts(parts)
-    few, many = min(known, key=_rows), max(reversed(known), key=_rows)
+    few, many = min(known, key=itemgetter(1)), max(reversed(known), key=itemgetter(1))
     if len(known) == 2 and few[1] <= MOST_ROWS_OF_TWO:
-        level = probability("delta", delta) / positive_whole("claims", claims)
-        return outward(mean_of_two_upper(few, many, level))
+        return outward(mean_of_two_upper(few, many, _level(delta, claims)))
     uppers = [rate_upper(k, n, delta, claims * len(known)) for k, n in known]
     return outward(sum(uppers) / len(known))
 
@@ -214,7 +214,7 @@ def ordered_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     0.015
     """
     counts(k, n)
-    return mean_risk_upper(k, n, probability("delta", delta) / positive_whole("claims", claims))
+    return mean_risk_upper(k, n, _level(delta, claims))
 
 
 def write_parts(parts: list[tuple[int, int]]) -> str:
@@ -241,10 +241,6 @@ def read_parts(parts: str) -> list[tuple[int, int]]:
             "'3/100 5/50'"
         )
     return [counts(int(k), int(n)) for k, n in pairs]
-
-
-def _rows(part: tuple[int, int]) -> int:
-    return part[1]
 
 
 def _f1(jaccard: float) -> float:

@@ -8,7 +8,8 @@ most δ (docs/proofs/monitoring.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,15 +65,6 @@ def _log_capital(k: int, n: int, error: float, weights: NDArray[np.float64]) -> 
     return top + log_of(total(exp(single - top) * weights))
 
 
-def _mistakes_to_reach(n: int, enough: Callable[[int], bool]) -> int:
-    """Find the number by halving, since the capital rises with the mistakes."""
-    low, high = 0, positive_whole("n", n) + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
 @plain_numbers
 def rows_to_see(
     before: float, after: float, log_goal: float, power: float = 0.9, *, detector: bool = False
@@ -95,8 +87,9 @@ def rows_to_see(
     weights = DETECTOR_WEIGHTS if detector else EQUAL_WEIGHTS
 
     def seen(n: int) -> bool:
-        fewest = _mistakes_to_reach(n, lambda k: _log_capital(k, n, before, weights) >= log_goal)
-        return bool(binom.sf(fewest - 1, n, after) >= power)
+        capital = partial(_log_capital, n=n, error=before, weights=weights)
+        few = bisect_left(range(1, n + 1), log_goal, key=capital)  # it rises with the mistakes
+        return bool(binom.sf(few, n, after) >= power)
 
     return smallest(seen, 1, f"seeing an error of {after:g} above {before:g}")
 

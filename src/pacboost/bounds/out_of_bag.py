@@ -247,7 +247,7 @@ def certificate(
 def first_order(counts: OutOfBag, delta: float) -> Certificate:
     """Certify by R ≤ 2L, with the mistakes of single members."""
     gibbs, n = _single(counts)
-    price = _price(counts, n, _expected(counts, 1), 1)
+    price = _price(counts, n, 1)
     _refuse_few(n, 2, delta, price)
     return vote_certificate("first_order_bound", gibbs=gibbs, n=n, divergence=price, delta=delta)
 
@@ -256,7 +256,7 @@ def first_order(counts: OutOfBag, delta: float) -> Certificate:
 def tandem(counts: OutOfBag, delta: float) -> Certificate:
     """Certify by R ≤ 4L₂, with the mistakes that pairs of members make together."""
     both, n = _pair(counts)
-    price = _price(counts, n, _expected(counts, 2), 2)
+    price = _price(counts, n, 2)
     _refuse_few(n, 4, delta, 2 * price)
     return vote_certificate("tandem_bound", tandem=both, n=n, divergence=price, delta=delta)
 
@@ -265,11 +265,8 @@ def tandem(counts: OutOfBag, delta: float) -> Certificate:
 def cantelli(counts: OutOfBag, delta: float) -> Certificate:
     """Certify by Chebyshev-Cantelli, with the mistakes of members and of pairs."""
     (gibbs, n), (both, pairs) = _single(counts), _pair(counts)
-    prices = (
-        _price(counts, n, _expected(counts, 1), 1),
-        _price(counts, pairs, _expected(counts, 2), 2),
-    )
-    price = max(prices)  # one divergence is handed on: the dearer of the two
+    # One divergence is handed on: the dearer of the two.
+    price = max(_price(counts, n, 1), _price(counts, pairs, 2))
     _refuse_few(pairs, 4, delta / 2, 2 * price)
     return vote_certificate(
         "cantelli_bound",
@@ -305,12 +302,13 @@ def _expected(counts: OutOfBag, order: int) -> int:
     return max(1, round(counts.rows * counts.outside**order))
 
 
-def _price(counts: OutOfBag, n: int, expected: int, order: int) -> float:
+def _price(counts: OutOfBag, n: int, order: int) -> float:
     """Return what is paid for keeping B of B_max, and for a smallest size that is below N.
 
     pac_bayes adds ln(2√n/δ) where the theorem has ln(2√N/δ), so ½ ln(N/n) is handed over with the
     divergence, which counts once for members and twice for pairs.
     """
+    expected = _expected(counts, order)
     return math.log(counts.members_max / counts.members) + math.log(expected / n) / (2 * order)
 
 

@@ -11,6 +11,7 @@ looked at one by one. Where rows of one class are counted, their number is Bin(n
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Callable
 
 import numpy as np
@@ -198,11 +199,7 @@ def allowed_mistakes(n: int, epsilon: float, delta: float) -> int:
     >>> allowed_mistakes(29, 0.1, 0.05), allowed_mistakes(28, 0.1, 0.05)
     (0, -1)
     """
-    low, high = -1, n
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if _passes(middle, n, epsilon, delta) else (low, middle)
-    return low
+    return bisect(range(n), epsilon, key=lambda k: clopper_pearson(k, n, delta)) - 1
 
 
 def _first_row(mistakes: int, epsilon: float, delta: float) -> int:

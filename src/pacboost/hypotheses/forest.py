@@ -126,29 +126,22 @@ class Forest:
 
     def sums(self, table: Table) -> Sums:
         """Add up what all trees say of every row: (rows, classes), or one column."""
-        sums = np.zeros((table.n_rows, self.classes if self.many else 1))
-        codes = self.bins.encode(table)
-        tile = max(1, CELLS_AT_ONCE // table.n_columns)
+        return self.sums_of_codes(self.bins.encode(table))
+
+    def sums_of_codes(self, codes: NDArray[np.unsignedinteger]) -> Sums:
+        """Add up what all trees say of rows that are coded already, (features, rows)."""
+        features, rows = codes.shape
+        sums, tile = np.zeros((rows, self.classes if self.many else 1)), CELLS_AT_ONCE // features
 
         def task(start: int, stop: int) -> None:
-            for first in range(start, stop, tile):
-                own = slice(first, min(stop, first + tile))
+            for first in range(start, stop, max(1, tile)):
+                own = slice(first, min(stop, first + max(1, tile)))
                 self._add(np.ascontiguousarray(codes[:, own].T), sums[own])
 
-        each_rows(task, table.n_rows, width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)
+        each_rows(task, rows, width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)
         return sums
 
-    def sums_of_codes(self, lines: NDArray[np.uint8]) -> Sums:
-        """Add up what all trees say of rows that are coded already, (rows, features)."""
-        sums = np.zeros((len(lines), self.classes if self.many else 1))
-
-        def task(start: int, stop: int) -> None:
-            self._add(lines[start:stop], sums[start:stop])
-
-        each_rows(task, len(lines), width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)
-        return sums
-
-    def _add(self, lines: NDArray[np.uint8], sums: Sums) -> None:
+    def _add(self, lines: NDArray[np.unsignedinteger], sums: Sums) -> None:
         places = np.empty(len(lines), np.int64)
         for block in self.blocks:
             if self.many:

@@ -15,8 +15,29 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.table import Values
 
 
+class BlackBox:
+    """What functions of raw rows share, whatever they answer."""
+
+    function: Callable[[Values], Any]
+    description: str
+    inner: object
+    sparse: bool
+
+    def _asked(self, sample: Sample, what: str) -> NDArray[Any]:
+        given = np.asarray(self.function(sample.sparse_rows if self.sparse else sample.rows))
+        if given.shape != (sample.n_rows,):
+            raise DataError(
+                f"{self.description} answered with shape {given.shape} for {sample.n_rows} rows; "
+                f"a hypothesis gives one number per row, {what}"
+            )
+        return given
+
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
+
+
 @dataclass(frozen=True)
-class Function(Rule):
+class Function(BlackBox, Rule):
     """Ask ``function`` for the answers on raw rows; anything above 0 counts as +1."""
 
     function: Callable[[Values], Any]
@@ -28,22 +49,18 @@ class Function(Rule):
     """Whether it takes sparse rows as they are; else they are opened up."""
 
     def answers(self, sample: Sample) -> Answers:
-        rows = sample.sparse_rows if self.sparse else sample.rows
-        given = _ask(self.function, rows, sample.n_rows, self.description, "positive for +1")
+        given = self._asked(sample, "positive for +1")
         return np.where(given > 0, np.int8(self.sign), np.int8(-self.sign))
 
     def negated(self) -> Function:
         return replace(self, sign=-self.sign)
-
-    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
 
     def words(self, names: Names) -> str:
         return self.description if self.sign > 0 else f"not ({self.description})"
 
 
 @dataclass(frozen=True, eq=False)
-class ClassFunction(Hypothesis):
+class ClassFunction(BlackBox, Hypothesis):
     """Ask ``function`` for the number of a class on raw rows: as many cells as classes."""
 
     function: Callable[[Values], Any]
@@ -59,8 +76,7 @@ class ClassFunction(Hypothesis):
 
     def cells(self, sample: Sample) -> Cells:
         what = f"the number of a class, 0 to {self.classes - 1}"
-        rows = sample.sparse_rows if self.sparse else sample.rows
-        given = _ask(self.function, rows, sample.n_rows, self.description, what)
+        given = self._asked(sample, what)
         if not np.isin(given, np.arange(self.classes)).all():
             raise DataError(f"{self.description} answered {given.ravel()[0]!r}; it must be {what}")
         return given.astype(np.uint32)
@@ -68,23 +84,8 @@ class ClassFunction(Hypothesis):
     def applied(self, cell: int, row: Values, names: Names) -> str:
         return f"{self.description}: {names.answers[cell]}"
 
-    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
-
     def words(self, names: Names) -> str:
         return self.description
-
-
-def _ask(
-    function: Callable[[Values], Any], rows: Any, number: int, description: str, what: str
-) -> NDArray[Any]:
-    given = np.asarray(function(rows))
-    if given.shape != (number,):
-        raise DataError(
-            f"{description} answered with shape {given.shape} for {number} rows; "
-            f"a hypothesis gives one number per row, {what}"
-        )
-    return given
 
 
 @dataclass(frozen=True, eq=False)

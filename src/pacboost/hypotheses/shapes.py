@@ -275,7 +275,7 @@ def _answers(forest: Forest, lines: Lines) -> Doubles:
 
     (rows, outputs)
     """
-    mean = forest.sums_of_codes(lines) / max(1, len(forest))
+    mean = forest.sums_of_codes(lines.T) / max(1, len(forest))
     return mean if forest.classes else forest.middle + forest.scale * mean
 
 

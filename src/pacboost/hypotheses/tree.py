@@ -71,8 +71,7 @@ class TreeRule(Hypothesis):
         )
 
     def cells(self, sample: Sample) -> Cells:
-        small = len(self.values) <= 256
-        out: Cells = np.zeros(sample.n_rows, dtype=np.uint8 if small else np.uint16)
+        out = self._no_cells(sample.n_rows)
         if self.feature.size == 0:
             return out
         own = sample.bins is self.bins
@@ -81,12 +80,17 @@ class TreeRule(Hypothesis):
             codes = sample.codes if own else None
             self._walk(self.bins.encode(sample.table) if codes is None else codes, self.nodes, out)
             return out
-        asked, nodes = asked_alone(self.nodes)
+        asked, numbers = np.unique(self.feature.astype(np.int64), return_inverse=True)
+        nodes = self.nodes.copy()
+        nodes[:, predict.FEATURE] = numbers
         known = sample.sparse if own else None
         listed = SparseCodes.of(entries, self.bins, asked) if known is None else known.pick(asked)
         for first, block in listed.blocks():
             self._walk(block, nodes, out[first : first + block.shape[1]])
         return out
+
+    def _no_cells(self, rows: int) -> Cells:
+        return np.zeros(rows, dtype=np.uint8 if len(self.values) <= 256 else np.uint16)
 
     def sides(self) -> NDArray[np.uint8]:
         """Return for every split and code whether it goes left, (splits, 256)."""
@@ -224,24 +228,6 @@ class TreeRule(Hypothesis):
         """Read a tree that asks for at most one feature as a step function; refuse others."""
         if self.feature.size == 0:
             return FeaturePart.constant(values[0])
-        if self.feature.size > 1:
-            return self._steps(values)
-        feature, bins = int(self.feature[0]), self.bins
-        thresholds, cut = bins.thresholds[feature], int(self.cut[0])
-        left, right = values[~self.left[0]], values[~self.right[0]]
-        missing = left if self.missing_left[0] else right
-        codes = np.arange(thresholds.size + 1)
-        goes_left = codes <= cut
-        if self.member[0] >= 0:
-            members = self.members[self.member[0]] != 0
-            goes_left, missing = members[codes], left if members[bins.missing] else right
-        elif not bins.levels[feature]:
-            return FeaturePart.cut(feature, thresholds[cut : cut + 1], left, right, missing)
-        steps = np.where(goes_left[:, None], left, right)
-        return FeaturePart(feature, thresholds, steps, missing, int(bins.levels[feature]))
-
-    def _steps(self, values: CellValues) -> FeaturePart:
-        """Walk every code of the only feature to its leaf."""
         if np.unique(self.feature).size > 1:
             raise DataError(
                 f"the vote holds trees of several splits (one has {len(self.values)} leaves), "
@@ -250,25 +236,20 @@ class TreeRule(Hypothesis):
                 "interaction_constraints='no_interactions' have shapes"
             )
         feature, bins = int(self.feature[0]), self.bins
-        thresholds = bins.thresholds[feature]
+        thresholds, levels = bins.thresholds[feature], int(bins.levels[feature])
+        if self.feature.size == 1 and not levels:
+            cut, left, right = int(self.cut[0]), values[~self.left[0]], values[~self.right[0]]
+            missing = left if self.missing_left[0] else right
+            return FeaturePart.cut(feature, thresholds[cut : cut + 1], left, right, missing)
         codes = np.append(np.arange(thresholds.size + 1), bins.missing).astype(bins.dtype)
-        small = len(self.values) <= 256
-        leaves: Cells = np.zeros(codes.size, dtype=np.uint8 if small else np.uint16)
+        leaves: Cells = self._no_cells(codes.size)
         table = np.zeros((feature + 1, codes.size), dtype=bins.dtype)
         table[feature] = codes
         predict.leaves(table, self.nodes, self.members, bins.missing, 0, leaves)
         steps = values[leaves]
-        return FeaturePart(feature, thresholds, steps[:-1], steps[-1], int(bins.levels[feature]))
+        return FeaturePart(feature, thresholds, steps[:-1], steps[-1], levels)
 
 
 def bins_of(rules: Iterable[Hypothesis]) -> Bins | None:
     """Return the bins that the trees among some rules share; None if there are no trees."""
     return next((rule.bins for rule in rules if isinstance(rule, TreeRule)), None)
-
-
-def asked_alone(nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return features that splits ask for, and the splits with those numbered in their order."""
-    asked, numbers = np.unique(nodes[:, predict.FEATURE], return_inverse=True)
-    own = nodes.copy()
-    own[:, predict.FEATURE] = numbers
-    return asked.astype(np.int64), own

@@ -54,47 +54,28 @@ def pulls(
 
 
 @team_kernel(allocates=False)
-def tilted(
-    member: Member,
-    targets: Floats,
-    scores: Floats,
-    weights: Wholes,
-    quantile: float,
-    unit: float,
-    out: Wholes,
-    found: Wholes,
-) -> None:
-    """Write q times the weight, or q - 1 times it where a residual is negative; add up their sizes.
-
-    0 where the residual is less than a unit.
-    """
-    first, last = own_share(targets.size, member)
-    total = np.int64(0)
-    for i in range(first, last):
-        gap = targets[i] - scores[i]
-        side = 0.0 if abs(gap) < unit else (quantile if gap > 0 else quantile - 1.0)
-        pull = np.int64(np.rint(weights[i] * side))
-        out[i] = pull
-        total += abs(pull)
-    found[member.number] = total
-
-
-@team_kernel(allocates=False)
 def sides(
     member: Member,
     targets: Floats,
     scores: Floats,
     weights: Wholes,
+    above: float,
+    below: float,
     unit: float,
-    out: Signs,
+    out: Wholes | Signs,
     found: Wholes,
 ) -> None:
-    """Write the signs of residuals, 0 for less than a unit; add up the weights of the others."""
+    """Write ``above`` times the weight, or ``below`` times it where a residual is negative.
+
+    0 where the residual is less than a unit; add up the sizes. To signs, the weights are not
+    written: the rows pull with them.
+    """
     first, last = own_share(targets.size, member)
     total = np.int64(0)
     for i in range(first, last):
         gap = targets[i] - scores[i]
-        side = np.int8(0) if abs(gap) < unit else np.int8(1 if gap > 0 else -1)
-        out[i] = side
-        total += weights[i] * abs(side)
+        side = 0.0 if abs(gap) < unit else (above if gap > 0 else below)
+        pull = np.int64(np.rint(weights[i] * side))
+        out[i] = np.int64(side) if out.itemsize == 1 else pull
+        total += abs(pull)
     found[member.number] = total

@@ -36,7 +36,7 @@ from pacboost.lab.spec import (
 from pacboost.numerics.exact import wrong_margins
 from pacboost.questions.certify import certify
 from pacboost.theory import vc
-from pacboost.theory.compressing import compress
+from pacboost.theory.compression import compress
 
 # All certificates of a vote side by side, each with what it assumes, and those that are refused.
 #

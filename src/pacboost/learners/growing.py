@@ -108,16 +108,10 @@ class TreeParameters:
             )
 
     @property
-    def draws_features(self) -> bool:
-        """Whether only some of the features are looked at for each split."""
+    def share_drawn(self) -> float | None:
+        """The share of features looked at for each split; None where their number is set."""
         most = self.max_features
-        return most is not None and (_is_whole(most) or most < 1)
-
-    @property
-    def share_drawn(self) -> float:
-        """The share of features looked at for each split, 1 if a number or nothing is set."""
-        most = self.max_features
-        return 1.0 if most is None or _is_whole(most) else float(most)
+        return 1.0 if most is None else None if _is_whole(most) else float(most)
 
     def features_of(self, features: int) -> int:
         """How many of the features are looked at for each split.
@@ -180,16 +174,11 @@ def interaction_rules(tree: TreeParameters, features: int, leaves: int) -> Inter
     return Interactions(
         sets,
         most,
-        tree.share_drawn,
+        tree.share_drawn or 1.0,
         np.zeros((leaves, len(sets)), dtype=np.uint8),
         np.zeros((leaves, features), dtype=np.uint8),
         np.zeros((leaves, features), dtype=np.uint8),
     )
-
-
-def begin(rules: Interactions) -> None:
-    """Open all features to the root: nothing has been asked for yet."""
-    rules.reach[0], rules.asked[0], rules.open[0] = 1, 0, 1
 
 
 MOST_SUM = 2**30
@@ -305,8 +294,9 @@ class TreeSearch(Search):
         self._starts[0], self._slots[0], self._depths[0] = 0, 0, 0
         self._sizes[0] = self.sample.n_rows if chosen is None else chosen.size
         self._spans[0] = -np.inf, np.inf
-        if self._interactions is not None:
-            begin(self._interactions)
+        rules = self._interactions
+        if rules is not None:  # all features are open to the root, and none was asked for
+            rules.reach[0], rules.asked[0], rules.open[0] = 1, 0, 1
         leaves = self._grow(chosen, key_of(seed))
         tree = self._rule(leaves, unit)
         if chosen is not None:

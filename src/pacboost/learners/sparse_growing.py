@@ -193,21 +193,6 @@ class SparseTreeSearch(TreeSearch):
             self._gains[leaf], self._best[leaf] = after[first] - before, best[first]
 
     def _split(self, leaf: int, new: int, key: np.uint64) -> None:
-        feature = self._record(leaf, new)
-        rows = self._order[self._starts[leaf] : self._starts[leaf] + self._sizes[leaf]]
-        self._choose_sides(leaf, rows)
-        if self._parted(leaf, new, self._part(rows, leaf, new)):
-            self._divide(leaf, new)
-            if not self._plain:
-                orders = self._best[leaf, split.CUT] < feature[split.BINS] - 1
-                slope = int(feature[split.MONOTONE]) if orders else 0
-                totals = self._totals[:, :, None, None]
-                grow.narrow(totals, slope, self._slots, self._spans, leaf, new)
-            for k, part in enumerate((leaf, new)):
-                self._look(part, key + np.uint64(2 * new + k))
-
-    def _record(self, leaf: int, new: int) -> NDArray[np.int64]:
-        """Write the split of a leaf down; give the feature that is split."""
         grow.record(
             self._features, self._best, self._members, self._gains, leaf, new, self._splits,
             self._split_members, self._split_gains, self._hangs, self._depths,
@@ -215,17 +200,23 @@ class SparseTreeSearch(TreeSearch):
         number = self._best[leaf, split.FEATURE]
         if self._interactions is not None:
             hand_down(self._interactions, number, leaf, new)
-        feature: NDArray[np.int64] = self._features[number]
-        return feature
-
-    def _parted(self, leaf: int, new: int, left: int) -> bool:
-        """Return a leaf's first ``left`` rows to its left part; tell whether it may be split on."""
         start, size = self._starts[leaf], self._sizes[leaf]
+        rows = self._order[start : start + size]
+        self._choose_sides(leaf, rows)
+        left = self._part(rows, leaf, new)
         self._starts[new], self._sizes[new], self._sizes[leaf] = start + left, size - left, left
         if new + 1 == self._leaves or self._depths[leaf] >= self._deepest:
             self._gains[leaf] = self._gains[new] = 0.0
-            return False
-        return True
+            return
+        self._divide(leaf, new)
+        if not self._plain:
+            feature = self._features[number]
+            orders = self._best[leaf, split.CUT] < feature[split.BINS] - 1
+            slope = int(feature[split.MONOTONE]) if orders else 0
+            totals = self._totals[:, :, None, None]
+            grow.narrow(totals, slope, self._slots, self._spans, leaf, new)
+        for k, part in enumerate((leaf, new)):
+            self._look(part, key + np.uint64(2 * new + k))
 
     def _choose_sides(self, leaf: int, rows: NDArray[np.uint32]) -> None:
         feature, cut, missing_left = self._best[leaf]

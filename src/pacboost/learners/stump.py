@@ -19,6 +19,7 @@ from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
 from pacboost.learners.sparse_growing import SparseStumps
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.numerics.growth import vc_of_stumps
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sample import Request, Sample, Signs
 
@@ -74,10 +75,7 @@ class Stump(Learner):
         unsigned rules where a missing value may go to either side; one more is constant, and each
         has two signs.
         """
-        p = sample.table.n_columns
-        dimension = 1
-        while math.comb(dimension + 1, (dimension + 1) // 2) <= 2 * p:
-            dimension += 1
+        dimension = vc_of_stumps(sample.table.n_columns)
         if sample.bins is None:
             return Capacity(vc_dimension=dimension)
         return Capacity(vc_dimension=dimension, log_size=math.log(2 * count_rules(sample.bins)))

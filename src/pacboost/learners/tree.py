@@ -188,7 +188,7 @@ class Tree(TreeParameters, Learner):
     @property
     def deterministic(self) -> bool:
         """The same weights give the same tree, unless features are drawn."""
-        return not self.draws_features
+        return self.share_drawn == 1
 
     def bytes_of_work(self, columns: int, outputs: int) -> int:
         """What the histograms of all leaves take.

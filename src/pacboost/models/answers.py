@@ -134,25 +134,15 @@ class Ranking:
     labels: int
 
     def __str__(self) -> str:
-        measures = {
-            "Hamming loss": (
-                self.hamming_loss,
-                "share of pairs (row, label) that predict gets wrong",
-            ),
-            "one-error": (self.one_error, "share of rows whose first label is wrong"),
-            "coverage": (self.coverage, "how far down the list the last right label stands"),
-            "ranking loss": (
-                self.ranking_loss,
-                "share of pairs (right, wrong label) in the wrong order",
-            ),
-            "average precision": (
-                self.average_precision,
-                "share of right labels among those down to a right one",
-            ),
-        }
-        lines = [
-            f"  {name:<17} {value:>8.4f}  {words}" for name, (value, words) in measures.items()
-        ]
+        words = {
+            "Hamming loss": "share of pairs (row, label) that predict gets wrong",
+            "one-error": "share of rows whose first label is wrong",
+            "coverage": "how far down the list the last right label stands",
+            "ranking loss": "share of pairs (right, wrong label) in the wrong order",
+            "average precision": "share of right labels among those down to a right one",
+        }  # in the order of the fields
+        measures = zip(words.items(), vars(self).values(), strict=False)
+        lines = [f"  {name:<17} {value:>8.4f}  {text}" for (name, text), value in measures]
         return "\n".join([f"{self.rows:,} rows, {self.labels} labels", *lines])
 
 

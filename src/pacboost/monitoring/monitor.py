@@ -221,7 +221,7 @@ class Monitor:
 
         It needs nothing but itself: open it in any browser, send it to anybody.
         """
-        from pacboost.reports.page.watching import Watched, write_watch_page
+        from pacboost.reports.page.document import Watched, write_watch_page
 
         status, own = self.status(), self._rows
         drift = status.drift

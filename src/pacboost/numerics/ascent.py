@@ -60,12 +60,7 @@ class Evenest:
 
 
 def evenest(heights: Floats, base: Floats, share: float, level: float = math.nan) -> Evenest:
-    """Find d for base weights that sum to 1; a ``level`` from nearby makes it faster.
-
-    >>> found = evenest(np.array([0.0, 1.0, 2.0, 3.0]), np.full(4, 0.25), 0.5)
-    >>> found.weights.round(3).tolist(), found.free.tolist()
-    ([0.5, 0.333, 0.122, 0.045], [False, True, True, True])
-    """
+    """Find d for base weights that sum to 1; a ``level`` from nearby makes it faster."""
     low, high = float(heights.min()), float(heights.max())
     if share <= 0:
         raised = base * exp(low - heights)
@@ -109,11 +104,6 @@ def best_votes(H: Floats, f: Floats, start: Floats, total: float | None = None) 
     H has to be positive definite, and ``start`` allowed. An active set: go to the best z on the
     votes that are in play; one that would turn negative on the way leaves; and at the best, the
     vote that promises most comes into play. Every stop is lower than the last, so none comes twice.
-
-    >>> best_votes(np.eye(3), np.array([1.0, 0.5, -2.0]), np.array([0.0, 0.0, 1.0]), 1.0).tolist()
-    [0.75, 0.25, 0.0]
-    >>> best_votes(np.eye(2), np.array([1.0, -2.0]), np.zeros(2)).tolist()
-    [1.0, 0.0]
     """
     z, play = start.copy(), start > 0
     slack = 1e-12 * max(1.0, float(np.abs(f).max()))
@@ -204,12 +194,7 @@ class Climb:
         return soft_margin(margins_of(self.columns, votes)[:, None], self.base, self.share)
 
     def regularised(self, votes: Floats, strength: float) -> Floats:
-        """Return the votes of sum 1 that are best at a strength η, from any start.
-
-        >>> climb = Climb(np.array([[1, 1, -1], [-1, 1, 1]], np.int8), np.full(3, 1 / 3), 0, 1e-9)
-        >>> climb.regularised(np.array([1.0, 0.0]), 10.0).tolist()
-        [0.5, 0.5]
-        """
+        """Return the votes of sum 1 that are best at a strength η, from any start."""
 
         def enough(edges: Floats, votes: Floats, strength: float) -> bool:
             return float(edges.max()) - sum_of(edges * votes) <= self.accuracy
@@ -227,14 +212,6 @@ class Climb:
 
         There is none where a vote has a soft margin above the target: under any weights, one of
         its rules has an edge of at least that. Such a vote is what margin maximisers look for.
-
-        >>> climb = Climb(np.array([[1, 1, -1], [-1, 1, 1]], np.int8), np.full(3, 1 / 3), 0, 1e-9)
-        >>> votes, strength = climb.projected(np.array([1.0, 0.0]), 0.0, 0.1)
-        >>> climb.at(votes, strength).weights.round(3).tolist()     # both edges are 0.1
-        [0.45, 0.1, 0.45]
-        >>> votes, _ = climb.projected(np.array([1.0, 0.0]), 0.0, -0.1)
-        >>> round(float(margins_of(climb.columns, votes).min()), 3) >= -0.1
-        True
         """
 
         def enough(edges: Floats, votes: Floats, strength: float) -> bool:

@@ -23,7 +23,7 @@ import numpy as np
 
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, positive_whole
-from pacboost.numerics.growth import log_choose, stirling
+from pacboost.numerics.growth import falling_terms, log_choose, stirling
 from pacboost.numerics.kl import OUTWARD, kl_lower, kl_upper, lower_root, one_sided_kl, upper_root
 from pacboost.numerics.same_bits import exp, log, total
 
@@ -107,22 +107,11 @@ def _tail(step: float, k: int, others: int, p: float, rest: float) -> tuple[floa
     log_term = -n * one_sided_kl(step, k / n, others / n, rest)
     log_term += stirling(n) - stirling(k) - stirling(others)
     log_term += 0.5 * math.log(n / (2 * math.pi * k * others))
-    multiple = _terms_below(k, n, rest / p)
+    multiple = falling_terms(k, n, rest / p, 512)
     return log_term + math.log(multiple), multiple * rest / others
 
 
-def _terms_below(k: int, n: int, odds: float) -> float:
-    """Σ_{j≤k} P[Bin = j]/P[Bin = k]: falling terms, added until they no longer count."""
-    total, last, top = 1.0, 1.0, k
-    while top > 0 and last > 1e-18 * total:
-        j = np.arange(top, max(top - 512, 0), -1, dtype=np.float64)
-        terms = last * np.cumprod(odds * j / (n - j + 1))
-        total, last, top = total + float(terms.sum()), float(terms[-1]), top - 512
-    return total
-
-
 def _too_many(k: int, n: int) -> bool:
-    """Whether Chernoff's bound is to take the place of the exact one."""
     return n > MOST_ROWS or k * (n - k) > MOST_VARIANCE * n
 
 
@@ -158,12 +147,10 @@ def hypergeometric_inverse(k: int, m: int, log_inverse_delta: float, M: int) -> 
     >>> hypergeometric_inverse(0, 10, math.log(20), 100)
     25
     """
-    k, m = counts(k, m)
-    if positive_whole("M", M) < m:
+    k, m = _check(k, m, log_inverse_delta)
+    M = positive_whole("M", M)
+    if m > M:
         raise ParameterError(f"M is {M!r}; the pool holds the {m} rows drawn, so it has as many")
-    if not log_inverse_delta > 0:
-        raise ParameterError(f"ln(1/delta) is {log_inverse_delta!r}; it must be above 0")
-    M = int(M)
     slack = SLACK * (1 + log_choose(M, m))
     low, high = k, k + M - m + 1  # probability 1 at the one, 0 at the other
     while high - low > 1:

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.checks import positive_whole, whole
 
 OUTWARD = 1e-14
 """Relative rounding error of what is computed here, with room to spare."""
@@ -21,8 +21,6 @@ EXACT = 200
 """Up to this many factors a count is computed as a whole number."""
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
-
-_BLOCK = 4096
 
 MOST_TERMS = 10_000_000
 """A sum that would need more terms than this is bounded from above instead."""
@@ -34,10 +32,10 @@ def log_binomial(n: int, k: int) -> float:
     >>> round(log_binomial(1260, 20), 4)
     100.2901
     """
-    _whole("n", n)
+    n = whole("n", n)
     if not 0 <= k <= n:
         raise ParameterError(f"k is {k!r}; of {n} things one can choose 0 to {n}")
-    return log_choose(int(n), int(k)) * (1 + OUTWARD)
+    return log_choose(n, int(k)) * (1 + OUTWARD)
 
 
 def log_sauer(d: int, m: int) -> float:
@@ -48,9 +46,7 @@ def log_sauer(d: int, m: int) -> float:
     >>> round(log_sauer(10, 1000), 3)
     53.938
     """
-    _whole("d", d)
-    _whole("m", m)
-    return _log_head(int(d), int(m)) * (1 + OUTWARD)
+    return _log_head(whole("d", d), whole("m", m)) * (1 + OUTWARD)
 
 
 def log_cover(m: int, d: int) -> float:
@@ -61,9 +57,8 @@ def log_cover(m: int, d: int) -> float:
     >>> round(math.exp(log_cover(4, 3)), 6)
     14.0
     """
-    positive_whole("m", m)
-    positive_whole("d", d)
-    return (math.log(2) + _log_head(int(d) - 1, int(m) - 1)) * (1 + OUTWARD)
+    m, d = positive_whole("m", m), positive_whole("d", d)
+    return (math.log(2) + _log_head(d - 1, m - 1)) * (1 + OUTWARD)
 
 
 def log_stump_growth(m: int, p: int) -> float:
@@ -152,20 +147,20 @@ def _sum_of_ratios(d: int, m: int) -> float:
     """
     if _terms_needed(d, m) > MOST_TERMS:
         return min(float(d + 1), float(Fraction(m - d + 1, max(m - 2 * d + 1, 1))))
-    total, last, top = 1.0, 1.0, d
+    # What is left out falls faster than a geometric series of this ratio; rounding up covers it.
+    return falling_terms(d, m, 1.0, 4096)
+
+
+def falling_terms(k: int, n: int, odds: float, block: int) -> float:
+    """Σ_{j≤k} C(n, j)/C(n, k)·odds^(k-j): falling terms, added until they no longer count."""
+    total, last, top = 1.0, 1.0, k
     while top > 0 and last > 1e-18 * total:
-        i = np.arange(top, max(top - _BLOCK, 0), -1, dtype=np.float64)
-        terms = last * np.cumprod(i / (m - i + 1))
-        total, last, top = total + float(terms.sum()), float(terms[-1]), top - _BLOCK
-    # What was left out falls faster than a geometric series of this ratio; rounding up covers it.
+        j = np.arange(top, max(top - block, 0), -1, dtype=np.float64)
+        terms = last * np.cumprod(odds * j / (n - j + 1))
+        total, last, top = total + float(terms.sum()), float(terms[-1]), top - block
     return total
 
 
 def _terms_needed(d: int, m: int) -> float:
     """About how many of the terms below C(m, d), d ≤ m/2, count: 41 ratios or 9 deviations."""
     return min(d, 41 * (m - d + 1) / (m - 2 * d + 1), 4.5 * math.sqrt(m))
-
-
-def _whole(name: str, value: int) -> None:
-    if value != 0:
-        positive_whole(name, value)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 from pacboost.errors import ParameterError
+from pacboost.numerics.checks import share
 
 OUTWARD = 1e-12
 """How far, relatively, a computed end is moved outward: far more than its rounding error."""
@@ -23,8 +24,8 @@ def kl(q: float, p: float) -> float:
     >>> round(kl(0.1, 0.2), 6)
     0.03669
     """
-    _share("q", q)
-    _share("p", p)
+    share("q", q)
+    share("p", p)
     if p == q:
         return 0.0
     if p > q:
@@ -53,13 +54,8 @@ def kl_lower(q: float, c: float) -> float:
 
 
 def upper_root(q: float, c: float) -> float:
-    """``kl_upper`` as it comes out, rounded neither way.
-
-    >>> round(upper_root(0.1, math.log(20) / 1000), 6)
-    0.124808
-    """
-    _share("q", q)
-    _cost(c)
+    """``kl_upper`` as it comes out, rounded neither way."""
+    _check(q, c)
     if q == 0:
         return -math.expm1(-c)
     if q == 1 or c == math.inf:
@@ -68,13 +64,8 @@ def upper_root(q: float, c: float) -> float:
 
 
 def lower_root(q: float, c: float) -> float:
-    """``kl_lower`` as it comes out, rounded neither way.
-
-    >>> round(lower_root(0.1, math.log(20) / 1000), 6)
-    0.07838
-    """
-    _share("q", q)
-    _cost(c)
+    """``kl_lower`` as it comes out, rounded neither way."""
+    _check(q, c)
     if q == 0 or c == math.inf:
         return 0.0
     if q == 1:
@@ -120,11 +111,7 @@ def turning_point(beyond: Callable[[float], bool], low: float, high: float) -> f
             low = middle
 
 
-def _share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise ParameterError(f"{name} is {value!r}; it must lie between 0 and 1")
-
-
-def _cost(value: float) -> None:
-    if not value >= 0:
-        raise ParameterError(f"c is {value!r}; a divergence is 0 or more")
+def _check(q: float, c: float) -> None:
+    share("q", q)
+    if not c >= 0:
+        raise ParameterError(f"c is {c!r}; a divergence is 0 or more")

@@ -30,59 +30,6 @@ from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 from pacboost.sources.oracles.choose import is_collection
 
-# certify_all: recall, precision, AUC, costs and the like, for classes and groups at once.
-
-
-def certify_measures(
-    model: Any,
-    X: Any,
-    y: Any,
-    of: Any,
-    *,
-    positive: Any,
-    by: Any,
-    end: str | None,
-    options: dict[str, Any],
-    delta: float,
-    models: int,
-    groups: Any,
-    ordered: bool,
-    copies: str,
-) -> Family:
-    """Certify measures that all hold together."""
-    _refuse_combinations(by, groups, ordered)
-    X, named = by_column(model, X, by)
-    names = read_measures(of, options)
-    labels, said = _answers(model, X, y, names)
-    each = groups is None and not ordered
-    new = NewRows.of([model], X, labels, copies, each=each)
-    rows = ScoredRows(model, X, labels, said, _ties(model, X, y, labels, said, names))
-    group = None if named is None else groups_of_rows(named, labels.size)
-    claims = claims_of(rows, names, positive, _distinct(group), end)
-    words = "held-out rows in the order of time" if ordered else "held-out rows"
-    sample = new.sample(words if groups is None else "whole groups that were held out")
-    measuring = Measuring(rows, new.kept, options, delta, models, sample)
-    if groups is not None:
-        refuse_hidden_copies(X, np.asarray(groups))
-        place = numbered(np.asarray(groups), labels.size)
-        family = measuring.by_dependent_groups(claims, place)
-    elif ordered:
-        family = measuring.over_time(claims)
-    else:
-        family = measuring.family(claims, group)
-    certificates = tuple(map(new.marked, family))
-    return Family(certificates, family.delta)
-
-
-def _refuse_combinations(by: Any, groups: Any, ordered: bool) -> None:
-    if groups is not None and ordered:
-        raise ParameterError("groups and ordered were both given; rows are one or the other")
-    if by is not None and (groups is not None or ordered):
-        raise ParameterError(
-            "by cannot be combined with groups or ordered: within a group of by, no theorem here "
-            "covers rows that depend on each other"
-        )
-
 
 def by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
     """Return rows as the model reads them, and the groups: a column that is named, or values."""
@@ -108,10 +55,6 @@ def groups_of_rows(by: Any, rows: int) -> NDArray[Any]:
     if groups.shape != (rows,):
         raise DataError(f"by has shape {groups.shape}; one group for each of {rows} rows is needed")
     return group_names(groups)
-
-
-def _distinct(groups: NDArray[Any] | None) -> list[str]:
-    return [] if groups is None else np.unique(groups).tolist()
 
 
 def _answers(model: Any, X: Any, y: Any, names: list[str]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -141,12 +84,9 @@ def _is_classifier(model: Any) -> bool:
         return True
     if hasattr(model, "ledger_"):  # of ours: one that predicts numbers has no mistakes
         return hasattr(model, "mistakes")
-    return getattr(model, "_estimator_type", "") != "regressor" and not _says_regressor(model)
-
-
-def _says_regressor(model: Any) -> bool:
-    tags = getattr(model, "__sklearn_tags__", None)
-    return tags is not None and getattr(tags(), "estimator_type", None) == "regressor"
+    tags = getattr(model, "__sklearn_tags__", lambda: None)()
+    said = getattr(model, "_estimator_type", ""), getattr(tags, "estimator_type", None)
+    return "regressor" not in said
 
 
 def _ties(
@@ -246,7 +186,7 @@ def certify(
     >>> round(certify(tree, X[1::2], y[1::2], of="recall").value, 4)
     0.9534
     """
-    if not _plain_error(of, end):
+    if not (isinstance(of, str) and of == "error" and end is None):
         family = certify_all(
             model, X, y, target=target, of=of, positive=positive, end=end, top_k=top_k,
             p_min=p_min, clip=clip, larger_than=larger_than, delta=delta, models=models,
@@ -265,8 +205,6 @@ def certify(
         )
     share = probability("delta", delta) / models
     wrong = mistakes(model, X, y)
-    if groups is not None and ordered:
-        raise ParameterError("groups and ordered were both given; rows are one or the other")
     rows = NewRows.of([model], X, y, copies, each=groups is None and not ordered)
     found: Certificate
     if groups is not None:
@@ -333,11 +271,28 @@ def certify_all(
     """
     X, y = _read(model, X, y, target, by, groups, order, models, ordered=ordered)
     options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
-    return certify_measures(
-        model, X, y, of, positive=positive, by=by, end=end, options=options,
-        delta=probability("delta", delta), models=models, groups=groups, ordered=ordered,
-        copies=copies,
-    )  # fmt: skip
+    level = probability("delta", delta)
+    X, named = by_column(model, X, by)
+    names = read_measures(of, options)
+    labels, said = _answers(model, X, y, names)
+    each = groups is None and not ordered
+    new = NewRows.of([model], X, labels, copies, each=each)
+    rows = ScoredRows(model, X, labels, said, _ties(model, X, y, labels, said, names))
+    group = None if named is None else groups_of_rows(named, labels.size)
+    distinct = [] if group is None else np.unique(group).tolist()
+    claims = claims_of(rows, names, positive, distinct, end)
+    words = "held-out rows in the order of time" if ordered else "held-out rows"
+    sample = new.sample(words if groups is None else "whole groups that were held out")
+    measuring = Measuring(rows, new.kept, options, level, models, sample)
+    if groups is not None:
+        refuse_hidden_copies(X, np.asarray(groups))
+        place = numbered(np.asarray(groups), labels.size)
+        family = measuring.by_dependent_groups(claims, place)
+    elif ordered:
+        family = measuring.over_time(claims)
+    else:
+        family = measuring.family(claims, group)
+    return Family(tuple(map(new.marked, family)), family.delta)
 
 
 def _read(
@@ -346,6 +301,13 @@ def _read(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return rows and labels in memory; watch their order where that is asked."""
     positive_whole("models", models)
+    if groups is not None and ordered:
+        raise ParameterError("groups and ordered were both given; rows are one or the other")
+    if by is not None and (groups is not None or ordered):
+        raise ParameterError(
+            "by cannot be combined with groups or ordered: within a group of by, no theorem here "
+            "covers rows that depend on each other"
+        )
     if is_collection(X) and (ordered or groups is not None or not isinstance(by, str | None)):
         raise ParameterError(
             "of Dask collections a random choice of rows is fetched: groups=, ordered= and by= as "
@@ -355,10 +317,6 @@ def _read(
     X = collected(X)  # once: it is read several times
     watch_order(order if groups is None and not ordered else "any", X, y, model)
     return X, y
-
-
-def _plain_error(of: Any, end: Any) -> bool:
-    return isinstance(of, str) and of == "error" and end is None
 
 
 def _shares(

@@ -132,7 +132,11 @@ class Comparison:
         lists = ("entries", "differences", "assumptions")
         about = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in lists}
         return about | {
-            "boosters": [_plain(entry) for entry in self.entries],
+            "boosters": [
+                {f.name: getattr(entry, f.name) for f in fields(entry) if f.name != "model"}
+                | {"notes": list(entry.notes)}
+                for entry in self.entries
+            ],
             "differences": [own.to_dict() for own in self.differences],
             "assumptions": list(self.assumptions),
         }
@@ -277,11 +281,6 @@ def differences(
         )
         for one, other in pairs
     )
-
-
-def _plain(entry: Compared) -> dict[str, Any]:
-    content = {f.name: getattr(entry, f.name) for f in fields(entry) if f.name != "model"}
-    return content | {"notes": list(entry.notes)}
 
 
 # Which of two fitted classifiers is better? An exact paired test, and the difference of risks.

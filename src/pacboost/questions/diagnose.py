@@ -133,7 +133,10 @@ def _stage(
     vote: Vote, train: Sample, test: Sample, learner: Learner, delta: float, seed: int
 ) -> Stage:
     """Find a rule under the clipped weights, and measure it on filtered rows."""
-    rule = _rule(vote, train, learner, seed)
+    whole = np.maximum(1, np.rint(_clipped(vote, train) * 2**30)).astype(np.int64)
+    rule = learner.on(train).find(whole, train.signs[:, 0], seed)
+    if not isinstance(rule, Rule):
+        raise ParameterError("diagnose looks at rules that answer -1 or +1, such as stumps")
     weights = _clipped(vote, test)
     generator = np.random.default_rng((seed, len(vote.votes)))
     kept = generator.random(test.n_rows) < weights
@@ -144,14 +147,6 @@ def _stage(
     high = clopper_pearson(k, n, delta / 2)
     low = clopper_pearson_lower(k, n, delta / 2)
     return Stage(len(vote.votes), n, mean(weights), 1 - 2 * k / n, 1 - 2 * high, 1 - 2 * low)
-
-
-def _rule(vote: Vote, train: Sample, learner: Learner, seed: int) -> Rule:
-    whole = np.maximum(1, np.rint(_clipped(vote, train) * 2**30)).astype(np.int64)
-    rule = learner.on(train).find(whole, train.signs[:, 0], seed)
-    if not isinstance(rule, Rule):
-        raise ParameterError("diagnose looks at rules that answer -1 or +1, such as stumps")
-    return rule
 
 
 def _clipped(vote: Vote, sample: Sample) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from pacboost.bounds.measures import write_parts
 from pacboost.bounds.wording import MEASURES, MeasureKind
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.same_bits import mean
-from pacboost.questions.scored_rows import Mask, ScoredRows
+from pacboost.questions.scored_rows import Mask, ScoredRows, class_place
 
 ENDS = ("lower", "upper", "both")
 Counted = tuple[str, dict[str, Any], int, float]
@@ -99,7 +99,7 @@ def _labels(rows: ScoredRows, positive: Any) -> list[Any]:
         return classes[1:] if len(classes) == 2 else classes
     wanted = positive if isinstance(positive, list | tuple) else [positive]
     for label in wanted:
-        rows.known_class(label)
+        class_place(rows.classes, label)
     return list(wanted)
 
 
@@ -296,14 +296,10 @@ def _among(claim: Claim) -> str:
 
 
 def _no_dependent(what: str, how: str) -> str:
-    averages = ", ".join(_allowed(how))
+    averages = ", ".join(
+        name for name, own in MEASURES.items() if own.averages and (own.rate or how == "groups")
+    )
     return (
         f"{what} cannot be certified with {how}: no theorem here bounds it where rows depend on "
         f"each other. Allowed are the upper ends of {averages}; or use rows that are independent"
     )
-
-
-def _allowed(how: str) -> Iterator[str]:
-    for name, own in MEASURES.items():
-        if own.averages and (own.rate or how == "groups"):
-            yield name

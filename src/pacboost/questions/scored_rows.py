@@ -108,16 +108,12 @@ class ScoredRows:
     def _said_chances(self) -> NDArray[Any]:
         return np.asarray(in_host_memory(self.model.predict_proba(self.X)))
 
-    def known_class(self, label: Any) -> int:
-        """Return the place of a class that the model knows, or raise."""
-        return class_place(self.classes, label)
-
     def score(self, label: Any) -> NDArray[Any]:
         """Return the score by which rows are ranked for a class: its probability, or the decision.
 
         It has the type that the model gives, whose last bits are uncertain.
         """
-        place = self.known_class(label)
+        place = class_place(self.classes, label)
         if not hasattr(self.model, "predict_proba") and hasattr(self.model, "decision_function"):
             found = score_of(self.model, self.X, place)
             if found.shape != (self.size,) or np.isnan(found).any():

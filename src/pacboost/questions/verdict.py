@@ -117,7 +117,8 @@ def judge(
     claim = wording.sentence(certificate, delta)
     beside = estimates.beside(certificate, held_out, names)
     if value <= epsilon:
-        note = f"{percent_digits(epsilon)} was asked for, and reached after {_rounds(evidence)}."
+        rounds = f"{evidence.rounds:,} round{'s' if evidence.rounds != 1 else ''}"
+        note = f"{percent_digits(epsilon)} was asked for, and reached after {rounds}."
         note = " ".join([note, *beside])
         said = _joined(claim, note)
         return Verdict(said, True, epsilon, delta, value, headline=claim, note=note)
@@ -151,10 +152,6 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     )
     reached = None if epsilon is None else False
     return Verdict(f"{head} {note}", reached, epsilon, delta, 1.0, why, needed, head, note)
-
-
-def _rounds(evidence: FitMeasurements) -> str:
-    return f"{evidence.rounds:,} round{'s' if evidence.rounds != 1 else ''}"
 
 
 def _rate(certificate: Certificate) -> float:

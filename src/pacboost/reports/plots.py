@@ -353,41 +353,29 @@ SEEN, SURE = "tab:blue", "tab:orange"
 
 def threshold_curves(decision: ThresholdDecision, ax: Any = None) -> NDArray[Any]:
     """Draw recall and false alarms by the threshold, and recall by false alarms; give the axes."""
-    grid = _panels(ax, (10, 4), 1, 2)
-    found = {name: np.array(own) for name, own in decision.curve.columns.items()}
-    _by_threshold(grid[0], found, decision)
-    _by_alarms(grid[1], found, decision)
-    return grid
-
-
-def _by_threshold(ax: Any, found: dict[str, Any], decision: ThresholdDecision) -> None:
-    at = found["threshold"]
-    for name, side, colour in (
-        ("recall", "recall_at_least", SEEN),
-        ("false_positive_rate", "false_positive_rate_at_most", SURE),
-    ):
-        words = name.replace("_", " ")
-        ax.plot(at, found[name], color=colour, label=f"{words}, seen")
-        ax.fill_between(at, found[name], found[side], color=colour, alpha=0.25, lw=0,
-                        label=f"{words}, certified within")  # fmt: skip
-    ax.axvline(decision.threshold, color="0.4", lw=0.8, ls="--", label="chosen")
-    ax.set(xlabel=f"threshold for class '{decision.positive}'", ylabel="share", ylim=(0, 1))
-    tidy(ax, legend=True)
-
-
-def _by_alarms(ax: Any, found: dict[str, Any], decision: ThresholdDecision) -> None:
-    ax.plot(found["false_positive_rate"], found["recall"], color=SEEN, label="seen")
-    most, least = found["false_positive_rate_at_most"], found["recall_at_least"]
+    left, right = grid = _panels(ax, (10, 4), 1, 2)
+    columns = {name: np.array(values) for name, values in decision.curve.columns.items()}
+    at, recall, alarms = (columns[k] for k in ("threshold", "recall", "false_positive_rate"))
+    least, most = columns["recall_at_least"], columns["false_positive_rate_at_most"]
+    for words, seen, certified, colour in (
+        ("recall", recall, least, SEEN), ("false positive rate", alarms, most, SURE),
+    ):  # fmt: skip
+        left.plot(at, seen, color=colour, label=f"{words}, seen")
+        left.fill_between(at, seen, certified, color=colour, alpha=0.25, lw=0,
+                          label=f"{words}, certified within")  # fmt: skip
+    left.axvline(decision.threshold, color="0.4", lw=0.8, ls="--", label="chosen")
+    left.set(xlabel=f"threshold for class '{decision.positive}'", ylabel="share", ylim=(0, 1))
+    right.plot(alarms, recall, color=SEEN, label="seen")
     order = np.lexsort((least, most))
     most, least = most[order], np.maximum.accumulate(least[order])
-    ax.plot(most, least, color=SURE, label="guaranteed")
-    ax.fill_between(most, 0, least, color=SURE, alpha=0.2, lw=0, step=None)
-    here = int(np.argmin(np.abs(found["threshold"] - decision.threshold)))
-    ax.plot(
-        found["false_positive_rate"][here], found["recall"][here], "o", color="0.3", label="chosen"
-    )
-    ax.set(xlabel="false positive rate", ylabel="recall", xlim=(0, 1), ylim=(0, 1))
-    tidy(ax, legend=True)
+    right.plot(most, least, color=SURE, label="guaranteed")
+    right.fill_between(most, 0, least, color=SURE, alpha=0.2, lw=0, step=None)
+    here = int(np.argmin(np.abs(at - decision.threshold)))
+    right.plot(alarms[here], recall[here], "o", color="0.3", label="chosen")
+    right.set(xlabel="false positive rate", ylabel="recall", xlim=(0, 1), ylim=(0, 1))
+    for axes in grid:
+        tidy(axes, legend=True)
+    return grid
 
 
 def answering_curve(found: Answering, ax: Any = None) -> Any:
@@ -426,18 +414,7 @@ def monitor_curves(
     grid = _panels(ax, (7, 2.1 * panels), panels, 1)
     if not mistakes["row"] and not drift:
         raise DataError("there is nothing to draw yet; a curve begins after 64 rows")
-    _draw_mistakes(grid, {name: np.array(own, float) for name, own in mistakes.items()}, error)
-    _goal(grid[1], -math.log10(delta), "refuted")
-    _goal(grid[2], math.log10(run_length), "sounds")
-    if drift is not None:
-        rows, capital = np.array(drift, dtype=np.float64).reshape(-1, 2).T
-        grid[3].plot(rows, capital / LOG_10)
-        grid[3].set(xlabel="row", ylabel="drift: capital, log₁₀")
-        _goal(grid[3], -math.log10(delta), "drift")
-    return grid
-
-
-def _draw_mistakes(grid: Any, curves: Mapping[str, NDArray[np.float64]], error: float) -> None:
+    curves = {name: np.array(own, float) for name, own in mistakes.items()}
     rows = curves["row"]
     grid[0].fill_between(rows, curves["lower"], curves["upper"], alpha=0.25, label="interval")
     grid[0].plot(rows, curves["error"], label="mean error so far")
@@ -449,6 +426,14 @@ def _draw_mistakes(grid: Any, curves: Mapping[str, NDArray[np.float64]], error: 
     grid[1].set_ylabel("capital, log₁₀")
     grid[2].plot(rows, np.log10(np.maximum(curves["detector"], 1e-300)))
     grid[2].set(xlabel="labelled row", ylabel="detector, log₁₀")
+    _goal(grid[1], -math.log10(delta), "refuted")
+    _goal(grid[2], math.log10(run_length), "sounds")
+    if drift is not None:
+        rows, capital = np.array(drift, dtype=np.float64).reshape(-1, 2).T
+        grid[3].plot(rows, capital / LOG_10)
+        grid[3].set(xlabel="row", ylabel="drift: capital, log₁₀")
+        _goal(grid[3], -math.log10(delta), "drift")
+    return grid
 
 
 def _goal(axes: Any, height: float, label: str) -> None:

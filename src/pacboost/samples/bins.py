@@ -185,7 +185,7 @@ def _fit_to_some(
                 distinct_values(part, None)[0].size <= max_bins
                 for part in (column[: 16 * max_bins], column)
             ):
-                whole = table.block(j, j + 1)[:, 0]
+                whole = table.column(j)
                 found[j] = _cut(whole, max_bins, weights, None, int(levels[j]))
     cuts, middle = zip(*(found[j] for j in range(table.n_columns)), strict=True)
     return Bins(cuts, np.array(middle, dtype=np.int64), levels)

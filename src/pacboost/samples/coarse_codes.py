@@ -64,7 +64,7 @@ class CoarseCodes:
         codes = np.zeros((rows.size, self.columns.size))
         chosen = table.take(rows)
         for place, j in enumerate(self.columns.tolist()):
-            values = chosen.block(j, j + 1)[:, 0]
+            values = chosen.column(j)
             part = np.searchsorted(self.cuts[place], values) if self.cuts.size else values
             codes[:, place] = np.where(np.isnan(values), -1.0, part)
         return RowHasher(salt, np.ones(self.columns.size)).exact(ArrayTable(codes))
@@ -79,7 +79,7 @@ def look_at(table: Table, rows: Rows) -> dict[int, Values]:
         count = min(MOST_LOOKED_AT, table.n_columns)
         places = np.linspace(0, table.n_columns - 1, count).astype(np.int64)
     chosen = table.take(rows)
-    return {j: chosen.block(j, j + 1)[:, 0] for j in np.unique(places).tolist()}
+    return {j: chosen.column(j) for j in np.unique(places).tolist()}
 
 
 def looks_fine(looked_at: Mapping[int, Values], hashes: Hashes) -> bool:

@@ -331,5 +331,4 @@ def _spread(values: Floats) -> float:
 
 def _column(rows: Held | Table, column: int, most: int | None = None) -> NDArray[Any]:
     """Return the values of a column, or so many of them at most."""
-    values = rows.column(column) if isinstance(rows, Held) else rows.block(column, column + 1)[:, 0]
-    return np.asarray(values[:most])
+    return np.asarray(rows.column(column)[:most])

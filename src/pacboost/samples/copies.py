@@ -361,7 +361,7 @@ def column_values(X: Any) -> Iterator[NDArray[Any]]:
         X = [X]
     if isinstance(X, list) and X and all(isinstance(table, Table) for table in X):
         for j in range(X[0].n_columns):
-            yield np.concatenate([table.block(j, j + 1)[:, 0] for table in X])
+            yield np.concatenate([table.column(j) for table in X])
         return
     if isinstance(X, Columns) or is_frame(X):
         for cells in Columns.of(X).cells.values():

@@ -248,16 +248,6 @@ def part_of(name: str) -> tuple[str, str] | None:
     return None if found is None else (found[1], found[2])
 
 
-def order_of(name: str) -> str:
-    """Return the order of dates with slashes that a column is made of; "" if its name has none.
-
-    >>> order_of("bought (month; day/month/year)"), order_of("bought (month)")
-    ('day/month/year', '')
-    """
-    found = DERIVED.fullmatch(name)
-    return "" if found is None else found[3] or ""
-
-
 # Columns as Arrow holds them: of text in CSV and JSON files, of their own kinds in others.
 
 
@@ -355,9 +345,9 @@ class Cells:
 
         A column that a fit made of dates is made of them again.
         """
-        made = part_of(name)
-        if name not in self.columns and made is not None and made[0] in self.columns:
-            return self._part_of_dates(made[0], PARTS[made[1]], order_of(name))
+        made = DERIVED.fullmatch(name)
+        if name not in self.columns and made is not None and made[1] in self.columns:
+            return self._part_of_dates(made[1], PARTS[made[2]], made[3] or "")
         read = self.read_numbers(name)
         if read.bad is not None:
             raise FileError(f"{self.file}: {refuse_text([self.at(name, read.bad)])}")
@@ -365,7 +355,12 @@ class Cells:
 
     def read_numbers(self, name: str) -> ReadNumbers:
         """Read a column of numbers, of which some may turn out to be text."""
-        read = self._plain_numbers(self._column(name)) or self.spelling.read(self.of(name))
+        column, read = self._column(name), None
+        plain = column.type == "large_string" or NUMBER.fullmatch(str(column.type))
+        if plain and not self.spelling.words_are_numbers:
+            with suppress(ValueError):  # text that is not plainly a number
+                read = ReadNumbers(doubles(column))
+        read = read or self.spelling.read(self.of(name))
         infinite = np.isinf(read.values)
         if infinite.any():
             raise FileError(
@@ -373,15 +368,6 @@ class Cells:
                 "Clip it, or leave the cell empty if the value is missing."
             )
         return read
-
-    def _plain_numbers(self, column: Any) -> ReadNumbers | None:
-        """Have Arrow read a column that is of numbers, or of texts that are plainly such."""
-        plain = column.type == "large_string" or NUMBER.fullmatch(str(column.type))
-        if not plain or self.spelling.words_are_numbers:
-            return None
-        with suppress(ValueError):
-            return ReadNumbers(doubles(column))
-        return None
 
     def at(self, name: str, row: int) -> str:
         """Name a cell by its column and line, and show it."""

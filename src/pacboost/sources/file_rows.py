@@ -9,6 +9,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
+from itertools import islice
 from typing import IO, Any
 
 import numpy as np
@@ -38,10 +39,11 @@ def csv_blocks(file: DataFile) -> Iterator[Cells]:
     try:
         sep = file.sep or separator(file, encoding)
         with file.opened() as stream, _text(stream, encoding) as text:
-            rows = _rows(file, csv.reader(text, delimiter=sep, strict=True))
+            rows = _rows(file, csv.reader(text, delimiter=sep, strict=True), sep)
             header = _header(file, next(rows, (0, []))[1])
-            for lines, part in _chunks(file, rows, len(header), sep):
-                texts = map(text_column, zip(*part, strict=True))
+            while chunk := list(islice(rows, ROWS_AT_ONCE)):
+                lines, cells = zip(*chunk, strict=True)
+                texts = map(text_column, zip(*cells, strict=True))
                 columns = dict(zip(header, texts, strict=True))
                 yield Cells(file, columns, lines, decimal_comma=sep == ";")
     except UnicodeDecodeError as problem:
@@ -112,17 +114,22 @@ def _widths(sample: str, sep: str, *, whole: bool) -> list[int]:
     return widths
 
 
-def _rows(file: DataFile, reader: Any) -> Iterator[tuple[int, list[str]]]:
-    """Return the lines that hold something, each with its number."""
-    while True:
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as problem:
-            raise FileError(f"{file}, line {reader.line_num}: {problem}") from problem
-        if row:
-            yield reader.line_num, row
+def _rows(file: DataFile, reader: Any, sep: str) -> Iterator[tuple[int, list[str]]]:
+    """Return the lines that hold something, each with its number; all have as many cells."""
+    width = 0
+    try:
+        for row in reader:
+            width = width or len(row)
+            if row and len(row) != width:
+                raise FileError(
+                    f"{file}, line {reader.line_num}: has {len(row)} cells where the header has "
+                    f"{width}, separated by {sep!r}. Mend or remove the line, or name the "
+                    "separator by --sep."
+                )
+            if row:
+                yield reader.line_num, row
+    except csv.Error as problem:
+        raise FileError(f"{file}, line {reader.line_num}: {problem}") from problem
 
 
 def _header(file: DataFile, cells: list[str]) -> list[str]:
@@ -146,27 +153,6 @@ def _header(file: DataFile, cells: list[str]) -> list[str]:
     return names
 
 
-def _chunks(
-    file: DataFile, rows: Iterator[tuple[int, list[str]]], width: int, sep: str
-) -> Iterator[tuple[list[int], list[list[str]]]]:
-    """Collect rows, with the line of each; all of them have as many cells as the header."""
-    lines: list[int] = []
-    chunk: list[list[str]] = []
-    for line, row in rows:
-        if len(row) != width:
-            raise FileError(
-                f"{file}, line {line}: has {len(row)} cells where the header has {width}, "
-                f"separated by {sep!r}. Mend or remove the line, or name the separator by --sep."
-            )
-        lines.append(line)
-        chunk.append(row)
-        if len(chunk) == ROWS_AT_ONCE:
-            yield lines, chunk
-            lines, chunk = [], []
-    if chunk:
-        yield lines, chunk
-
-
 def _undecodable(file: DataFile, encoding: str, problem: UnicodeDecodeError) -> FileError:
     shown = "UTF-8" if encoding == "utf-8-sig" else encoding
     said = f"is not {shown} text"
@@ -188,20 +174,22 @@ def _undecodable(file: DataFile, encoding: str, problem: UnicodeDecodeError) -> 
 def json_blocks(file: DataFile) -> Iterator[Cells]:
     """Read a file some thousand rows at a time; a name that a row leaves out is missing there."""
     names: dict[str, None] = {}
-    lines: list[int] = []
-    chunk: list[dict[str, Any]] = []
     with file.opened() as stream:
         text = io.TextIOWrapper(stream, file.encoding or "utf-8-sig")
-        for line, row in _objects(file, text):
-            names.update(dict.fromkeys(row))
-            lines.append(line)
-            chunk.append(row)
-            if len(chunk) == ROWS_AT_ONCE:
-                yield _cells(file, names, chunk, lines)
-                lines, chunk = [], []
-    if chunk:
-        yield _cells(file, names, chunk, lines)
-    elif not names:
+        rows = _objects(file, text)
+        while chunk := list(islice(rows, ROWS_AT_ONCE)):
+            names |= dict.fromkeys(name for _, row in chunk for name in row)
+            columns = {}
+            for name in names:
+                texts = [as_text(row.get(name), file, name, line) for line, row in chunk]
+                try:
+                    columns[name] = text_column(texts)
+                except UnicodeEncodeError as problem:
+                    raise FileError(
+                        f"{file}: {name!r} holds {problem.object!a:.40}, which is no valid Unicode"
+                    ) from problem
+            yield Cells(file, columns, [line for line, _ in chunk])
+    if not names:
         raise FileError(f"{file}: is empty; at least one line with an object is needed")
 
 
@@ -228,22 +216,6 @@ def _object(row: Any) -> dict[str, Any]:
     return row
 
 
-def _cells(
-    file: DataFile, names: dict[str, None], rows: list[dict[str, Any]], lines: list[int]
-) -> Cells:
-    columns = {}
-    for name in names:
-        pairs = zip(rows, lines, strict=True)
-        texts = [as_text(row.get(name), file, name, line) for row, line in pairs]
-        try:
-            columns[name] = text_column(texts)
-        except UnicodeEncodeError as problem:
-            raise FileError(
-                f"{file}: {name!r} holds {problem.object!a:.40}, which is no valid Unicode"
-            ) from problem
-    return Cells(file, columns, lines)
-
-
 # Parquet and Feather files: columns stay what they are, and read as they would in a CSV file.
 
 
@@ -252,7 +224,11 @@ def arrow_blocks(file: DataFile) -> Iterator[Cells]:
     before = 0
     with file.opened() as stream:
         try:
-            for batch in _batches(file, stream):
+            if file.kind == PARQUET:
+                batches = need("pyarrow.parquet").ParquetFile(stream).iter_batches(ROWS_AT_ONCE)
+            else:
+                batches = need("pyarrow.feather").read_table(stream).to_batches(ROWS_AT_ONCE)
+            for batch in batches:
                 lines = list(range(before + 1, before + batch.num_rows + 1))
                 before += batch.num_rows
                 if lines:
@@ -263,15 +239,6 @@ def arrow_blocks(file: DataFile) -> Iterator[Cells]:
             ) from problem
     if not before:
         raise FileError(f"{file}: has columns but no rows; at least one row is needed")
-
-
-def _batches(file: DataFile, stream: IO[bytes]) -> Iterator[Any]:
-    if file.kind == PARQUET:
-        source = need("pyarrow.parquet").ParquetFile(stream)
-        yield from source.iter_batches(ROWS_AT_ONCE)
-    else:
-        table = need("pyarrow.feather").read_table(stream)
-        yield from table.to_batches(ROWS_AT_ONCE)
 
 
 def _columns(file: DataFile, batch: Any) -> dict[str, Any]:
@@ -285,14 +252,9 @@ def _columns(file: DataFile, batch: Any) -> dict[str, Any]:
 
 def blocks(file: DataFile) -> Iterator[Cells]:
     """Return the rows of a file in blocks; there is at least one row."""
-    if file.kind == TEXT:
-        found = csv_blocks(file)
-    elif file.kind == JSON:
-        found = json_blocks(file)
-    else:
-        found = arrow_blocks(file)
+    read = {TEXT: csv_blocks, JSON: json_blocks}.get(file.kind, arrow_blocks)
     empty = True
-    for cells in found:
+    for cells in read(file):
         empty = False
         yield cells
     if empty:

@@ -112,6 +112,10 @@ class Table(ABC):
     def block(self, first: int, last: int) -> Values:
         """Columns first to last as a (rows, columns) array of float32 or float64."""
 
+    def column(self, number: int) -> Values:
+        """One column."""
+        return self.block(number, number + 1)[:, 0]
+
     def blocks(self) -> Iterator[tuple[int, Values]]:
         """All columns in order, as (number of the first, block)."""
         for first in range(0, self.n_columns, self.width):
@@ -144,11 +148,11 @@ class Table(ABC):
 
     def cells(self, column: int) -> NDArray[Any]:
         """A column as it came: its levels if it is categorical, None where they are missing."""
-        return self._as_it_came(column, self.block(column, column + 1)[:, 0])
+        return self._as_it_came(column, self.column(column))
 
     def distinct(self, column: int) -> NDArray[Any]:
         """The different cells of a column, as they came."""
-        return self._as_it_came(column, np.unique(self.block(column, column + 1)[:, 0]))
+        return self._as_it_came(column, np.unique(self.column(column)))
 
     def _as_it_came(self, column: int, values: NDArray[Any]) -> NDArray[Any]:
         return self.levels.values(column, values) if column in self.levels else values
@@ -202,7 +206,7 @@ class RecodedTable(ColumnTable):
         self.names, self.levels = table.names, levels
 
     def column(self, number: int) -> Values:
-        values = self._table.block(number, number + 1)[:, 0]
+        values = self._table.column(number)
         if number not in self.levels:
             return values
         known, name = self._table.levels.columns.get(number), self.name(number)

@@ -1,7 +1,7 @@
 from . import pictures as pictures
 from . import plan as plan
 from .by_majority import BoostByMajority as BoostByMajority
-from .compressing import compress as compress
+from .compression import compress as compress
 from .confidence import ConfidenceBoost as ConfidenceBoost
 from .explain import proof as proof
 from .explain import ranking as ranking

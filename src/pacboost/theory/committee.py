@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
@@ -17,7 +17,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, TooFewRowsWarning
+from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning
 from pacboost.estimators.fitted.explaining import mistaken
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.atomic import all_or_nothing
@@ -40,14 +40,15 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Scores, Vote, vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
-from pacboost.numerics.checks import integer, positive_whole, probability, real_number
+from pacboost.numerics.checks import integer, positive_whole
 from pacboost.numerics.same_bits import mean_of, row_totals
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
 from pacboost.samples.equal_rows import check_copies
-from pacboost.samples.sample import signs_of
+from pacboost.samples.sample import Sample, signs_of
 from pacboost.sources.table import Table
 from pacboost.theory.majority_of import BoostedMember, Rows, boost_each
 
@@ -61,6 +62,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     certify: str | None
     holdout: float
     delta: float
+    max_bins: int
     classes_: NDArray[Any]
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
@@ -138,15 +140,12 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         self._remember(table, *tables)
         return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
 
+    def _sample(self, examples: LabelledRows, learner: Learner) -> Sample:
+        most = integer("max_bins", self.max_bins)
+        return training_sample(examples, self.classes_, most, codes=learner.codes)
+
     def _divide(self, X: Any, y: Any, seed: int) -> Division:
-        probability("delta", self.delta)
-        if self.certify is None:
-            return Division(X, y)
-        if self.certify != "holdout":
-            raise ParameterError(f"certify is {self.certify!r}; it may be 'holdout' or None")
-        share = real_number("holdout", self.holdout)
-        copies = self._equal_rows
-        return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies)
+        return division.held_out(self, X, y, seed)
 
     def _keep(
         self,
@@ -188,6 +187,11 @@ def with_progress(
         for step in steps:
             yield step
             bar()
+
+
+def ledger_of(name: str, learner: Learner, sample: Sample, stopped: str) -> Ledger:
+    """Return the ledger of a fit of members, which has no rounds of its own."""
+    return empty_ledger(name, learner.name, sample.n_rows, sample.signs.shape[1], stopped)
 
 
 def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:
@@ -240,16 +244,41 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
         failure the estimator is as it was before.
         """
         self._equal_rows = check_copies(copies)
+        done: dict[int, BoostedMember] = {}
         with all_or_nothing(self) as attempt, using(self.n_jobs):
-            work = PreparedCommittee(self, X, y)
-            attempt.keep = lambda: self._keep_interrupted(work)
-            with closing(work.members()) as members:
-                count = len(work.parts)
-                for _ in with_progress(members, "boosters", count, verbose=self.verbose):
+            seed = draw_seed(self.random_state)
+            rounds = positive_whole("n_estimators", self.n_estimators)
+            choice, own = named(self.learner)
+            learner = as_learner(choice, "learner")
+            learner = with_fields(learner, own, "learner") if own else learner
+            examples, apart = self._read(X, y, seed)
+            booster = self._chosen_booster()
+            sample = self._sample(examples, learner)
+            parts = self._parts(sample.n_rows, seed)
+
+            def finish(stopped: str) -> None:
+                members = [done[number] for number in sorted(done)]
+                self.ledgers_ = [member.ledger for member in members]
+                self.part_sizes_ = np.array([parts[number].size for number in sorted(done)])
+                ledger = ledger_of(self._name, learner, sample, stopped)
+                decisions: list[Hypothesis] = [Decision(member.vote) for member in members]
+                self._keep(decisions, ledger, examples.table, sample.bins, apart)
+
+            def keep_interrupted() -> str | None:
+                if not done:
+                    return None
+                finish("interrupted")
+                return f"the {len(done)} members done before the interrupt are kept"
+
+            attempt.keep = keep_interrupted
+            at_once = min(threads(self.n_jobs), len(parts))
+            boosted = boost_each(sample, parts, learner, booster, rounds, seed, at_once, done)
+            with closing(boosted) as members:
+                for _ in with_progress(members, "boosters", len(parts), verbose=self.verbose):
                     pass
-            self._finish(work, "all members are done")
+            finish("all members are done")
         warn_of_one_class(self.classes_, certified=False)
-        if self.classes_.size > 1 and not any(m.vote.hypotheses for m in work.done.values()):
+        if self.classes_.size > 1 and not any(m.vote.hypotheses for m in done.values()):
             warn(
                 "the weak learner found no rule better than guessing for any member, so every "
                 "prediction is a tie; give it other features or a richer weak learner",
@@ -263,24 +292,6 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
         rules = self._fitted("votes_of_members_").vote.hypotheses
         return [rule.vote for rule in rules if isinstance(rule, Decision)]
 
-    def _keep_interrupted(self, work: PreparedCommittee) -> str | None:
-        if not work.done:
-            return None
-        self._finish(work, "interrupted")
-        return f"the {len(work.done)} members done before the interrupt are kept"
-
-    def _finish(self, work: PreparedCommittee, stopped: str) -> None:
-        numbers = sorted(work.done)
-        members = [work.done[number] for number in numbers]
-        self.ledgers_ = [member.ledger for member in members]
-        self.part_sizes_ = np.array([work.parts[number].size for number in numbers])
-        sample = work.sample
-        ledger = empty_ledger(
-            self._name, work.learner.name, sample.n_rows, sample.signs.shape[1], stopped
-        )
-        decisions: list[Hypothesis] = [Decision(member.vote) for member in members]
-        self._keep(decisions, ledger, work.examples.table, sample.bins, work.apart)
-
     def _chosen_booster(self) -> Booster[Any]:
         choice, own = named(self._default_booster() if self.booster is None else self.booster)
         booster = as_booster(choice).for_classes(self.classes_.size)
@@ -288,39 +299,3 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
 
     def _warn_of_few(self, rows: int, needed: int, instead: str) -> None:
         warn(f"{rows} rows are too few: at least {needed} are needed; {instead}", TooFewRowsWarning)
-
-
-class PreparedCommittee:
-    """A fit that is ready to start: the rows of every member, booster and learner."""
-
-    def __init__(self, estimator: BoosterCommittee, X: Any, y: Any) -> None:
-        self.done: dict[int, BoostedMember] = {}
-        self.seed = draw_seed(estimator.random_state)
-        self.rounds = positive_whole("n_estimators", estimator.n_estimators)
-        choice, own = named(estimator.learner)
-        learner = as_learner(choice, "learner")
-        self.learner = with_fields(learner, own, "learner") if own else learner
-        self.examples: LabelledRows
-        self.examples, self.apart = estimator._read(X, y, self.seed)
-        self.booster = estimator._chosen_booster()
-        self.sample = training_sample(
-            self.examples,
-            estimator.classes_,
-            integer("max_bins", estimator.max_bins),
-            codes=self.learner.codes,
-        )
-        self.parts = estimator._parts(self.sample.n_rows, self.seed)
-        self.threads = min(threads(estimator.n_jobs), len(self.parts))
-
-    def members(self) -> Generator[BoostedMember]:
-        """Boost on the parts, in order; ``done`` keeps what they become."""
-        return boost_each(
-            self.sample,
-            self.parts,
-            self.learner,
-            self.booster,
-            self.rounds,
-            self.seed,
-            self.threads,
-            self.done,
-        )

@@ -8,23 +8,21 @@ from typing import Any, Self
 from pacboost.errors import ParameterError, TooFewRowsWarning
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
-from pacboost.estimators.inputs.examples import training_sample
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
-from pacboost.numerics.checks import integer, positive_whole, real_number
+from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.samples.equal_rows import check_copies
 from pacboost.theory.committee import (
     BoosterCommittee,
     MembersClassifier,
-    empty_ledger,
+    ledger_of,
     with_progress,
 )
 from pacboost.theory.majority_of import (
     LEAST_FOUND,
-    Filtered,
     Rows,
     bags,
     bags_needed,
@@ -188,8 +186,6 @@ class SubsampledBoost(BoosterCommittee):
 
 # Three learners on three filtered parts of the rows, behind the scikit-learn API.
 
-Step = tuple[Hypothesis, Filtered]
-
 
 @accepts_aliases
 @documented_like(MajorityOfBoosters)
@@ -246,12 +242,32 @@ class ThreeLearnerBoost(MembersClassifier):
         the estimator is as it was before.
         """
         self._equal_rows = check_copies(copies)
+        rule: Hypothesis | None = None
         with all_or_nothing(self) as attempt, using(self.n_jobs):
-            work = PreparedLearners(self, X, y)
-            attempt.keep = lambda: self._keep_interrupted(work)
-            for rule, found in with_progress(work.steps, "learners", 3, verbose=self.verbose):
-                work.rule, self.report_ = rule, found
-            self._finish(work)
+            seed = draw_seed(self.random_state)
+            learner = as_learner(self.learner, "learner")
+            examples, apart = self._read(X, y, seed)
+            sample = self._sample(examples, learner)
+
+            def finish(stopped: str) -> None:
+                assert rule is not None  # the first step gives one
+                ledger = ledger_of("three_learners", learner, sample, stopped)
+                self._keep([rule], ledger, examples.table, sample.bins, apart)
+
+            def keep_interrupted() -> str | None:
+                if rule is None:
+                    return None
+                finish("interrupted")
+                return (
+                    "what was learned before the interrupt is kept (the first rule, until all "
+                    "three are there); the estimator can be used"
+                )
+
+            attempt.keep = keep_interrupted
+            steps = three_steps(sample, learner, seed)
+            for rule, found in with_progress(steps, "learners", 3, verbose=self.verbose):  # noqa: B007
+                self.report_ = found
+            finish("")
         warn_of_one_class(self.classes_, certified=False)
         if self.classes_.size > 1 and found.too_few:
             warn(
@@ -262,35 +278,3 @@ class ThreeLearnerBoost(MembersClassifier):
                 TooFewRowsWarning,
             )
         return self
-
-    def _keep_interrupted(self, work: PreparedLearners) -> str | None:
-        if work.rule is None:
-            return None
-        self._finish(work, "interrupted")
-        return (
-            "what was learned before the interrupt is kept (the first rule, until all three are "
-            "there); the estimator can be used"
-        )
-
-    def _finish(self, work: PreparedLearners, stopped: str = "") -> None:
-        sample, rule = work.sample, work.rule
-        assert rule is not None  # the first step gives one
-        outputs = sample.signs.shape[1]
-        ledger = empty_ledger("three_learners", work.learner.name, sample.n_rows, outputs, stopped)
-        self._keep([rule], ledger, work.examples.table, sample.bins, work.apart)
-
-
-class PreparedLearners:
-    """A fit that is ready to start, and the rule found so far."""
-
-    rule: Hypothesis | None = None
-
-    def __init__(self, estimator: ThreeLearnerBoost, X: Any, y: Any) -> None:
-        seed = draw_seed(estimator.random_state)
-        self.learner = as_learner(estimator.learner, "learner")
-        self.examples, self.apart = estimator._read(X, y, seed)
-        bins = integer("max_bins", estimator.max_bins)
-        self.sample = training_sample(
-            self.examples, estimator.classes_, bins, codes=self.learner.codes
-        )
-        self.steps = three_steps(self.sample, self.learner, seed)

@@ -234,21 +234,17 @@ def _bounds(
         found.append(_tail("strips along the sides of the box", strips, "the tightest box"))
     needs = "no run had a training mistake"
     if clean and log_size is not None:
-        value = _exp(float(log_size) + m * math.log1p(-epsilon))
+        value = math.exp(min(0.0, float(log_size) + m * math.log1p(-epsilon)))
         found.append(_tail("finite class", value, needs))
     if clean and dimension is not None and m * epsilon >= 8:
         growth = log_sauer(positive_whole("vc_dimension", dimension), 2 * m)
-        value = _exp(math.log(2) + growth - m * epsilon / 2 * math.log(2))
+        value = math.exp(min(0.0, math.log(2) + growth - m * epsilon / 2 * math.log(2)))
         found.append(_tail("VC dimension (Blumer et al. 1989)", value, needs))
     return found
 
 
 def _tail(name: str, value: float, needs: str) -> TailBound:
     return TailBound(name, min(1.0, outward(value)), needs)
-
-
-def _exp(log: float) -> float:
-    return math.exp(min(log, 0.0)) if log < 0 else 1.0
 
 
 # Which labelings of a few points can a class of rules give? If all, it shatters the points.

@@ -195,7 +195,7 @@ class ThreeWayBoost(MembersClassifier):
         Of rows that are copies of one example, one is drawn from; ``copies`` is that of
         BoostClassifier.fit.
         """
-        seed = self._seed()
+        seed = draw_seed(self.random_state)
         check_copies(copies)
 
         def rows() -> Opened:
@@ -219,7 +219,7 @@ class ThreeWayBoost(MembersClassifier):
         A world, an iterator of batches or a function that gives one, files, a database;
         ``classes`` names both labels, where finding them would take a pass over the source.
         """
-        seed = self._seed()
+        seed = draw_seed(self.random_state)
 
         def opened() -> Opened:
             self.forget_rows()  # those of an earlier fit
@@ -355,9 +355,6 @@ class ThreeWayBoost(MembersClassifier):
         with RecursionView(after=after) as view:
             run.watch = view
             yield
-
-    def _seed(self) -> int:
-        return draw_seed(self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

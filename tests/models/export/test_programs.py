@@ -255,12 +255,6 @@ def test_it_needs_nothing_but_python(tmp_path: Path) -> None:
     assert done.stdout == f"{expected} False\n"
 
 
-def test_equal_fits_give_equal_files() -> None:
-    X, y = np.random.default_rng(0).normal(size=(2, 200)).T, np.arange(200) % 2
-    fits = [pb.BoostClassifier(n_estimators=3, random_state=0).fit(X, y) for _ in range(2)]
-    assert len({to_python(program_of(fit)) for fit in fits}) == 1
-
-
 def test_a_vote_without_rules_can_be_exported() -> None:
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5)
     y = X[:, 0] ^ X[:, 1]

@@ -38,12 +38,8 @@ KINDS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_passes_over_anything(kind: str) -> None:
-    check_draws(lambda: ArrayOracle(KINDS[kind], Y, 3), N)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_the_same_rows_whatever_holds_them(kind: str) -> None:
+    check_draws(lambda: ArrayOracle(KINDS[kind], Y, 3), N, laps=1)
     rows, values, labels = sequence(ArrayOracle(KINDS[kind], Y, 3), of_size(10))
     assert rows == sequence(ArrayOracle(X, Y, 3), of_size(10))[0]
     np.testing.assert_array_equal(values, X[rows])
@@ -59,8 +55,8 @@ def test_awkward_numbers_of_rows(n: int) -> None:
 
 
 def test_any_row_may_come_first() -> None:
-    first = [int(ArrayOracle(X, Y, seed).draw(1).rows[0]) for seed in range(3000)]
-    assert chisquare(np.bincount(first, minlength=N)).pvalue > 1e-4
+    first = [int(ArrayOracle(X[:20], Y[:20], seed).draw(1).rows[0]) for seed in range(600)]
+    assert chisquare(np.bincount(first, minlength=20)).pvalue > 1e-4
 
 
 def test_float32_is_kept() -> None:

@@ -97,9 +97,9 @@ def test_blocks_that_are_not_known_come_in_order() -> None:
 
 
 def test_any_row_may_come_first() -> None:
-    sizes = [5] * 8
-    first = [int(Blocks(sizes, seed).draw(1).rows[0]) for seed in range(2000)]
-    counts = np.zeros((8, 5))
+    sizes = [5] * 4
+    first = [int(Blocks(sizes, seed).draw(1).rows[0]) for seed in range(600)]
+    counts = np.zeros((4, 5))
     for row in first:
         counts[row >> 32, row & 0xFFFFFFFF] += 1
     assert chisquare(counts.ravel()).pvalue > 1e-4
@@ -180,11 +180,12 @@ def test_chosen_rows_of_all_blocks_come_in_order(ahead: int) -> None:
     assert oracle.draw(3).n_rows == 3
 
 
-def test_an_error_of_a_reader_ahead_comes_in_its_turn() -> None:
+@pytest.mark.parametrize("ahead", [1, 4])
+def test_an_error_of_a_reader_ahead_comes_in_its_turn(ahead: int) -> None:
     sizes = [5] * 6
     order = [row >> 32 for row in sequence(Blocks(sizes), of_size(5))[0][::5]]
     oracle = Blocks(sizes)
-    oracle.blocks_ahead = 4
+    oracle.blocks_ahead = ahead
     oracle.broken = order[2]
     oracle.draw(5)
     oracle.draw(5)
@@ -206,20 +207,6 @@ def test_the_next_block_is_read_by_another_thread() -> None:
     sequence(oracle, of_size(7))
     assert threading.get_ident() not in oracle.threads
     assert len(oracle.threads) == 1
-
-
-def test_an_error_of_the_reader_is_raised_by_the_draw_that_needs_the_block() -> None:
-    sizes = [5] * 6
-    order = [row >> 32 for row in sequence(Blocks(sizes), of_size(5))[0][::5]]
-    oracle = Blocks(sizes)
-    oracle.broken = order[2]
-    oracle.draw(5)
-    oracle.draw(5)
-    for _ in range(2):
-        with pytest.raises(DataError, match=f"block {order[2]} is broken"):
-            oracle.draw(5)
-    oracle.broken = None
-    assert oracle.draw(5).rows[0] >> np.uint64(32) == order[2]
 
 
 def test_seek_and_close_forget_a_block_that_broke() -> None:
@@ -290,14 +277,7 @@ def feistel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "FEW", 0)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 1000])
-@pytest.mark.usefixtures("feistel")
-def test_small_orders_would_be_permutations_too(n: int) -> None:
-    np.testing.assert_array_equal(np.sort(Shuffle(n, key(0)).part(0, n)), np.arange(n))
-
-
-@pytest.mark.parametrize("n", [30, 200])
-@pytest.mark.parametrize("place", [0, 1, 17])
+@pytest.mark.parametrize(("n", "place"), [(30, 0), (30, 17), (60, 1)])
 @pytest.mark.usefixtures("feistel")
 def test_any_number_is_as_likely_at_any_place(n: int, place: int) -> None:
     got = [Shuffle(n, key(seed)).part(place, place + 1)[0] for seed in range(20 * n)]
@@ -306,7 +286,7 @@ def test_any_number_is_as_likely_at_any_place(n: int, place: int) -> None:
 
 @pytest.mark.usefixtures("feistel")
 def test_two_places_are_filled_independently() -> None:
-    n, runs = 20, 4000
+    n, runs = 12, 1500
     pairs = [Shuffle(n, key(seed)).part(3, 5) for seed in range(runs)]
     counts = np.zeros((n, n))
     for a, b in pairs:

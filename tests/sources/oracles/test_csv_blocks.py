@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv as python_csv
 import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from pacboost.errors import DataError, FileError, PacboostError
 from pacboost.sources.csv import read_csv
 from pacboost.sources.oracles import csv
-from pacboost.sources.oracles.csv import CsvOracle, Lines, cut, last_end, read_lines
+from pacboost.sources.oracles.csv import CsvOracle, Lines, cut, read_lines
 from tests.sources.oracles.passes import check_draws, check_passes, of_size, sequence
 
 
@@ -50,14 +49,6 @@ def test_values_and_labels_belong_together(folder: Path) -> None:
     assert sorted(values[:, 0]) == list(range(N))
     np.testing.assert_array_equal(values[:, 1], values[:, 0] / 2)
     assert labels == ["yes" if a % 3 else "no" for a in values[:, 0]]
-
-
-def test_the_order_of_listing_has_no_part(folder: Path) -> None:
-    paths = [folder / f"p{k}.csv" for k in (3, 1, 2)]
-    expected = sequence(CsvOracle(folder, "y", 1), of_size(9), laps=2)
-    for source in (paths, paths[::-1], f"{folder}/*.csv"):
-        assert sequence(CsvOracle(source, "y", 1), of_size(20), laps=2)[0] == expected[0]
-        assert CsvOracle(source, "y").fingerprint() == CsvOracle(folder, "y", 5).fingerprint()
 
 
 def test_columns_may_stand_in_another_order(tmp_path: Path) -> None:
@@ -118,16 +109,6 @@ def test_quoted_line_ends_cut_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     check_passes(lambda: CsvOracle(path, "y"), 30)
     _, values, labels = sequence(CsvOracle(path, "y"), of_size(7))
     assert labels == [f'line {int(a)}\nand "more"\n'.strip() for a in values[:, 0]]
-
-
-@pytest.mark.parametrize(
-    ("labels", "kind"), [("01", int), (["0.5", "1"], float), (["a", "1"], str), (["+1", "-1"], int)]
-)
-def test_labels_are_numbers_where_they_can_be(tmp_path: Path, labels: Any, kind: type) -> None:
-    path = tmp_path / "l.csv"
-    path.write_text("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)))
-    got = sequence(CsvOracle(path, "y"), of_size(5))[2]
-    assert {type(label) for label in got} == {kind}
 
 
 def test_bytes_are_counted(folder: Path) -> None:
@@ -199,11 +180,6 @@ def test_labels_of_another_kind_than_at_the_beginning(
     assert said.startswith(", line 22: the label is 'x', where those at the beginning of ")
 
 
-def test_a_text_column_can_be_dropped(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b,y\n1,red,0\n")
-    assert CsvOracle(tmp_path, "y", drop=["b"]).draw(1).table.rows().tolist() == [[1.0]]
-
-
 def test_files_with_different_columns(folder: Path) -> None:
     (folder / "p2.csv").write_text("a,c,y\n1,2,3\n")
     with pytest.raises(DataError, match=r"p2\.csv: has other .* it lacks 'b' and has besides 'c'"):
@@ -211,11 +187,6 @@ def test_files_with_different_columns(folder: Path) -> None:
     (folder / "p2.csv").write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match=r"p2\.csv: has no column 'y'"):
         CsvOracle(folder, "y")
-
-
-def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"holds no file that ends in \.csv"):
-        CsvOracle(tmp_path, "y")
 
 
 @pytest.mark.parametrize("sep", [";", "\t", "|"])
@@ -280,28 +251,6 @@ def test_a_block_grows_until_a_line_ends(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "a.txt"
     path.write_bytes(b"0123456789\n1\n")
     assert [piece for _, piece in pieces(path)] == [b"0123456789\n", b"1\n"]
-
-
-def test_quotes_mean_nothing_where_there_are_none(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes(b'1 # 5"\n2\n')
-    assert [piece for _, piece in pieces(path, quotes=False)] == [b'1 # 5"\n2\n']
-
-
-def test_a_quote_that_is_never_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv, "BLOCK", 8)
-    path = tmp_path / "a.csv"
-    path.write_bytes(b'1,2\n3,4\n5,"6\n7,8\n')
-    with pytest.raises(FileError, match=r"a\.csv, line 3: a quote is opened here or later"):
-        pieces(path)
-
-
-@pytest.mark.parametrize(
-    ("chunk", "inside", "end"),
-    [(b"", False, -1), (b"ab", False, -1), (b'a\nb"\n', True, 4), (b'"\n"\n"\n', False, 3)],
-)
-def test_the_last_end_of_a_row(chunk: bytes, inside: bool, end: int) -> None:
-    assert last_end(chunk, inside) == end
 
 
 def test_a_file_that_shrinks_or_vanishes(tmp_path: Path) -> None:

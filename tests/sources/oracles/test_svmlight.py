@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from pacboost.errors import DataError, FileError, PacboostError, ParameterError
+from pacboost.errors import FileError, PacboostError, ParameterError
 from pacboost.sources.oracles import csv
 from pacboost.sources.oracles.svmlight import SvmlightOracle
 from tests.sources.oracles.passes import check_draws, of_size, sequence
@@ -41,13 +41,6 @@ def test_the_same_rows_as_scikit_learn_reads(folder: Path) -> None:
     read = [load_svmlight_file(str(folder / n), n_features=9) for n in ("1.svm", "2.libsvm")]
     np.testing.assert_array_equal(values[order], sp.vstack([X for X, _ in read]).toarray())
     assert [labels[k] for k in order] == np.concatenate([y for _, y in read]).tolist()
-
-
-def test_the_order_of_listing_has_no_part(folder: Path) -> None:
-    expected = sequence(SvmlightOracle(folder, 1), of_size(9))[0]
-    other = SvmlightOracle([folder / "2.libsvm", folder / "1.svm"], 1)
-    assert sequence(other, of_size(9))[0] == expected
-    assert other.fingerprint() == SvmlightOracle(folder).fingerprint()
 
 
 def test_remarks_queries_and_empty_lines(tmp_path: Path) -> None:
@@ -112,11 +105,3 @@ def test_features_are_a_whole_number(folder: Path, n_features: Any) -> None:
 def test_a_feature_beyond_those_named(folder: Path) -> None:
     with pytest.raises(FileError, match=r"feature \d follows .* from 1 to 3"):
         sequence(SvmlightOracle(folder, n_features=3), of_size(9))
-
-
-def test_memory(folder: Path) -> None:
-    oracle = SvmlightOracle(folder)
-    sequence(oracle, of_size(1))
-    assert 0 < oracle.most_bytes_held <= 2 * oracle.largest_block
-    with pytest.raises(DataError, match=r"from line \d+ on: takes"):
-        oracle.check_memory(10)

@@ -73,10 +73,6 @@ def test_a_member_that_was_counted_but_not_kept_is_told() -> None:
     assert not whole.torn
 
 
-def test_error_is_not_measured_for_nobody() -> None:
-    assert {step.error for step in run_of(Coins).run(5, 1)} == {None}
-
-
 def test_goes_on_from_where_it_was() -> None:
     whole, part = run_of(Coins), run_of(Coins)
     list(whole.run(12, 1))

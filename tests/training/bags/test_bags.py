@@ -182,14 +182,6 @@ def test_a_tally_can_be_pickled_and_goes_on() -> None:
     assert again.result().tandem == tally_of(draw, 2, np.arange(4)).result().tandem
 
 
-def test_chance_outside_is_that_of_draws() -> None:
-    generator = np.random.default_rng(6)
-    outside = [30 - np.unique(generator.integers(30, size=40)).size for _ in range(4_000)]
-    bags = Bags(rows=30, drawn=40, columns=1, kept=1, seed=0)
-    assert np.mean(outside) / 30 == pytest.approx(bags.chance_outside, abs=0.005)
-    assert replace(bags, drawn=30, replacement=False).chance_outside == 0
-
-
 def test_averages() -> None:
     generator = np.random.default_rng(7)
     targets, said = generator.normal(size=40), generator.normal(size=(6, 40))
@@ -206,12 +198,6 @@ def test_averages() -> None:
     squares = (means - targets[seen]) ** 2
     assert error == pytest.approx(squares.mean())
     assert noise == pytest.approx(squares.std() / math.sqrt(squares.size))
-
-
-def test_settles_after_patience_and_not_before() -> None:
-    settling = Settling(3)
-    said = [settling.see(b, 0.2, 0.01) for b in range(1, 6)]
-    assert said == [False, False, False, True, True]
 
 
 def test_a_slow_drift_does_not_settle() -> None:

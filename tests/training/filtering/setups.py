@@ -106,25 +106,19 @@ class Choppy(AbstractOracle):
         return self.inner.draw(min(n, self._sizes[self._calls % len(self._sizes)]))
 
     def classes(self) -> Any:
-        """Those of the other."""
         return self.inner.classes()
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Those of the other."""
         return self.inner.select(choose)
 
     def position(self) -> dict[str, Any]:
-        """That of the other."""
         return self.inner.position()
 
     def seek(self, position: Any) -> None:
-        """Move the other."""
         self.inner.seek(position)
 
     def fingerprint(self) -> str:
-        """That of the other."""
         return self.inner.fingerprint()
 
     def place(self, row: int) -> str:
-        """Ask the other."""
         return self.inner.place(row)

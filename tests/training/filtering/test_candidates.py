@@ -24,7 +24,7 @@ from pacboost.training.filtering.arrivals import Arrivals, RoundedRows
 from pacboost.training.filtering.candidates import AGAIN, FRESH, Offer, key_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import EncodedRows, RowEncoder
-from pacboost.training.filtering.stream import BlockRows, Stream, rows_for_tests
+from pacboost.training.filtering.stream import BlockRows, Stream
 from tests.estimators.filter_sources import noisy, write_parquet
 from tests.training.filtering.setups import Choppy, cube, encoder, numbers_of, vote_so_far
 
@@ -113,19 +113,6 @@ def test_a_row_that_comes_twice_is_decided_twice() -> None:
     assert stats.chisquare(seen).pvalue > 1e-4  # all weigh 1/2, so all come as often
 
 
-def test_a_row_drawn_again_is_decided_again() -> None:
-    oracle = array(16, replace=True)
-    refilling = Refilling(
-        Stream(oracle, 0, 0), encoder(oracle), vote_so_far(Logit(), 0), KEY, 1.0, 0.01
-    )
-    for _ in zip(range(8), refilling.groups(), strict=False):
-        pass
-    assert 0.4 < refilling.accepted / refilling.draws < 0.6
-    kept = refilling.kept()
-    assert kept is not None
-    assert (np.bincount(kept.rows.astype(np.int64), minlength=16) > 50).all()
-
-
 # -- rows set apart
 
 
@@ -203,18 +190,6 @@ def test_many_are_set_apart_where_many_are_wanted() -> None:
     assert np.unique(learned).size + apart.n_rows == 1000
 
 
-def test_none_are_set_apart_of_draws_with_replacement() -> None:
-    oracle = array(1000, replace=True)
-    assert drawn(Stream(oracle, 0, 100), encoder(oracle), 3)[1] is None
-
-
-def test_none_are_set_apart_if_none_are_wanted() -> None:
-    oracle = array(1000)
-    learned, apart = drawn(Stream(oracle, 0, 0), encoder(oracle), 2)
-    assert apart is None
-    assert np.unique(learned).size == 1000
-
-
 # Sources in blocks: rows that certify and rows that test are drawn from all of them.
 
 ROWS, CLASSES = 4000, np.array([0, 1])
@@ -274,12 +249,6 @@ def test_some_rows_are_always_left_to_learn_from(apart: int, tmp_path: Path) -> 
     made, _ = divided(tmp_path, apart, 400)
     rows = np.arange(ROWS * 10, dtype=np.uint64)
     assert np.count_nonzero(~made._kept_back(rows)) > 0
-
-
-def test_how_many_rows_test() -> None:
-    assert rows_for_tests(50, None) == 5
-    assert rows_for_tests(10**6, 0.5) == 10_000
-    assert rows_for_tests(10**6, 1e-6) == 100_000
 
 
 # Rows of a stream are recognised by their content.

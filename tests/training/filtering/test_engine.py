@@ -417,15 +417,6 @@ def test_the_budget_of_all_tests_is_half_of_delta() -> None:
     assert run.refills[0].delta == run.plan.delta / 4
 
 
-def test_ledger_tells_what_was_done() -> None:
-    run = finish(run_on(majority(), Mada(), rounds=5))
-    ledger = run.ledger()
-    assert ledger.stopped == run.stopped
-    assert len(ledger.refills) == len(run.refills)
-    assert ledger.rows == sum(refill.draws + refill.tested for refill in run.refills)
-    assert ledger.booster == "mada"
-
-
 # Boosting by majority on draws from a world whose risk is known.
 
 

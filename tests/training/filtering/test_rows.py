@@ -89,13 +89,6 @@ def test_arrays_round_trip(classes: int) -> None:
     assert (back.labels is None) == (classes == 2)
 
 
-def test_raw_rows_have_no_place_in_a_checkpoint() -> None:
-    with pytest.raises(TypeError, match="raw rows"):
-        read([0, 1] * 3, [0, 1], codes=False).to_arrays()
-    with pytest.raises(TypeError, match="bins"):
-        EncodedRows.from_arrays(read([0, 1] * 3, [0, 1]).to_arrays(), None)
-
-
 @pytest.mark.parametrize("labels", [[0, 1, 0, 1, 1, 0], [2, 0, 1, 1, 2, 0]])
 def test_rows_coded_where_they_lie_are_those_that_are_read(labels: list[int]) -> None:
     oracle = ArrayOracle(X, np.array(labels))

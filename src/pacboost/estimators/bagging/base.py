@@ -28,14 +28,13 @@ from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
-from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.parameters import draw_seed, threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.validation import OutOfBag
 from pacboost.models.model import ForestModel
-from pacboost.numerics.checks import positive_whole, probability, real_number
+from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.numerics.same_bits import product
 from pacboost.samples.equal_rows import Examples, check_copies
@@ -262,17 +261,9 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
             warn_of_one_class(self.classes_)
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        if self.certify not in (None, *WAYS):
-            raise ParameterError(
-                f"certify is {self.certify!r}; it may be {', '.join(map(repr, WAYS))} or None"
-            )
-        probability("delta", self.delta)
-        copies = self._equal_rows
-        if self.certify != "holdout":
-            return division.undivided(X, y, copies, once=self._certifies_outside)
-        read_weights(sample_weight, division.number_of_rows(X))
-        share = real_number("holdout", self.holdout)
-        return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies)
+        return division.held_out(
+            self, X, y, seed, WAYS, sample_weight=sample_weight, once=self._certifies_outside
+        )
 
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         answers = len(self._choices)

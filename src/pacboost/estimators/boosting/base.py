@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -30,9 +29,9 @@ from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
+    label_rows,
     read_examples,
     read_known,
-    read_validation,
     split_by_class,
 )
 from pacboost.estimators.inputs.parameters import draw_seed
@@ -133,15 +132,6 @@ class Boosting(BoostingFit, VoteClassifier):
             return False
         return self.calibrate == AUTO or (self.early_stopping == AUTO and rounds > usual.least)
 
-    def _on_all_rows(self, scout: PreparedFit, again: Callable[[int], PreparedFit]) -> PreparedFit:
-        work = super()._on_all_rows(scout, again)
-        if self.early_stopping in (AUTO, False):
-            done, kept = len(work.run.done), len(scout.run.done)
-            work.run.stopped = (
-                f"all {done} rounds are done; a trial on some of the rows kept {kept}"
-            )
-        return work
-
     def _read_rows(
         self, divided: Division, sample_weight: Any
     ) -> tuple[LabelledRows, LabelledRows | None]:
@@ -218,7 +208,8 @@ class Boosting(BoostingFit, VoteClassifier):
         return split_by_class(examples, "validation_fraction", share, seed + CALIBRATE)
 
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        return read_validation(self, X, y, self.classes_)
+        table = open_table(self, X, reset=False)
+        return label_rows(table, y, self.classes_, "y_val", several=self.several_labels_)
 
     def _metric(self, booster: Booster[Any]) -> Metric:
         return metric(self.eval_metric, booster.potential)

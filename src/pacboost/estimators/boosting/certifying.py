@@ -27,7 +27,6 @@ from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.learners.stump import count_rules
 from pacboost.models import calibration
 from pacboost.models.model import Model
-from pacboost.numerics.checks import probability, real_number
 from pacboost.questions import selective
 from pacboost.samples.equal_rows import Examples
 from pacboost.samples.sketch import HashCounts, row_hashes
@@ -114,25 +113,19 @@ def merged(vote: Vote) -> tuple[list[StumpRule], NDArray[np.float64]]:
     return list(kept), np.array(list(kept.values()))
 
 
-WAYS = (None, "holdout", "train")
-
-
 def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
     """Hold out the rows that certify, before anything is learned."""
     way = estimator.certify
-    if way not in WAYS:
-        raise ParameterError(f"certify is {way!r}; it may be 'holdout', 'train' or None")
-    probability("delta", estimator.delta)
     if way is None:  # all rows are learned from, so no evaluation was spent
         estimator._looks = None
-        return division.undivided(X, y, estimator._equal_rows)
     if way == "train" and estimator.warm_start:
         raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
-    if read_weights(sample_weight, division.number_of_rows(X)) is not None and way == "train":
+    if way == "train" and read_weights(sample_weight, division.number_of_rows(X)) is not None:
         refuse_weights(way)
-    share = real_number("holdout", estimator.holdout)
-    copies, once = estimator._equal_rows, way == "train"  # rows that certify count once
-    return division.divide(X, y, "holdout", share, seed + division.CERTIFY, copies, once=once)
+    return division.held_out(
+        estimator, X, y, seed, ("holdout", "train"),
+        sample_weight=sample_weight, once=way == "train",  # rows that certify count once
+    )  # fmt: skip
 
 
 def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> Apart:

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Self
 
@@ -53,25 +53,14 @@ Pair = tuple[Any, Any]
 NO_CLASSES: NDArray[Any] = np.empty(0)
 
 
-@dataclass(frozen=True, eq=False)
-class EvaluationSets:
-    """The set that stops a run early, None if there is none, and others that are only measured."""
+def read_sets(X_val: Any, y_val: Any, eval_set: Any) -> dict[str, Pair]:
+    """Return all sets by name; the first one decides when to stop, the others are only measured.
 
-    name: str = "validation_0"
-    X: Any = None
-    y: Any = None
-    others: dict[str, Pair] = field(default_factory=dict)
-
-
-def read_sets(X_val: Any, y_val: Any, eval_set: Any) -> EvaluationSets:
-    """Return names to all sets; the first one decides when to stop.
-
-    >>> sets = read_sets(None, None, [("rows", "labels"), ("other rows", "other labels")])
-    >>> sets.name, sets.X, sets.others
-    ('validation_0', 'rows', {'validation_1': ('other rows', 'other labels')})
+    >>> read_sets(None, None, [("rows", "labels"), ("more rows", "more labels")])
+    {'validation_0': ('rows', 'labels'), 'validation_1': ('more rows', 'more labels')}
     """
     if eval_set is None:
-        return EvaluationSets(X=X_val, y=y_val)
+        return {"validation_0": (X_val, y_val)}
     if X_val is not None or y_val is not None:
         raise ParameterError(
             "eval_set and X_val (or y_val) were both given; put all validation rows into eval_set, "
@@ -80,8 +69,7 @@ def read_sets(X_val: Any, y_val: Any, eval_set: Any) -> EvaluationSets:
     pairs = _named_sets(eval_set)
     if not pairs:
         raise ParameterError("eval_set is empty; give at least one pair (X, y), or leave it out")
-    (name, (X, y)), *others = pairs.items()
-    return EvaluationSets(name, X, y, dict(others))
+    return pairs
 
 
 def _named_sets(eval_set: Any) -> dict[str, Pair]:
@@ -115,7 +103,8 @@ def _pair(which: str, own: Any) -> Pair:
 Callback = Callable[[Round], bool | None]
 
 MORE_ROUNDS = 1.1
-"""A refit on all rows runs so many times the rounds that were best with a tenth held back."""
+"""A refit on all rows runs so many times the rounds that were best with a part held back."""
+REFITTED = "; validation loss was best at round {}, and the model was refitted on all rows"
 
 
 @dataclass(frozen=True)
@@ -215,36 +204,43 @@ class BoostingFit(VoteBase):
         Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
         failure the estimator is as it was before.
         """
-        sets = read_sets(X_val, y_val, eval_set)
+        (name, first), *others = read_sets(X_val, y_val, eval_set).items()
         self._equal_rows = check_copies(copies)
         shape = getattr(X, "shape", (0,))
         on_device = using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
         y, sample_weight = in_host_memory(y), in_host_memory(sample_weight)
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), on_device:
             compile_helper.start_for_a_person(self._rules)
-            work = self._prepare(X, y, sample_weight, sets.X, sets.y)
-            work = self._watch_also(work, sets)
+            work = self._prepare(X, y, sample_weight, *first)
+            work = self._watch_also(work, name, others)
             attempt.keep = lambda: self._keep_interrupted(work)
             self._advance(work)
             found = None if work.temperature is None else work.temperature(work.run.vote())
             if work.again is not None:
-                work = self._on_all_rows(work, work.again)
+                best, most = len(work.run.done), work.rounds
+                work = work.again(min(most, math.ceil(MORE_ROUNDS * best)))
+                work = replace(work, calibration=found)
+                self._advance(work)
+                if work.rounds < most:
+                    work.run.stopped += REFITTED.format(best)
             work = replace(work, calibration=found)
             self._await_sketches()
             self._keep(work)
         self._warn(work.run)
         return self
 
-    def _watch_also(self, work: PreparedFit, sets: EvaluationSets) -> PreparedFit:
+    def _watch_also(
+        self, work: PreparedFit, first: str, others: list[tuple[str, Pair]]
+    ) -> PreparedFit:
         """Measure further validation rows, too, and keep the curves of all."""
-        for name, (X, y) in sets.others.items():
+        for name, (X, y) in others:
             given = self._as_validation(X)
             rows = self._read_validation(given, y)
             work = self._apart_from(work, given)
             self._remember_also(given, rows.table)
             work.run.watch_also(name, validation_sample(rows, work.run.sample))
         self.__dict__.pop("validation_curves_", None)
-        curves = work.run.validation_curves(sets.name)
+        curves = work.run.validation_curves(first)
         if curves:
             self.validation_curves_ = curves
         return work
@@ -365,10 +361,11 @@ class BoostingFit(VoteBase):
     ) -> tuple[LabelledRows, LabelledRows | None]:
         """Return the training rows, and the validation rows if there are some."""
         stops = self._stops_early(examples)
+        if (X_val is None) != (y_val is None):
+            given, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
+            raise ParameterError(f"{given} was given without {absent}; give both or neither")
         if X_val is not None:
             return examples, self._read_validation(X_val, y_val)
-        if y_val is not None:
-            raise ParameterError("y_val was given without X_val; give both or neither")
         if stops:
             share = real_number("validation_fraction", self.validation_fraction)
             if self.early_stopping == "auto" and 0 < share < 1:
@@ -433,15 +430,6 @@ class BoostingFit(VoteBase):
                 "them, or set warm_start=False to start afresh"
             )
         run.resume(vote.hypotheses, cast, ledger)
-
-    def _on_all_rows(self, scout: PreparedFit, again: Callable[[int], PreparedFit]) -> PreparedFit:
-        """Boost once more without holding rows back: more rows bear more rounds."""
-        best = len(scout.run.done)
-        rounds = min(scout.rounds, math.ceil(MORE_ROUNDS * best))
-        work = again(rounds)
-        self._advance(work)
-        work.run.stopped += f"; {best} rounds were best on held-back rows, before boosting on all"
-        return work
 
     def _advance(self, work: PreparedFit) -> None:
         run, rounds = work.run, work.rounds

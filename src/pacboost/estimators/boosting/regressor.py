@@ -31,7 +31,6 @@ from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
     read_numbers,
-    read_validation_numbers,
 )
 from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import draw_seed
@@ -269,7 +268,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         return {"quantile": real_number("quantile", self.quantile)}
 
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        rows = read_validation_numbers(self, X, y)
+        rows = read_numbers(self, X, y, name="y_val")
         assert rows.targets is not None
         self._chosen_loss().check_targets(rows.targets, "y_val")
         return rows

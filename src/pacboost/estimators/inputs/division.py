@@ -20,7 +20,8 @@ from sklearn.utils.validation import _num_samples
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.labels import read_labels, read_weights
+from pacboost.numerics.checks import probability, real_number
 from pacboost.samples.equal_rows import Examples
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame, open_frame
@@ -115,6 +116,32 @@ def divide(
     held, learn = examples.once(held), examples.once(learn) if once else learn
     apart = Apart(taken(X, held), labels[held], examples)
     return Division(alone(X, learn), labels[learn], learn, apart, examples)
+
+
+def held_out(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    seed: int,
+    ways: tuple[str, ...] = ("holdout",),
+    *,
+    sample_weight: Any = None,
+    once: bool = False,
+) -> Division:
+    """Set the rows apart that ``certify`` asks for, before anything is learned.
+
+    With ``once`` the rows learned from certify, too.
+    """
+    way = estimator.certify
+    if way not in (None, *ways):
+        raise ParameterError(f"certify is {way!r}; it may be {', '.join(map(repr, ways))} or None")
+    probability("delta", estimator.delta)
+    copies = estimator._equal_rows
+    if way not in ("holdout", "train"):
+        return undivided(X, y, copies, once=once)
+    read_weights(sample_weight, number_of_rows(X))  # raises where they are no weights
+    share = real_number("holdout", estimator.holdout)
+    return divide(X, y, "holdout", share, seed + CERTIFY, copies, once=once)
 
 
 def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:

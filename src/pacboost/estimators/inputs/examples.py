@@ -50,16 +50,13 @@ class LabelledRows:
 
     def take(self, rows: NDArray[np.intp]) -> LabelledRows:
         """Return some of the rows."""
-        return LabelledRows(
-            self.table.take(rows),
-            self.signs[rows],
-            None if self.weights is None else self.weights[rows],
-            None if self.labels is None else self.labels[rows],
-            None if self.targets is None else self.targets[rows],
-            rows if self.numbers is None else self.numbers[rows],
-            None if self.copies is None else self.copies[rows],
-            self.heaviest,
-        )
+        known = {
+            name: None if (values := getattr(self, name)) is None else values[rows]
+            for name in ("weights", "labels", "targets", "copies")
+        }
+        numbers = rows if self.numbers is None else self.numbers[rows]
+        taken = {"table": self.table.take(rows), "signs": self.signs[rows], "numbers": numbers}
+        return replace(self, **taken, **known)
 
     def counting(self) -> LabelledRows:
         """Return the rows whose weight is not zero: the others are as good as absent."""
@@ -152,26 +149,14 @@ def numbers_of(
     return np.searchsorted(classes, np.where(known, labels, classes[0])), known
 
 
-def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
-    """Read the training rows of a regressor."""
-    table = open_table(estimator, X, reset=True)
-    targets = read_targets(y, table.n_rows)
-    return _numbered(table, targets, read_weights(sample_weight, table.n_rows))
-
-
-def read_validation_numbers(estimator: Any, X: Any, y: Any) -> LabelledRows:
-    """Read the validation rows of a regressor."""
-    if y is None:
-        raise ParameterError("X_val was given without y_val; give both or neither")
-    table = open_table(estimator, X, reset=False)
-    return _numbered(table, read_targets(y, table.n_rows, "y_val"), None)
-
-
-def _numbered(
-    table: Table, targets: NDArray[np.float64], weights: NDArray[np.float64] | None
+def read_numbers(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, name: str = "y"
 ) -> LabelledRows:
+    """Read the training rows of a regressor, or as ``y_val`` its validation rows."""
+    table = open_table(estimator, X, reset=name == "y")
+    targets = read_targets(y, table.n_rows, name)
     signs = np.ones((table.n_rows, 1), dtype=np.int8)
-    return LabelledRows(table, signs, weights, None, targets)
+    return LabelledRows(table, signs, read_weights(sample_weight, table.n_rows), None, targets)
 
 
 def class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
@@ -200,14 +185,6 @@ def _refuse_weightless(
             f"all rows of class {gone!r} weigh 0 by sample_weight or class_weight, so it would "
             "vanish. Give its rows some weight, or leave them out of X and y."
         )
-
-
-def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> LabelledRows:
-    """Read validation rows, whose labels must be among the classes."""
-    if y is None:
-        raise ParameterError("X_val was given without y_val; give both or neither")
-    table = open_table(estimator, X, reset=False)
-    return label_rows(table, y, classes, "y_val", several=estimator.several_labels_)
 
 
 def label_rows(

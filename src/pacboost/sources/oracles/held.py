@@ -145,7 +145,7 @@ class Held(ABC):
 
     def column(self, column: int) -> NDArray[Any]:
         """Return all values of a column as they are: nothing is checked."""
-        return self.table(np.arange(self.n_rows)).block(column, column + 1)[:, 0]
+        return self.table(np.arange(self.n_rows)).column(column)
 
     def take(self, rows: Rows) -> tuple[Table, NDArray[Any]]:
         """Copy some rows and their labels; raise BadCell if one cannot be used."""

@@ -1,27 +1,85 @@
-"""Linear programs by sifting, beside one plain program over all rows, and by hand."""
+"""Products over rows: exact, so the same in any order."""
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.numerics.sifting import AT_ONCE, Balance, _program, balance
 from pacboost.numerics.soft_margin import (
+    AT_ONCE,
+    CELLS_AT_ONCE,
+    Balance,
     Columns,
     Floats,
+    _program,
+    balance,
     edges_of,
     margins_of,
+    products_of,
     soft_margin,
+    whole_votes,
     whole_weights,
 )
 from tests.numerics.margin_programs import largest_margin
 
+
+def drawn(rules: int, kinds: int, seed: int = 0) -> Columns:
+    generator = np.random.default_rng(seed)
+    return generator.integers(-1, 2, size=(rules, kinds)).astype(np.int8)
+
+
+def fractions(values: Floats) -> list[Fraction]:
+    return [Fraction(value) for value in values.tolist()]
+
+
+@pytest.mark.parametrize(("rules", "kinds"), [(1, 1), (3, 200), (40, 60)])
+def test_nothing_is_rounded(rules: int, kinds: int) -> None:
+    columns, generator = drawn(rules, kinds), np.random.default_rng(1)
+    votes = whole_votes(generator.dirichlet(np.full(rules, 0.3)))
+    weights = whole_weights(generator.dirichlet(np.full(kinds, 0.3)))
+    v, d = fractions(votes), fractions(weights)
+    lines = [[int(a) for a in line] for line in columns]
+    wanted = [sum(v[t] * lines[t][i] for t in range(rules)) for i in range(kinds)]
+    assert fractions(margins_of(columns, votes)) == wanted
+    edges = [sum(d[i] * line[i] for i in range(kinds)) for line in lines]
+    assert fractions(edges_of(columns, weights)) == edges
+    found = products_of(columns, weights)
+    for t in range(rules):
+        line = [sum(d[i] * lines[t][i] * other[i] for i in range(kinds)) for other in lines]
+        assert fractions(found[t]) == line
+
+
+def test_rows_in_another_order_give_the_same_bits() -> None:
+    rules, kinds = 30, CELLS_AT_ONCE // 10  # several blocks
+    columns, generator = drawn(rules, kinds), np.random.default_rng(2)
+    weights = whole_weights(generator.dirichlet(np.ones(kinds)))
+    order = generator.permutation(kinds)
+    turned = np.ascontiguousarray(columns[:, order])
+    assert np.array_equal(edges_of(columns, weights), edges_of(turned, weights[order]))
+    assert np.array_equal(products_of(columns, weights), products_of(turned, weights[order]))
+    votes = whole_votes(generator.dirichlet(np.ones(rules)))
+    assert np.array_equal(margins_of(columns, votes)[order], margins_of(turned, votes))
+
+
+def test_weights_that_are_not_whole_do_not() -> None:
+    columns, generator = drawn(5, 100_000), np.random.default_rng(3)
+    weights = generator.dirichlet(np.ones(100_000))
+    order = generator.permutation(100_000)
+    turned = np.ascontiguousarray(columns[:, order])
+    with pytest.raises(AssertionError):
+        assert np.array_equal(edges_of(columns, weights), edges_of(turned, weights[order]))
+
+
+# Linear programs by sifting, beside one plain program over all rows, and by hand.
+
 shares = st.one_of(st.just(0.0), st.floats(0.05, 0.9))
 
 
-def drawn(rules: int, kinds: int, seed: int, lean: float = 0.2) -> tuple[Columns, Floats]:
+def drawn_rules(rules: int, kinds: int, seed: int, lean: float = 0.2) -> tuple[Columns, Floats]:
     generator = np.random.default_rng(seed)
     right = generator.random((rules, kinds)) < 0.5 + lean * generator.random((rules, 1))
     columns = np.where(right, 1, -1).astype(np.int8)
@@ -54,21 +112,21 @@ def check(found: Balance, columns: Columns, base: Floats, share: float) -> float
 def test_the_plain_program_finds_the_same_margin(
     rules: int, kinds: int, share: float, seed: int
 ) -> None:
-    columns, base = drawn(rules, kinds, seed)
+    columns, base = drawn_rules(rules, kinds, seed)
     margin = check(solved(columns, base, share), columns, base, share)
     assert margin == pytest.approx(largest_margin(columns, base, share), abs=1e-7)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.6])
 def test_with_more_rows_than_a_program_takes(share: float) -> None:
-    columns, base = drawn(20, 4 * AT_ONCE, seed=3, lean=0.4)
+    columns, base = drawn_rules(20, 4 * AT_ONCE, seed=3, lean=0.4)
     margin = check(solved(columns, base, share), columns, base, share)
     assert margin == pytest.approx(largest_margin(columns, base, share), abs=1e-7)
 
 
 def test_rows_that_were_left_out_are_missed() -> None:
     """The program of the rows nearest to the threshold alone is no answer."""
-    columns, base = drawn(20, 4 * AT_ONCE, seed=3, lean=0.4)
+    columns, base = drawn_rules(20, 4 * AT_ONCE, seed=3, lean=0.4)
     some = np.argsort(columns[0], kind="stable")[:AT_ONCE]
     part = base[some] / base[some].sum()
     votes = solved(np.ascontiguousarray(columns[:, some]), whole_weights(part), 0.3).votes
@@ -80,7 +138,7 @@ def test_rows_that_were_left_out_are_missed() -> None:
 @settings(max_examples=60, deadline=None)
 def test_two_rules_by_trying_all_votes(kinds: int, share: float, seed: int) -> None:
     """The margin is concave and piecewise straight in the vote, with corners where margins meet."""
-    columns, base = drawn(2, kinds, seed)
+    columns, base = drawn_rules(2, kinds, seed)
     margin = check(solved(columns, base, share), columns, base, share)
     jumps = columns[0].astype(float) - columns[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -105,7 +163,7 @@ def test_what_other_rows_lack_is_at_least_the_gap() -> None:
     """With one program of some rows; it is more where the threshold is not the best."""
     larger = 0
     for seed in range(40):
-        columns, base = drawn(3, 30, seed)
+        columns, base = drawn_rules(3, 30, seed)
         cap, rows = np.minimum(base / 0.3, 1.0), np.arange(10)
         d, votes, rho = _program(columns, cap, base, rows)
         margins = margins_of(columns, votes)
