@@ -81,12 +81,19 @@ def test_every_booster_takes_every_learner(booster: str, learner: Any, classes: 
     assert model.certificate_.value >= wrong
 
 
+ALL_ROWS: dict[str, Any] = {"subsample": 1.0, "max_features": 1.0, "calibrate": None}
+
+
 @pytest.mark.parametrize(
     ("booster", "learner", "same"),
     [
         (Gentle(learning_rate=0.3), Tree(max_leaves=4), {"booster": "gentle", "max_leaves": 4}),
         (Mada(learning_rate=0.3), Tree(max_depth=2), {"booster": "mada", "max_depth": 2}),
-        (Logit(learning_rate=0.3, l2=2, prior=True), Tree(), {"booster": "logit", "l2": 2}),
+        (
+            Logit(learning_rate=0.3, l2=2, prior=True),
+            Tree(),
+            {"booster": "logit", "l2": 2, "min_leaf_rows": 20, **ALL_ROWS},
+        ),
         (AdaBoost(learning_rate=0.3, confidence_rated=True), Tree(), {"booster": "adaboost"}),
         (AdaBoost(learning_rate=0.3), Stump(), {"booster": "adaboost", "learner": "stump"}),
     ],
@@ -191,7 +198,7 @@ def test_monotone_constraints_by_name_number_and_sequence() -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     wanted = [1, 0, 0, -1]
     models = [
-        BoostClassifier(n_estimators=15, monotone_constraints=given).fit(frame, y)
+        BoostClassifier(n_estimators=15, monotone_constraints=given, random_state=0).fit(frame, y)
         for given in ({"a": 1, "d": -1}, {0: 1, 3: -1}, wanted, np.array(wanted), {"a": 1, 3: -1})
     ]
     assert len({model_bytes(model.model_) for model in models}) == 1
@@ -232,9 +239,9 @@ def test_a_name_with_a_parameter_keeps_what_the_name_means(classes: int) -> None
     X, y = world(classes)
     plain = BoostClassifier(n_estimators=5, random_state=0).fit(X, y)
     behind = BoostClassifier(n_estimators=5, random_state=0)
-    behind.set_params(booster__learning_rate=0.1, booster__l2=1.0, learner__max_depth=None).fit(
-        X, y
-    )
+    rate, l2 = plain.settings_["learning_rate"], plain.settings_["l2"]
+    behind.set_params(booster__learning_rate=rate, booster__l2=l2, learner__max_depth=None)
+    behind.fit(X, y)
     assert model_bytes(behind.model_) == model_bytes(plain.model_)
     real = BoostClassifier("adaboost", n_estimators=5, random_state=0).fit(X, y)
     same = BoostClassifier("adaboost", n_estimators=5, random_state=0)
@@ -245,7 +252,7 @@ def test_a_name_with_a_parameter_keeps_what_the_name_means(classes: int) -> None
 def test_few_rows_warn_that_nothing_was_split() -> None:
     X, _ = world()
     with pytest.warns(NoEdgeWarning, match="no split of the 30 rows.*min_leaf_rows"):
-        BoostClassifier().fit(X[:30], np.r_[np.zeros(20), np.ones(10)])
+        BoostClassifier(min_leaf_rows=20).fit(X[:30], np.r_[np.zeros(20), np.ones(10)])
 
 
 def test_an_unknown_parameter_is_named() -> None:

@@ -49,12 +49,13 @@ def test_curves_of_classifiers(booster: str) -> None:
     _, y = world()
     train, first, second = sets(np.where(y > 1, "yes", "no"))
     learner = "stump" if booster == "total" else "tree"
-    model = BoostClassifier(booster, learner, n_estimators=8, early_stopping=False)
+    same: Any = {"n_estimators": 8, "early_stopping": False, "calibrate": None, "random_state": 0}
+    model = BoostClassifier(booster, learner, **same)
     model.fit(*train, eval_set={"near": first, "far": second})
     assert list(model.validation_curves_) == ["near", "far"]
     far = model.validation_curves_["far"]
     assert far[-1] == pytest.approx(log_loss(second[1], model.predict_proba(second[0])), rel=1e-6)
-    other = BoostClassifier(booster, learner, n_estimators=8, early_stopping=False)
+    other = BoostClassifier(booster, learner, **same)
     other.fit(*train, X_val=second[0], y_val=second[1])
     assert other.validation_curves_ == {"validation_0": far}
 
@@ -79,7 +80,7 @@ def test_going_on_measures_the_earlier_rounds_too() -> None:
     train, first, second = sets(y > 1)
     for model in (
         AdaBoostClassifier(n_estimators=5, warm_start=True, learning_rate=0.5),
-        BoostClassifier(n_estimators=5, warm_start=True, early_stopping=False),
+        BoostClassifier(n_estimators=5, warm_start=True, early_stopping=False, random_state=0),
         BoostClassifier("total", "stump", n_estimators=5, warm_start=True, early_stopping=False),
     ):
         model.fit(*train, eval_set=[first, second])

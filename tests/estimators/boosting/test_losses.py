@@ -317,8 +317,10 @@ WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
 def test_custom_logistic_loss_gives_the_model_of_the_built_in_one(weighted: bool) -> None:
     X, _, y = rows_of_objectives()
     own = weights(y.size, weighted)
-    built_in = BoostClassifier(n_estimators=30).fit(X, y, sample_weight=own)
-    custom = BoostClassifier(logistic, n_estimators=30).fit(X, y, sample_weight=own)
+    same: Any = {"n_estimators": 30, "subsample": 1.0, "max_features": 1.0, "min_leaf_rows": 20}
+    same |= {"learning_rate": 0.1, "l2": 1.0, "calibrate": None}
+    built_in = BoostClassifier(**same).fit(X, y, sample_weight=own)
+    custom = BoostClassifier(logistic, **same).fit(X, y, sample_weight=own)
     np.testing.assert_allclose(custom.predict_proba(X), built_in.predict_proba(X), atol=1e-9)
     assert custom.certificate_.value == pytest.approx(built_in.certificate_.value, rel=1e-9)
     assert custom.certificate_.value >= 1 - custom.score(X, y, sample_weight=own)

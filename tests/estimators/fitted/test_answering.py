@@ -195,7 +195,7 @@ def rows(generator: np.random.Generator, count: int) -> Rows:
 @pytest.fixture(scope="module")
 def model() -> Any:
     X, y = rows(np.random.default_rng(0), 1000)
-    return pacboost.BoostClassifier(n_estimators=15, random_state=0).fit(X, y)
+    return pacboost.BoostClassifier(n_estimators=100, random_state=0).fit(X, y)
 
 
 def test_the_rule_is_used_saved_and_drawn(model: Any, tmp_path: Path) -> None:

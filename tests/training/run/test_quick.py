@@ -160,7 +160,7 @@ def test_rounds_are_done_one_by_one_until_compiling_pays(monkeypatch: pytest.Mon
     assert one.ledger.digest() == other.ledger.digest()
     assert one.ledger.vote_digest == other.ledger.vote_digest
     monkeypatch.setattr(quick, "_waited", 10**9)
-    BoostClassifier(random_state=0, n_estimators=3).fit(X, signs[:, 0])
+    BoostClassifier(random_state=0, n_estimators=3, calibrate=None).fit(X, signs[:, 0])
     assert done == [2, 2]  # one try after each round that the loop does itself
 
 
@@ -172,8 +172,10 @@ def test_callbacks_hear_of_each_round_in_its_turn() -> None:
         heard.append(entry.number)
         return entry.number == 7
 
-    model = BoostClassifier(n_estimators=30, callbacks=[stop], random_state=0).fit(X, signs[:, 0])
-    plain = BoostClassifier(n_estimators=7, random_state=0).fit(X, signs[:, 0])
+    model = BoostClassifier(n_estimators=30, callbacks=[stop], calibrate=None, random_state=0).fit(
+        X, signs[:, 0]
+    )
+    plain = BoostClassifier(n_estimators=7, calibrate=None, random_state=0).fit(X, signs[:, 0])
     assert heard == list(range(1, 8))
     assert math.isclose(model.score(X, signs[:, 0]), plain.score(X, signs[:, 0]))
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))

@@ -109,8 +109,8 @@ class Boosting(BoostingFit, VoteClassifier):
             recipe = replace(recipe, least=min(self._least_rounds, recipe.rounds))
         self._remember_all(read, divided.apart, held)
 
-        usual, parts, found = recipe.usual, None, None
-        if usual is not None and X_val is None and self._tries(usual, recipe.rounds):
+        usual, parts, found = recipe.usual if X_val is None else None, None, None
+        if usual is not None and self._tries(usual, recipe.rounds):
             parts = rows_of_a_trial(everyone, usual.tried, seed)
         if usual is not None and parts is not None:
             examples, held = parts

@@ -170,7 +170,7 @@ class BoostClassifier(NestedParameters, Boosting):
             if isinstance(booster, Logit | CustomObjective):
                 changes |= {
                     "prior": True,
-                    "l2": usual.l2 / examples.heaviest,
+                    "l2": usual.l2 * examples.one_row,
                 }  # of a row of weight 1
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
                 changes["confidence_rated"] = own.get("multiclass", "mh") == "mh"

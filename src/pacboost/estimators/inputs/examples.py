@@ -16,6 +16,7 @@ from pacboost.estimators.inputs.labels import (
     read_labels,
     read_targets,
     read_weights,
+    weight_of_a_row,
 )
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.models.model import answer_names
@@ -40,8 +41,8 @@ class LabelledRows:
     targets: NDArray[np.float64] | None = None
     numbers: NDArray[np.intp] | None = None
     copies: NDArray[np.intp] | None = None
-    heaviest: float = 1.0
-    """The largest weight as it was given, 1 at least: ``weights`` are shares of it."""
+    one_row: float = 1.0
+    """The share of the heaviest weight that counts as one row, see ``weight_of_a_row``."""
 
     @property
     def n_rows(self) -> int:
@@ -50,13 +51,14 @@ class LabelledRows:
 
     def take(self, rows: NDArray[np.intp]) -> LabelledRows:
         """Return some of the rows."""
-        known = {
+        known: dict[str, Any] = {
             name: None if (values := getattr(self, name)) is None else values[rows]
             for name in ("weights", "labels", "targets", "copies")
         }
         numbers = rows if self.numbers is None else self.numbers[rows]
-        taken = {"table": self.table.take(rows), "signs": self.signs[rows], "numbers": numbers}
-        return replace(self, **taken, **known)
+        return replace(
+            self, table=self.table.take(rows), signs=self.signs[rows], numbers=numbers, **known
+        )
 
     def counting(self) -> LabelledRows:
         """Return the rows whose weight is not zero: the others are as good as absent."""
@@ -97,14 +99,13 @@ def read_examples(
     classes, codes = number_classes(labels)
     _refuse_weightless(classes, codes, weights)
     signs, numbers = signs_of(codes, classes.size)
-    heaviest = 1.0 if weights is None else _heaviest(labels, sample_weight, class_weight)
-    return LabelledRows(table, signs, weights, numbers, heaviest=heaviest), classes
-
-
-def _heaviest(labels: Any, sample_weight: Any, class_weight: Any) -> float:
-    given = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    of_class = 1.0 if class_weight is None else class_weights(class_weight, np.asarray(labels))
-    return max(1.0, float(np.max(given * of_class)))
+    one_row = 1.0
+    if weights is not None:
+        raw = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
+        if class_weight is not None:
+            raw = raw * class_weights(class_weight, np.asarray(labels))
+        one_row = weight_of_a_row(raw)
+    return LabelledRows(table, signs, weights, numbers, one_row=one_row), classes
 
 
 def training_weights(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from pacboost.errors import DataError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
+from pacboost.numerics.same_bits import mean
 from pacboost.sources.explained_errors import odd_value, shown
 from pacboost.sources.levels import is_unicode
 
@@ -228,3 +229,16 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
     scaled: NDArray[np.float64] = values / values.max()
     np.maximum(scaled, np.finfo(np.float64).tiny, out=scaled, where=values > 0)
     return scaled
+
+
+def weight_of_a_row(weights: NDArray[np.float64]) -> float:
+    """Return the weight that counts as one row, as a share of the heaviest.
+
+    Whole numbers say how many equal rows there are; of other weights, the mean counts as a row.
+
+    >>> weight_of_a_row(np.array([0.0, 1.0, 4.0])), weight_of_a_row(np.array([0.0, 0.5, 1.5]))
+    (0.25, 0.6666666666666666)
+    """
+    known = weights[weights > 0]
+    whole = bool((known == np.rint(known)).all())
+    return float((1.0 if whole else mean(known)) / known.max())

@@ -59,7 +59,7 @@ def choose(
     """Choose by what the rows are, how many there are, and how many labels they have.
 
     ``texts`` says what are texts, if something is; ``light`` is the share of the heaviest row that
-    a row of weight 1 is.
+    counts as one row.
 
     >>> asked = {"texts": None, "rounds": None, "common": {}}
     >>> chosen = choose(rows=999, classes=2, several_labels=False, **asked)

@@ -23,10 +23,10 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.boosting.fit import MORE_ROUNDS
+from pacboost.estimators.boosting.fit import MORE_ROUNDS, REFITTED
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import class_weights
-from pacboost.estimators.inputs.labels import read_weights
+from pacboost.estimators.inputs.labels import read_weights, weight_of_a_row
 from pacboost.estimators.strong import rows as roles
 from pacboost.estimators.strong.candidates import Choice, WatchedRounds
 from pacboost.estimators.strong.rows import LOOKS, Parts, Reading, Rows
@@ -98,8 +98,7 @@ def weights_of(
     """Return the weights of the rows that may be learned from, and 0 to those that certify.
 
     Balanced weights follow from how often classes occur, so certifying rows are left out. Also
-    give the share of the heaviest row that a row of weight 1 is (1 if all weights are smaller), in
-    which the regularisation counts, so that whole weights stand for repeated rows.
+    give the share of the heaviest row in which the regularisation counts.
     """
     rows, known = len(labels), parts.known
     read_weights(sample_weight, rows)  # raises where they are no weights
@@ -112,7 +111,7 @@ def weights_of(
         return None, 1.0
     weights = np.zeros(rows)
     weights[known] = found
-    return weights, 1 / max(1.0, float(raw.max()))
+    return weights, weight_of_a_row(raw)
 
 
 def set_apart(
@@ -278,7 +277,7 @@ class EpsilonSearch:
         estimator = choice.make(early_stopping=False, n_estimators=rounds)
         self._fit(estimator, parts.known, None)
         why = scout.estimator.ledger_.stopped.partition(";")[0]
-        said = f"{why}; {best} rounds were best on the validation rows, before boosting on all rows"
+        said = why + REFITTED.format(best)
         curve = ValidationCurve.of(scout.watched.rows, scout.watched.errors)
         model = replace(_stopped(estimator.model_, said), validation=curve)
         estimator.model_ = self._calibrated(model, scout)
