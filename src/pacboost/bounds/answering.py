@@ -222,8 +222,8 @@ class Answering:
         """Return everything as plain values."""
         content = {**asdict(self), "points": [list(asdict(p).values()) for p in self.points]}
         content["assumptions"] = list(self.assumptions)
-        usual = {"tested": None, "model_digest": "", "rows_checked": True, "models": 1}
-        usual["assumptions"] = []
+        usual: dict[str, Any] = {"tested": None, "model_digest": "", "rows_checked": True}
+        usual |= {"models": 1, "assumptions": []}
         return {k: v for k, v in content.items() if k not in usual or v != usual[k]}
 
     @classmethod
