@@ -271,7 +271,9 @@ def test_grid_search_reaches_all_parameters(booster: Any, learner: Any) -> None:
         "booster__learning_rate": [1e-9, 0.5],
         "learner__max_depth": [1, 3],
     }
-    search = GridSearchCV(BoostClassifier(booster, learner, n_estimators=5), grid, cv=2)
+    search = GridSearchCV(
+        BoostClassifier(booster, learner, n_estimators=20, random_state=0), grid, cv=2
+    )
     best = search.fit(*world()).best_estimator_
     assert len(search.cv_results_["params"]) == 8
     found = best.get_params()

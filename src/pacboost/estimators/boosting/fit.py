@@ -323,7 +323,7 @@ class BoostingFit(VoteBase):
                 subsample=recipe.subsample,
                 watch=self._watch(held, sample, recipe),
             )
-            if gpu_in_use():
+            if gpu_in_use() and goes_on:
                 fingerprint.begin(sample)
             if self.warm_start and goes_on and hasattr(self, "model_"):
                 self._resume(run, recipe.booster, recipe.rounds, classes)
