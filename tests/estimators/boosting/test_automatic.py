@@ -172,6 +172,7 @@ def test_a_class_of_one_row_leaves_the_trial_out() -> None:
     y = (np.arange(300) == 7).astype(int)
     model = BoostClassifier(random_state=0).fit(X, y)
     assert model.ledger_.stopped == f"all {len(model.ledger_)} rounds are done"
+    assert len(model.ledger_) == model.settings_["n_estimators"] == 300
     assert model.model_.calibration is None
 
 

@@ -90,7 +90,6 @@ class Boosting(BoostingFit, VoteClassifier):
         divided = certifying.divide(self, X, y, sample_weight, seed)
         examples, prior = self._read_rows(divided, sample_weight)
         read, recipe = examples.table, self._recipe(examples)
-        self.settings_ = recipe.settings()
         if examples.table.entries is not None and not recipe.learner.sparse:
             warn_of_dense(examples.table)
         self._refuse_several_labels(recipe.booster)
@@ -112,10 +111,13 @@ class Boosting(BoostingFit, VoteClassifier):
         usual, parts, found = recipe.usual if X_val is None else None, None, None
         if usual is not None and self._tries(usual, recipe.rounds):
             parts = rows_of_a_trial(everyone, usual.tried, seed)
-        if usual is not None and parts is not None:
-            examples, held = parts
-            least = usual.least if self.early_stopping == AUTO else recipe.rounds
-            recipe = replace(recipe, least=min(least, recipe.rounds))
+            if parts is not None:
+                examples, held = parts
+                least = usual.least if self.early_stopping == AUTO else recipe.rounds
+                recipe = replace(recipe, least=min(least, recipe.rounds))
+            elif getattr(self, "n_estimators", None) is None:  # nothing would stop it early
+                recipe = replace(recipe, rounds=usual.n_estimators)
+        self.settings_ = recipe.settings()
         if usual is not None and usual.trusted and held is not None and self.calibrate == AUTO:
             rows, trusted = held.counting(), usual.trusted
             if can_measure(rows, everyone):

@@ -223,7 +223,8 @@ class BoostingFit(VoteBase):
                 self._advance(work)
                 if work.rounds < most:
                     work.run.stopped += REFITTED.format(best)
-            work = replace(work, calibration=found)
+            else:
+                work = replace(work, calibration=found)
             self._await_sketches()
             self._keep(work)
         self._warn(work.run)
