@@ -29,6 +29,14 @@ class Names:
     level: Callable[[int, int], str] = lambda column, level: str(level)
     condition: Callable[[int], str] | None = None
     """How to say that a row holds a word, where it is not that it contains it."""
+    cut: Callable[[int, float, bool], str] | None = None
+    """How to say that a value lies above a cut, or not above it, where it is no plain number."""
+
+    def side(self, column: int, cut: float, *, above: bool) -> str:
+        """Say on which side of a cut the value of a column lies."""
+        if self.cut is not None:
+            return self.cut(column, cut, above)
+        return f"{self.column(column)} {'>' if above else '≤'} {cut:.6g}"
 
     def holds(self, word: int) -> str:
         """Explain that a row holds a word."""

@@ -40,11 +40,15 @@ class NamedColumns:
 
     def say(self: Any) -> Names:
         """Return the names that rules are printed and curves are drawn with."""
-        names, levels = self.column_names, self.levels.columns
+        names, levels = self.column_names, self.levels
         text = getattr(self, "text", None)
-        condition = None if text is None else text.say
-        answers = answer_names(self.classes)
-        return Names(lambda j: names[j], answers, lambda j, k: str(levels[j][k]), condition)
+        return Names(
+            lambda j: names[j],
+            answer_names(self.classes),
+            lambda j, k: str(levels.columns[j][k]),
+            None if text is None else text.say,
+            lambda j, cut, above: levels.condition(j, cut, names, above=above),
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,8 @@ from pacboost.samples.bins import MOST_BINS, fit_bins
 from pacboost.samples.row_hashes import RowHasher
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.dataframe import FrameTable, is_frame
+from pacboost.sources.dataframe import is_frame
+from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.optional import collected, need
 from pacboost.sources.oracles.choose import is_collection, open_source
 from pacboost.sources.oracles.held import Held, split_frame
@@ -133,7 +134,7 @@ def table_of(X: Any) -> Table:
     if isinstance(X, Table):
         return X
     if is_frame(X):
-        return FrameTable(X)
+        return FrameTable.learn(X, None)
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or 0 in values.shape:
         raise DataError(f"X has shape {values.shape}; rows and columns are needed, some of each")

@@ -12,7 +12,7 @@ import numpy as np
 
 from pacboost.boosters.logit import Logit
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NoEdgeWarning, NotCertified
+from pacboost.errors import DataError, NoEdgeWarning, NotCertified, warn
 from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
@@ -27,7 +27,7 @@ from pacboost.estimators.inputs.parameters import (
     shows_progress,
 )
 from pacboost.estimators.inputs.tables import open_table, set_features
-from pacboost.estimators.inputs.warn import warn, warn_of_one_class
+from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.cuda.device import use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using

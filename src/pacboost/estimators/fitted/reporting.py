@@ -216,7 +216,7 @@ def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
     if not isinstance(features, MixedFeatures):
         texts = list(X)
         return [(("", _value(texts[k])),) for k in rows.tolist()]
-    held = features.read(X).take(rows)
+    held = features.values(X).take(rows)
     only = features.text[0] if len(features.text) == 1 else None
     names = sorted(features.names, key=lambda name: name not in features.text)[: CELLS_SHOWN + 1]
     columns = [("" if name == only else name, list(held.cells[name])) for name in names]
