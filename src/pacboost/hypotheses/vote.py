@@ -27,7 +27,6 @@ from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import bins as lookup
 from pacboost.kernels import words
-from pacboost.kernels.cuda.device import gpu_in_use, to_gpu, zeros_on_gpu
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, SparseCodes, upper_cuts
 from pacboost.samples.sample import unlabelled
@@ -72,14 +71,13 @@ class Vote:
                 scores += vote * hypothesis.values[hypothesis.cells(sample)]
         return self._shaped(scores)
 
-    def scores_on_gpu(self, table: Table) -> Any:
-        """Return F for every row in the GPU's memory, for a table that lies there."""
-        given, rest = table.in_place(), self.steps or self.index is not None or self._others
-        if given is not None and self.trees and not rest:
-            scores = zeros_on_gpu((table.n_rows, self.outputs))
-            if self._scored_trees.add_on_gpu(scores, *given):
-                return self._shaped(scores)
-        return to_gpu(self.scores(table))
+    def scores_like(self, table: Table, array: Any) -> Any:
+        """Return F for every row in the memory of an array."""
+        scores = np.zeros((table.n_rows, self.outputs), like=array)
+        rest = self.steps or self.index is not None or self._others
+        if self.trees and not rest and self._scored_trees.add_on_gpu(scores, table):
+            return self._shaped(scores)
+        return np.asarray(self.scores(table), like=array)
 
     def staged(self, table: Table) -> Iterator[Scores]:
         """Return F after each round; the array is used again for the next."""
@@ -131,8 +129,7 @@ class Vote:
         if not self.trees:
             return
         trees, bins = self._scored_trees, self.trees[0][0].bins
-        given = table.in_place() if gpu_in_use() else None
-        if given is not None and trees.add_on_gpu(scores, *given):
+        if trees.add_on_gpu(scores, table):
             return
         if table.entries is None:
             trees.add_to(scores, bins.encode(table, trees.asked))
