@@ -22,7 +22,7 @@ from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, GpuScores, TreesOnGpu,
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
-from pacboost.samples.blocks import gpu_codes, layout_of
+from pacboost.samples.blocks import gpu_codes, layout_of, places_of
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 
@@ -171,7 +171,7 @@ class ScoredTrees:
         bins = trees[0].bins
         if bins.missing > 255 or max(tree.feature.size for tree in trees) > SPLITS_AT_ONCE:
             return None
-        layout = layout_of(bins, [])
+        layout = layout_of(bins, *places_of(bins, []))
         if layout.stride > most_stride():
             return None
         packed = PackedTrees.of(trees, votes)

@@ -146,7 +146,7 @@ def _kept_there(array: Any) -> Any:
     return held[1]
 
 
-def weigh(
+def logistic(
     cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any, weights: Any,
     pulls: Any, totals: Any,
 ) -> None:  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,7 @@ class EarlyStopping:
     def start_again(self) -> None:
         """Drop all rounds."""
         self._scores = np.zeros(self._sample.signs.shape)
+        self._on_gpu: Any = None
         self._seen = 0
         self._best = math.inf
         self.best_round = 0

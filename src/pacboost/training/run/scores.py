@@ -30,7 +30,7 @@ from pacboost.kernels.runtime.threads import (
 )
 from pacboost.numerics.exact import FRESH_TOTAL, wrong_margins
 from pacboost.numerics.memory import in_host_memory
-from pacboost.numerics.same_bits import exp, row_totals, total
+from pacboost.numerics.same_bits import exp, row_totals
 from pacboost.numerics.same_bits import mean as mean_of
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.sample import Request, Sample, Signs, Sums, Wholes
@@ -261,9 +261,9 @@ class SoftmaxRows(Margins):
         """Return the mean of -log₂ p(y|x), a bound on the error: a wrong row has p(y|x) ≤ ½."""
         base, costs = self._sample.base, self._costs
         if base.size == 1:
-            mean = total(costs) / max(1, costs.size)
+            mean = sum_of(costs) / max(1, costs.size)
         else:
-            mean = total(base * in_host_memory(costs)) / total(base)
+            mean = sum_of(base * in_host_memory(costs)) / sum_of(base)
         return max(mean / math.log(2), LEAST_COST)
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
@@ -285,7 +285,7 @@ class SoftmaxRows(Margins):
             at_most=len(parts),
         )  # fmt: skip
         pulls, weights = parts.sum(axis=0)
-        square = total(self._squares)
+        square = sum_of(self._squares)
         worth = request.pull**2 / square if square > 0 else 0.0
         return moving, Sums(pulls, weights, request.weight, request.pull, self._wrong.size), worth
 
