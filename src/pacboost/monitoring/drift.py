@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring import mistakes as checked
 from pacboost.monitoring.mistakes import POINTS, History
+from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import log_of, row_totals, total
 from pacboost.sources.columns import Columns

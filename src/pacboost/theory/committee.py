@@ -73,7 +73,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Scores:
         """Return the votes: for two classes those for the second less those for the first."""
-        return self._scores(X)
+        return np.asarray(self._scores(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return each class its share of the votes, which is not a calibrated probability."""

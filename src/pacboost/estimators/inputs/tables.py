@@ -11,8 +11,9 @@ from sklearn.utils.validation import _get_feature_names, validate_data
 
 from pacboost.errors import DataError
 from pacboost.estimators.inputs.warn import warn_of_dense
-from pacboost.kernels.cuda.device import as_cupy, gpu_in_use, lies_on_gpu
+from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.threads import each_rows
+from pacboost.numerics.memory import as_cupy, lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray, GpuTable
 from pacboost.sources.categories import FROM_DTYPE, find_levels
 from pacboost.sources.dataframe import columns_of, is_frame
