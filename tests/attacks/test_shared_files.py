@@ -34,7 +34,7 @@ from tests.bounds.coverage import check_coverage, check_rejected
 Rows = NDArray[np.intp]
 Write = Callable[[Path, NDArray[np.float64], NDArray[np.int64]], None]
 
-ROWS, RUNS, DELTA = 600, 8, 0.1
+ROWS, RUNS, DELTA = 600, 4, 0.1
 EVERY = np.arange(ROWS)
 SHARED: dict[str, tuple[Rows, Rows]] = {
     "nothing": (EVERY[:300], EVERY[300:]),

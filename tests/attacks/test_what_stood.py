@@ -20,7 +20,7 @@ from tests.bounds.coverage import check_coverage
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 DELTA = 0.2
-FEW, MANY = 4, 60
+FEW, MANY = 2, 60
 """Runs of each kind of world: few are judged all together, many each kind by itself."""
 
 

@@ -348,8 +348,8 @@ def test_classes_cannot_change() -> None:
 
 
 CHECKED = (
-    FilterBoostClassifier(),
-    FilterBoostClassifier(learner="stump", n_estimators=40),
+    FilterBoostClassifier(n_estimators=10),
+    FilterBoostClassifier(learner="stump", n_estimators=20),
     FilterBoostClassifier("mada", n_estimators=20),
 )
 

@@ -45,8 +45,8 @@ Rows = NDArray[np.float64]
 SMALL = [
     MajorityOfBoosters(n_estimators=10),
     MajorityOfBoosters(5, n_estimators=10),
-    SubsampledBoost(9, n_estimators=10),
-    BaggedBoost(5, n_estimators=10),
+    SubsampledBoost(9, n_estimators=5),
+    BaggedBoost(5, n_estimators=5),
 ]
 
 
