@@ -39,7 +39,9 @@ def test_names_are_all_there_and_others_are_not() -> None:
     statement = (
         "from pacboost import *\nimport pacboost\nassert set(pacboost.__all__) <= {*globals()}"
     )
-    assert {"numba", "sklearn"} <= loaded_after(statement)
+    loaded = loaded_after(statement)
+    assert {"numba", "sklearn"} <= loaded
+    assert "cupy" not in loaded
     assert set(pacboost.__all__) <= set(dir(pacboost))
     with pytest.raises(AttributeError, match=r"pacboost.*AdaBoast"):
         _ = pacboost.AdaBoast  # type: ignore[attr-defined]

@@ -48,6 +48,7 @@ def reshuffling(X: NDArray[np.float64], y: NDArray[np.int64], *, shuffled: bool)
     return lambda: epochs(X, y, next(seeds), shuffled=shuffled)
 
 
+@pytest.mark.thinned(3)
 @several_runs(6, 12)
 @pytest.mark.parametrize("shuffled", [False, True], ids=["in order", "shuffled"])
 @pytest.mark.parametrize("how", ["partial_fit", "generator", "function"])

@@ -225,7 +225,7 @@ def test_fewer_rounds_than_steps_alone() -> None:
 SMOOTHED = [ERLP, CorrectiveERLP, MLP]
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("kind", SMOOTHED)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4, None])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])

@@ -238,15 +238,15 @@ def streams_violated(delta: float, mean: float, runs: int, steps: int) -> tuple[
 
 
 def test_streams_hold_at_every_moment() -> None:
-    bernstein, betting = streams_violated(DELTA, 0.2, 400, 300)
-    assert bernstein <= allowed(400, DELTA)
-    assert betting <= allowed(400, DELTA)
+    bernstein, betting = streams_violated(DELTA, 0.2, 150, 200)
+    assert bernstein <= allowed(150, DELTA)
+    assert betting <= allowed(150, DELTA)
 
 
 def test_streams_with_delta_dropped_are_rejected() -> None:
-    bernstein, betting = streams_violated(0.8, 0.2, 300, 200)
-    assert bernstein > allowed(300, DELTA)
-    assert betting > allowed(300, DELTA)
+    bernstein, betting = streams_violated(0.8, 0.2, 150, 150)
+    assert bernstein > allowed(150, DELTA)
+    assert betting > allowed(150, DELTA)
 
 
 @pytest.mark.slow

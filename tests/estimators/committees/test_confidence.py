@@ -15,7 +15,7 @@ from pacboost.theory.confidence import ConfidenceBoost
 
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.TooFewRowsWarning")
-@parametrize_with_checks([ConfidenceBoost()])  # type: ignore[untyped-decorator]
+@parametrize_with_checks([ConfidenceBoost(gap=0.4)])  # type: ignore[untyped-decorator]
 def test_passes_scikit_learns_own_check(estimator: Any, check: Any) -> None:
     check(estimator)
 
