@@ -13,9 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier, BoostClassifier, StrongClassifier
 from pacboost.boosters.registry import BOOSTERS
-from tests.attacks import known_risk as kinds
-from tests.attacks.known_risk import KINDS, World, is_false
-from tests.attacks.worlds import coins, make, public_classifiers
+from tests.attacks import worlds as kinds
+from tests.attacks.worlds import KINDS, World, coins, is_false, make, public_classifiers
 from tests.bounds.coverage import check_coverage
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

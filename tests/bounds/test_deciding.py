@@ -194,7 +194,7 @@ def test_sequences_of_tests_share_delta(share: float) -> None:
 def test_sequences_that_have_the_whole_of_delta_each_are_rejected() -> None:
     sequences = len(deciding.planned_ranks(2000, 1 - 0.9, 0.05))
     check_rejected(
-        "precision, whole delta for each sequence", promised(0, 0.05 * sequences, 150), 150, 0.05
+        "precision, whole delta for each sequence", promised(0, 0.05 * sequences, 300), 300, 0.05
     )
 
 
