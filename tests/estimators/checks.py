@@ -18,9 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 OF_WHAT_IS_LEARNED = {
     "check_classifiers_one_label",
     "check_classifiers_train",
-    "check_estimators_pickle",
     "check_fit2d_1sample",
-    "check_fit_idempotent",
     "check_methods_subset_invariance",
     "check_regressors_train",
     "check_sample_weight_equivalence_on_dense_data",

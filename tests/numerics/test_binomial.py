@@ -34,40 +34,40 @@ def log_tail(k: int, n: int, p: mp.mpf, rest: mp.mpf) -> mp.mpf:
     return mp.log(total) + k * mp.log(p) + (n - k) * mp.log(rest) + mp.log(mp.binomial(n, k))
 
 
-@pytest.mark.parametrize(("k", "n"), COUNTS)
 @pytest.mark.parametrize("log_inverse", LOGS)
-def test_upper_is_outward_and_close(k: int, n: int, log_inverse: float) -> None:
-    end = mp.mpf(binomial_upper(k, n, log_inverse))
-    assert end == 1 or log_tail(k, n, end, 1 - end) <= -log_inverse
-    inside = end * (1 - mp.mpf("1e-9"))
-    assert log_tail(k, n, inside, 1 - inside) >= -log_inverse
+def test_upper_is_outward_and_close(log_inverse: float) -> None:
+    for k, n in COUNTS:
+        end = mp.mpf(binomial_upper(k, n, log_inverse))
+        assert end == 1 or log_tail(k, n, end, 1 - end) <= -log_inverse
+        inside = end * (1 - mp.mpf("1e-9"))
+        assert log_tail(k, n, inside, 1 - inside) >= -log_inverse
 
 
-@pytest.mark.parametrize(("k", "n"), COUNTS)
 @pytest.mark.parametrize("log_inverse", LOGS)
-def test_lower_is_outward_and_close(k: int, n: int, log_inverse: float) -> None:
-    k = n - k
-    end = mp.mpf(binomial_lower(k, n, log_inverse))
-    inside = end * (1 + mp.mpf("1e-9"))
-    if end == 0:  # too small for a float
-        inside = mp.mpf("1e-307")
-    else:
-        assert log_tail(n - k, n, 1 - end, end) <= -log_inverse
-    assert inside >= 1 or log_tail(n - k, n, 1 - inside, inside) >= -log_inverse
+def test_lower_is_outward_and_close(log_inverse: float) -> None:
+    for others, n in COUNTS:
+        k = n - others
+        end = mp.mpf(binomial_lower(k, n, log_inverse))
+        inside = end * (1 + mp.mpf("1e-9"))
+        if end == 0:  # too small for a float
+            inside = mp.mpf("1e-307")
+        else:
+            assert log_tail(n - k, n, 1 - end, end) <= -log_inverse
+        assert inside >= 1 or log_tail(n - k, n, 1 - inside, inside) >= -log_inverse
 
 
-@pytest.mark.parametrize("n", [1, 7, 1000, 10**6])
 @pytest.mark.parametrize("log_inverse", LOGS)
-def test_no_mistakes_and_nothing_but_mistakes(n: int, log_inverse: float) -> None:
-    root = mp.exp(-mp.mpf(log_inverse) / n)
-    for end, truth in (
-        (binomial_upper(0, n, log_inverse), 1 - root),
-        (1 - mp.mpf(binomial_lower(n, n, log_inverse)), 1 - root),
-    ):
-        assert truth <= end
-        assert end <= truth * (1 + mp.mpf("1e-9")) or end - truth < 1e-11
-    assert binomial_upper(n, n, log_inverse) == 1
-    assert binomial_lower(0, n, log_inverse) == 0
+def test_no_mistakes_and_nothing_but_mistakes(log_inverse: float) -> None:
+    for n in (1, 7, 1000, 10**6):
+        root = mp.exp(-mp.mpf(log_inverse) / n)
+        for end, truth in (
+            (binomial_upper(0, n, log_inverse), 1 - root),
+            (1 - mp.mpf(binomial_lower(n, n, log_inverse)), 1 - root),
+        ):
+            assert truth <= end
+            assert end <= truth * (1 + mp.mpf("1e-9")) or end - truth < 1e-11
+        assert binomial_upper(n, n, log_inverse) == 1
+        assert binomial_lower(0, n, log_inverse) == 0
 
 
 def test_vectors() -> None:
