@@ -107,7 +107,7 @@ def popular(rows: int, generator: np.random.Generator) -> Draw:
 RISK = 0.9 * (0.3 + 0.7 / 343)
 
 
-@several_runs(40, 300)
+@several_runs(60, 300)
 @pytest.mark.parametrize("order", ["repeated", "tiled", "by chance"])
 @pytest.mark.parametrize("times", [5, 10])
 def test_draws_from_few_values_that_were_copied(times: int, order: str, runs: int) -> None:

@@ -87,7 +87,7 @@ def test_thresholds_on_scores_are_rejected(monkeypatch: pytest.MonkeyPatch) -> N
         decision.Borders, "below", lambda self, scores: np.array(scores, np.float64)
     )
     monkeypatch.setattr(decision.Borders, "above", lambda self, score: np.nextafter(score, np.inf))
-    false, certified = broken("recall", 12, np.float64)
+    false, certified = broken("recall", 25, np.float64)
     check_rejected("recall, thresholds on scores", false, certified, DELTA)
 
 

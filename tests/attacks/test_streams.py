@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,12 +39,6 @@ def epochs(
         order = generator.permutation(len(X)) if shuffled else np.arange(len(X))
         for rows in np.array_split(order, BATCHES):
             yield X[rows], y[rows]
-
-
-def reshuffling(X: NDArray[np.float64], y: NDArray[np.int64], *, shuffled: bool) -> Any:
-    """Return a function that begins the rows again, in another order each time."""
-    seeds = itertools.count()
-    return lambda: epochs(X, y, next(seeds), shuffled=shuffled)
 
 
 @pytest.mark.thinned(3)
