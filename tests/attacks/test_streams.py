@@ -41,10 +41,10 @@ def epochs(
             yield X[rows], y[rows]
 
 
-@pytest.mark.thinned(3)
 @several_runs(6, 12)
-@pytest.mark.parametrize("shuffled", [False, True], ids=["in order", "shuffled"])
-@pytest.mark.parametrize("how", ["partial_fit", "generator", "function"])
+@pytest.mark.parametrize(
+    ("how", "shuffled"), [("partial_fit", False), ("generator", True), ("function", True)]
+)
 def test_epochs_over_the_same_rows(how: str, shuffled: bool, runs: int) -> None:
     wrong = 0
     for seed in range(runs):

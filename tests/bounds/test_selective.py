@@ -184,7 +184,6 @@ UNEVEN = [
 
 
 @several_runs(200, 600)
-@pytest.mark.thinned(2)
 @pytest.mark.parametrize("world", UNEVEN, ids=lambda world: world.name)
 def test_a_target_fixed_beforehand_is_kept(world: Uneven, runs: int) -> None:
     """No threshold that passes has an error above the target, except with probability delta."""
