@@ -31,9 +31,8 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import NO_MISTAKES
-from tests.boosters.margins import NAMES, SOFT, advance, check_best, heaviest, made
+from tests.boosters.margins import NAMES, SOFT, advance, check_best, heaviest, largest_margin, made
 from tests.data import real_data
-from tests.numerics.margin_programs import largest_margin
 from tests.training.run.prefixes import sample_of
 from tests.worlds import make_sample, noisy
 

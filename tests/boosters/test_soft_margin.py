@@ -17,8 +17,7 @@ from pacboost.numerics.soft_margin import edges_of, whole_votes
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from tests.boosters.margins import advance, check_best, check_gains, entropy
-from tests.numerics.margin_programs import largest_margin
+from tests.boosters.margins import advance, check_best, check_gains, entropy, largest_margin
 from tests.training.run.prefixes import shares
 from tests.worlds import make_sample, noisy
 
