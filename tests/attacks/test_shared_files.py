@@ -121,14 +121,13 @@ def test_parquet_files_that_share_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shared", ["a third", "everything, in another order"])
 def test_strong_classifiers(shared: str, tmp_path: Path) -> None:
-    for seed in range(3):
-        X, y = coins(seed)
-        for name, rows in zip("pq", SHARED[shared], strict=True):
-            to_csv(tmp_path / name, X[rows], y[rows])
-        model = StrongClassifier(epsilon=0.2, n_estimators=4, random_state=seed, n_jobs=1)
-        certificate = model.fit_source(tmp_path, "y").estimator_.model_.certificate
-        assert certificate.value > 0.5
-        assert certificate.sample.startswith("distinct rows")
+    X, y = coins(0)
+    for name, rows in zip("pq", SHARED[shared], strict=True):
+        to_csv(tmp_path / name, X[rows], y[rows])
+    model = StrongClassifier(epsilon=0.2, n_estimators=4, random_state=0, n_jobs=1)
+    certificate = model.fit_source(tmp_path, "y").estimator_.model_.certificate
+    assert certificate.value > 0.5
+    assert certificate.sample.startswith("distinct rows")
 
 
 def visits(seed: int, patients: int = 100) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
