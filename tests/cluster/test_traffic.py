@@ -22,7 +22,7 @@ from pacboost.parallel.cluster import Cluster
 from pacboost.reports.progress import FilteringView
 from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.remote import RemoteOracle
-from pacboost.training.filtering.remote import FoundRows, RemoteLook
+from pacboost.training.filtering.remote import RemoteLook, SentRows
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 PER_ROW = 4 + 1 + 3 * 8 + 8
@@ -44,8 +44,8 @@ def test_little_more_than_the_kept_rows_is_fetched(
     def weighed(cluster: Cluster, *given: Any, **named: Any) -> Any:
         outcome = wait(cluster, *given, **named)
         value = getattr(outcome, "value", None)
-        if isinstance(value, list) and isinstance(value[0], FoundRows):
-            kept = sum(found.places.size for found in value)
+        if isinstance(value, list) and isinstance(value[0], SentRows):
+            kept = sum(found.kept.n_rows for found, *_ in value)
             sent.append((len(pickle.dumps(value, protocol=5)), kept))
         return outcome
 

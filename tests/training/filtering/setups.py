@@ -53,7 +53,7 @@ def cube_bins(features: int = BITS) -> Bins:
 
 def encoder(oracle: AbstractOracle, features: int = BITS) -> RowEncoder:
     """Read signs and codes of bits."""
-    return RowEncoder(oracle, np.array([-1, 1], dtype=np.int8), cube_bins(features))
+    return RowEncoder(np.array([-1, 1], dtype=np.int8), cube_bins(features))
 
 
 def vote_so_far(

@@ -27,7 +27,7 @@ X = np.arange(12.0).reshape(6, 2)
 def read(labels: Any, classes: Any, *, codes: bool = True) -> EncodedRows:
     oracle = ArrayOracle(X, np.asarray(labels))
     bins = fit_bins(ArrayTable(X), 255) if codes else None
-    return RowEncoder(oracle, np.asarray(classes), bins).read(oracle.take(np.arange(6)))
+    return RowEncoder(np.asarray(classes), bins).read(oracle.take(np.arange(6)))
 
 
 @pytest.mark.parametrize("codes", [True, False])
@@ -92,7 +92,7 @@ def test_arrays_round_trip(classes: int) -> None:
 @pytest.mark.parametrize("labels", [[0, 1, 0, 1, 1, 0], [2, 0, 1, 1, 2, 0]])
 def test_rows_coded_where_they_lie_are_those_that_are_read(labels: list[int]) -> None:
     oracle = ArrayOracle(X, np.array(labels))
-    encoder = RowEncoder(oracle, np.unique(labels), fit_bins(ArrayTable(X), 255))
+    encoder = RowEncoder(np.unique(labels), fit_bins(ArrayTable(X), 255))
     drawn = oracle.unread(np.array([4, 0, 3]))
     assert encoder.codes_in_place(drawn)
     found, twin = encoder.read_in_place(drawn), encoder.read(drawn)
@@ -107,7 +107,7 @@ def test_rows_coded_where_they_lie_are_those_that_are_read(labels: list[int]) ->
 @pytest.mark.parametrize("values", [X.astype(int), np.asfortranarray(X), X[:, ::-1]])
 def test_other_arrays_are_copied_first(values: Any) -> None:
     oracle = ArrayOracle(values, np.array([0, 1, 0, 1, 1, 0]))
-    encoder = RowEncoder(oracle, np.arange(2), fit_bins(ArrayTable(X), 255))
+    encoder = RowEncoder(np.arange(2), fit_bins(ArrayTable(X), 255))
     drawn = oracle.unread(np.arange(6))
     assert not encoder.codes_in_place(drawn)
     assert not encoder.codes_in_place(drawn.read())
@@ -125,7 +125,7 @@ def test_what_cannot_be_coded_in_place_is_named(value: float, label: float, comp
     values, labels = X.copy(), np.array([0.0, 1.0, 0.0, label, 1.0, 0.0])
     values[3, 1] = value
     oracle = ArrayOracle(values, labels)
-    encoder = RowEncoder(oracle, np.array([0.0, 1.0]), fit_bins(ArrayTable(X), 255))
+    encoder = RowEncoder(np.array([0.0, 1.0]), fit_bins(ArrayTable(X), 255))
     with pytest.raises(DataError, match=complaint):
         encoder.read_in_place(oracle.unread(np.array([5, 3])))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from pacboost.sources.oracles.held import (
     first_missing,
     refuse_other,
 )
-from pacboost.sources.oracles.remote import BlockReading, SpreadOracle
+from pacboost.sources.oracles.remote import SpreadOracle
 from pacboost.sources.table import Table, refuse_text
 
 NARROW = ("float", "halffloat", "bool", "int8", "uint8", "int16", "uint16")
@@ -158,19 +158,12 @@ SUFFIXES = (".parquet", ".pq")
 BUFFER = 2**18
 
 
-class Group(NamedTuple):
-    """A row group: the number of its file, its number in there, and how many rows it has."""
-
-    file: int
-    number: int
-    rows: int
-
-
 @dataclass(frozen=True)
 class RowGroup:
     """Where a row group lies, and which of its columns are read: by this process or another."""
 
     file: File
+    """The whole path: a worker may have another working folder."""
     number: int
     rows: int
     names: tuple[str, ...]
@@ -188,16 +181,12 @@ class RowGroup:
         return HeldArrow(table.drop_columns([self.target]), table.column(self.target))
 
     def labels(self) -> NDArray[Any]:
-        """Decode the target column, and refuse a missing label."""
+        """Decode the target column, refuse a missing label, and return every label once."""
         labels = plain_labels(self._columns([self.target]).column(0))
         missing = first_missing(labels)
         if missing is not None:
             raise DataError(f"{self.place}, row {missing}: {NO_LABEL}")
-        return labels
-
-    def distinct_labels(self) -> NDArray[Any]:
-        """Return every label once."""
-        return distinct([self.labels()])
+        return distinct([labels])
 
     def _columns(self, names: list[str]) -> Any:
         pa = need("pyarrow")
@@ -251,8 +240,8 @@ class ParquetOracle(SpreadOracle):
     ) -> None:
         self._target, self._left_out = target, drop
         self._files = find_files(source, SUFFIXES)
-        self._stamps = stamps_of(self._files)
-        self._groups: list[Group] = []
+        self._stamps = stamps_of(path.absolute() for path in self._files)
+        self._groups: list[RowGroup] = []
         for file, path in enumerate(self._files):
             with parquet_file(path, str(path)) as parquet:
                 self._look_at(file, parquet)
@@ -264,6 +253,7 @@ class ParquetOracle(SpreadOracle):
 
     def _look_at(self, file: int, parquet: Any) -> None:
         schema, where = parquet.schema_arrow, str(self._files[file])
+        path = self._files[file].absolute()
         names = number_columns(schema, self._target, self._left_out, where)
         kind = schema.field(self._target).type
         if file == 0:
@@ -278,46 +268,37 @@ class ParquetOracle(SpreadOracle):
         for number in range(parquet.num_row_groups):
             rows = parquet.metadata.row_group(number).num_rows
             if rows:
-                self._groups.append(Group(file, number, rows))
+                group = RowGroup(path, number, rows, self.names, self._target, where)
+                self._groups.append(group)
             if rows * per_row // 8 > self.largest_block:
                 self.largest_block = rows * per_row // 8
                 self.largest_block_place = f"{where}, row group {number}"
 
-    def row_group(self, block: int) -> RowGroup:
-        """Return where a block lies; a worker may have another working folder."""
-        group = self._groups[block]
-        file = self._files[group.file]
-        here = file.absolute()
-        return RowGroup(here, group.number, group.rows, self.names, self._target, str(file))
-
     def read(self, block: int) -> HeldArrow:
-        held = self.row_group(block).read()
+        held = self._groups[block].read()
         self.check_block(block)
         return held
 
     def check_block(self, block: int) -> None:
-        check_unchanged(self._stamps, self._files[self._groups[block].file])
+        group = self._groups[block]
+        check_unchanged(self._stamps, group.file, group.file_shown)
 
-    def reading(self, block: int, cluster: Cluster) -> BlockReading:
-        return BlockReading(RowGroup.read, (self.row_group(block),))
+    def reading(self, block: int, cluster: Cluster) -> tuple[Any, ...]:
+        return RowGroup.read, self._groups[block]
 
     def block_rows(self, block: int) -> int:
         return self._groups[block].rows
 
     def block_place(self, block: int) -> str:
-        return self.row_group(block).place
+        return self._groups[block].place
 
     def classes(self) -> NDArray[Any]:
-        return distinct(self._in_order(RowGroup.labels, self._row_groups()))
+        return distinct(self._in_order(RowGroup.labels, self._groups))
 
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
-        groups = ((group,) for group in self._row_groups())
-        return distinct(
-            in_batches(cluster, RowGroup.distinct_labels, None, groups, calls=cluster.blocks)
-        )
-
-    def _row_groups(self) -> Iterator[RowGroup]:
-        return map(self.row_group, range(len(self._groups)))
+        groups = ((group,) for group in self._groups)
+        return distinct(in_batches(cluster, RowGroup.labels, None, groups, calls=cluster.blocks))
 
     def fingerprint(self) -> str:
-        return fingerprint(self._files, self._groups, self.names, self._target)
+        groups = [(group.file.name, group.number, group.rows) for group in self._groups]
+        return fingerprint(self._files, groups, self.names, self._target)

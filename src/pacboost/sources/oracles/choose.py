@@ -30,7 +30,7 @@ from pacboost.sources.oracles.held import (
     split_frame,
 )
 from pacboost.sources.oracles.oracle import AbstractOracle
-from pacboost.sources.oracles.remote import BlockReading, RemoteOracle, SpreadOracle
+from pacboost.sources.oracles.remote import RemoteOracle, SpreadOracle
 from pacboost.sources.oracles.sql import sql
 from pacboost.sources.oracles.stream import StreamOracle
 
@@ -253,10 +253,10 @@ class DaskOracle(SpreadOracle):
         )
         return held
 
-    def reading(self, block: int, cluster: Cluster) -> BlockReading:
+    def reading(self, block: int, cluster: Cluster) -> tuple[Any, ...]:
         number = self._numbers[block]
         futures = _futures(self._parts[number], cluster)
-        return BlockReading(self._how.held_again, (self._facts[block].rows, number, *futures))
+        return self._how.held_again, self._facts[block].rows, number, *futures
 
     def block_rows(self, block: int) -> int:
         return self._facts[block].rows

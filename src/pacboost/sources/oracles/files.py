@@ -339,11 +339,12 @@ def stamps_of(files: Iterable[File]) -> dict[File, Stamp]:
     return {path: _stamp(path) for path in files}
 
 
-def check_unchanged(stamps: dict[File, Stamp], path: File) -> None:
+def check_unchanged(stamps: dict[File, Stamp], path: File, shown: str = "") -> None:
     """Raise if a file is no longer as it was."""
     if _stamp(path) != stamps[path]:
         raise FileError(
-            f"{path}: was changed while it was being read; fit again when nothing writes to it"
+            f"{shown or path}: was changed while it was being read; fit again when nothing writes "
+            "to it"
         )
 
 

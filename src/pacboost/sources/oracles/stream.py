@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.blocks import BlockOracle
@@ -189,14 +188,11 @@ class PushedOracle(AbstractOracle):
     def push(self, table: Table, labels: NDArray[Any]) -> None:
         """Bring examples."""
         rows = np.arange(self._count, self._count + table.n_rows, dtype=np.uint64)
-        self._waiting.append(Batch(table, labels, rows, 0))
+        self._waiting.append(Batch(table, labels, rows, place=self.place))
         self._count += table.n_rows
 
     def _upcoming(self, n: int) -> Batch:
-        if self._waiting:
-            return self._waiting.pop(0)
-        nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)
-        return Batch(nothing, np.empty(0), np.empty(0, dtype=np.uint64), 0)
+        return self._waiting.pop(0) if self._waiting else self._no_rows()
 
     def position(self) -> dict[str, Any]:
         return {"count": self._count}

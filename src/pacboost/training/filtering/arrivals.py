@@ -31,7 +31,7 @@ from pacboost.samples.equal_rows import Examples
 from pacboost.samples.row_hashes import Hashes, among, mixed
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.held import BadCell, Held
-from pacboost.sources.oracles.oracle import AbstractOracle, SettlingChooser
+from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import MOST_AT_ONCE, numbers, of_kind
 
@@ -233,7 +233,7 @@ def _later_copies(hashes: Hashes) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class ReadFirst(SettlingChooser):
+class ReadFirst:
     """Chooses the rows that are read in a pass of their own: by their coins, and by content."""
 
     key: np.uint64
@@ -253,11 +253,10 @@ class ReadFirst(SettlingChooser):
             chosen |= sample.choose(held)
         return chosen
 
-    def settle(self, first: SettlingChooser) -> None:
+    def settle(self, first: ReadFirst) -> None:
         """Choose from all blocks by what was settled on the first one."""
-        if isinstance(first, ReadFirst):
-            for own, settled in zip(self.samples, first.samples, strict=True):
-                own.go_by(settled)
+        for own, settled in zip(self.samples, first.samples, strict=True):
+            own.go_by(settled)
 
 
 def filled(oracle: AbstractOracle, samples: list[ContentSample]) -> list[ContentSample]:

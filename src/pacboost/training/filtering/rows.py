@@ -21,7 +21,7 @@ from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Sample, Signs, signs_of
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell
-from pacboost.sources.oracles.oracle import Drawn, Places, Unread
+from pacboost.sources.oracles.oracle import Drawn, Unread
 from pacboost.sources.table import Table
 from pacboost.training.run.loop import followed
 
@@ -126,7 +126,6 @@ class MarginRows(EncodedRows):
 class RowEncoder:
     """How rows are read: by which classes, and into which bins."""
 
-    oracle: Places
     classes: NDArray[Any]
     bins: Bins | None
 
@@ -159,7 +158,7 @@ class RowEncoder:
         else:
             codes = self.bins.encode(batch.table)
             table = CodedTable(codes, self.bins, batch.table.names, batch.table.levels)
-        return self._with_signs(table, batch.labels, batch.rows)
+        return self._with_signs(table, batch.labels, drawn)
 
     def codes_in_place(self, drawn: Drawn) -> TypeGuard[Unread]:
         """Check whether rows can be coded where they lie."""
@@ -180,17 +179,15 @@ class RowEncoder:
             labels = drawn.held.labels(drawn.picked)
         except BadCell:
             return self.read(drawn)
-        return self._with_signs(CodedTable(codes, bins, drawn.held.names), labels, drawn.rows)
+        return self._with_signs(CodedTable(codes, bins, drawn.held.names), labels, drawn)
 
-    def _with_signs(
-        self, table: Table, labels: NDArray[Any], rows: NDArray[np.uint64]
-    ) -> EncodedRows:
+    def _with_signs(self, table: Table, labels: NDArray[Any], drawn: Drawn) -> EncodedRows:
         """Number the classes of rows; raise if one is of none."""
         numbers, unknown = self._numbers(labels)
         if unknown.any():
             at = int(unknown.argmax())
-            raise self._stranger(self.oracle.place(int(rows[at])), labels[at])
-        return EncodedRows(table, *signs_of(numbers, self.classes.size), rows)
+            raise self._stranger(drawn.place(int(drawn.rows[at])), labels[at])
+        return EncodedRows(table, *signs_of(numbers, self.classes.size), drawn.rows)
 
 
 def _is_text(labels: NDArray[Any]) -> bool:
