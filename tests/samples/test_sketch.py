@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.samples.sketch import MOST_KEPT, Chances, Overlap, Sketch
+from pacboost.samples.overlap import Chances, Overlap
+from pacboost.samples.sketch import MOST_KEPT, Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import SomeRows, Table

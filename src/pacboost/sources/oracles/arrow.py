@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
 from pacboost.parallel.cluster import Cluster, in_batches
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.cells import doubles, memory, one_chunk
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import (
@@ -30,7 +29,7 @@ from pacboost.sources.oracles.files import (
 )
 from pacboost.sources.oracles.held import (
     NO_LABEL,
-    Held,
+    HeldColumns,
     Rows,
     distinct,
     features,
@@ -38,7 +37,7 @@ from pacboost.sources.oracles.held import (
     refuse_other,
 )
 from pacboost.sources.oracles.remote import SpreadOracle
-from pacboost.sources.table import Table, refuse_text
+from pacboost.sources.table import refuse_text
 
 NARROW = ("float", "halffloat", "bool", "int8", "uint8", "int16", "uint16")
 """Arrow's names for the types whose values are all 32-bit floats."""
@@ -71,8 +70,8 @@ def row_bits(kinds: Sequence[Any]) -> int:
     return sum(widths) + len(kinds)  # text is held as numbers of a dictionary
 
 
-class HeldArrow(Held):
-    """A table with labels, a column or an array; rows come as float32 if that loses nothing.
+class HeldArrow(HeldColumns):
+    """A table with labels, a column or an array.
 
     >>> pa = need("pyarrow")
     >>> table = pa.table({"a": [1.5, None, 2.5], "b": [True, False, None]})
@@ -101,15 +100,10 @@ class HeldArrow(Held):
         own = self._columns[column]
         return own if isinstance(own, np.ndarray) else doubles(own)
 
-    def table(self, rows: Rows) -> Table:
-        values = np.empty((self.n_columns, rows.size), dtype=self._dtype)
-        for column, out in zip(self._columns, values, strict=True):
-            if isinstance(column, np.ndarray):
-                out[:] = column[rows]
-            else:
-                out[:] = doubles(column.take(_indices(rows)))
-        self._finite(values.T)
-        return ArrayTable(values.T, self.names)
+    def _picked(self, rows: Rows) -> Iterator[NDArray[Any]]:
+        for column in self._columns:
+            plain = isinstance(column, np.ndarray)
+            yield column[rows] if plain else doubles(column.take(_indices(rows)))
 
     def _picked_labels(self, rows: Rows | slice) -> NDArray[Any]:
         if isinstance(self._labels, np.ndarray):

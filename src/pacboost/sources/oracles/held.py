@@ -7,7 +7,7 @@ that somebody keeps does not keep the block it came from.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -255,11 +255,25 @@ class HeldSparse(Held):
         return SparseTable(picked)
 
 
-class HeldFrame(Held):
-    """A data frame of numbers and booleans: pandas, polars or Arrow.
+class HeldColumns(Held):
+    """Columns of numbers; rows come as float32 if every kind of column loses nothing by that."""
 
-    Rows come as float32 if every column's values are such by their kind, else as float64.
-    """
+    _dtype: type[np.float32 | np.float64]
+
+    @abstractmethod
+    def _picked(self, rows: Rows) -> Iterator[NDArray[Any]]:
+        """Return some rows of every column."""
+
+    def table(self, rows: Rows) -> Table:
+        values: Any = np.empty((self.n_columns, rows.size), dtype=self._dtype)
+        for out, column in zip(values, self._picked(rows), strict=True):
+            out[:] = column
+        self._finite(values.T)
+        return ArrayTable(values.T, self.names)
+
+
+class HeldFrame(HeldColumns):
+    """A data frame of numbers and booleans: pandas, polars or Arrow."""
 
     def __init__(self, frame: Any, labels: Any, nbytes: int = 0) -> None:
         super().__init__(labels)
@@ -280,13 +294,9 @@ class HeldFrame(Held):
     def column(self, column: int) -> NDArray[Any]:
         return numbers_of(self._frame[:, column])
 
-    def table(self, rows: Rows) -> Table:
+    def _picked(self, rows: Rows) -> Iterator[NDArray[Any]]:
         picked = self._frame[rows, :]
-        values = np.empty((self.n_columns, rows.size), dtype=self._dtype)
-        for j in range(self.n_columns):
-            values[j] = numbers_of(picked[:, j])
-        self._finite(values.T)
-        return ArrayTable(values.T, self.names)
+        return (numbers_of(picked[:, j]) for j in range(self.n_columns))
 
 
 def hold(X: Any, y: Any) -> Held:

@@ -24,7 +24,7 @@ from pacboost.samples.content_sample import (
     EqualRowsOfSource,
     rows_chosen,
 )
-from pacboost.samples.gathering import Gathering
+from pacboost.samples.sketch import Gathering
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
 from pacboost.sources.table import Table

@@ -20,8 +20,8 @@ from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.same_bits import total
 from pacboost.parallel.tasks import in_order
 from pacboost.samples.content_sample import joined
-from pacboost.samples.gathering import Gathering
 from pacboost.samples.row_hashes import Hashes
+from pacboost.samples.sketch import Gathering
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import Drawn, Unread
 from pacboost.sources.sparse import SparseTable
