@@ -151,14 +151,6 @@ def test_blocks_read_ahead_are_few_and_forgotten() -> None:
     assert oracle._bytes_held == 0
 
 
-@pytest.mark.parametrize("size", [2**21, 2**30])
-def test_large_blocks_are_not_read_ahead_by_more_threads(size: int) -> None:
-    oracle = Blocks([50] * 20)
-    oracle.largest_block = size
-    oracle.read_ahead_on(2)
-    assert oracle.blocks_ahead == (2 if size == 2**21 else 1)
-
-
 def test_blocks_that_come_in_order_are_read_by_one_thread() -> None:
     oracle = Blocks([50] * 20, known=False)
     oracle.largest_block = 1
