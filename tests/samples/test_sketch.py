@@ -170,18 +170,6 @@ def test_stays_small_where_most_rows_are_equal() -> None:
     assert Sketch.of(table(X)).exact.hashes.size <= 2 * MOST_KEPT
 
 
-def test_a_constant_table_suspects_nobody() -> None:
-    X = np.zeros((10_000, 2))
-    assert not overlap(X, X).suspicious
-
-
-def test_equal_tables_have_equal_sketches() -> None:
-    """So that equal fits write equal files."""
-    first, second = (Sketch.of(table(gaussian(200, 2, 1))) for _ in range(2))
-    assert first.salt == second.salt
-    np.testing.assert_array_equal(first.near.hashes, second.near.hashes)
-
-
 def test_each_table_has_its_own_salt() -> None:
     X = gaussian(200, 2, 1)
     first, second = Sketch.of(table(X)), Sketch.of(table(X[:199]))

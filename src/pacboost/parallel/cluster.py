@@ -195,14 +195,10 @@ class Cluster:
             if strict:
                 raise self._explained(error) from error
             return Failed(error, "")
-        return self._value(future, seconds)
-
-    def _value(self, future: Any, seconds: float) -> Outcome | None:
-        """Fetch what a task gave; None if the worker that has it died, and nobody does it again."""
         try:
             outcome: Outcome = future.result(timeout=seconds)
             return outcome
-        except TimeoutError as late:
+        except TimeoutError as late:  # the worker that has it died, and nobody does it again
             late.__traceback__ = None
             return None
         except Exception as problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import glob, has_magic
@@ -156,6 +156,10 @@ class RemoteFile:
         return self._path.suffix
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        return (self.url,)
+
+    @property
     def _path(self) -> PurePosixPath:
         """The path of the file itself; an archive in which it lies may follow it in the address."""
         return PurePosixPath(self.url.partition("::")[0])
@@ -226,13 +230,14 @@ def _below(
     return {
         below: known
         for below, known in system.find(name, detail=True).items()
-        if below.lower().endswith(suffixes) and not _hidden(below, name)
+        if _belongs(below.removeprefix(name.rstrip("/")), suffixes)
     }
 
 
-def _hidden(name: str, folder: str) -> bool:
-    below = name.removeprefix(folder.rstrip("/"))
-    return any(part.startswith((".", "_")) for part in Path(below).parts)
+def _belongs(below: str | Path, suffixes: tuple[str, ...]) -> bool:
+    """Check whether a file of a folder has one of the suffixes and is not hidden."""
+    hidden = any(part.startswith((".", "_")) for part in Path(below).parts)
+    return str(below).lower().endswith(suffixes) and not hidden
 
 
 File = Path | RemoteFile
@@ -247,17 +252,13 @@ def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
     """
     listed: list[str | File] = [source] if isinstance(source, str | Path) else list(source)
     local = [one for one in listed if not is_remote(one)]
-    files: list[Any]
     if local and len(local) < len(listed):
         raise FileError(f"{local[0]} is a path and {listed[0]} an address; name one kind of them")
-    if listed and not local:
-        remote = {file.url: file for one in listed for file in find_remote(str(one), suffixes)}
-        files = [remote[url] for url in sorted(remote)]
-    else:
-        found = {path.absolute(): path for one in listed for path in _expand(str(one), suffixes)}
-        files = [found[path] for path in sorted(found, key=lambda path: path.parts)]
-    if not files:
+    expand: Callable[..., list[Any]] = _expand if local else find_remote
+    found = {file.absolute(): file for one in listed for file in expand(str(one), suffixes)}
+    if not found:
         raise FileError("no file was named; name a file, a folder or a pattern such as 'data/*'")
+    files = [found[place] for place in sorted(found, key=lambda place: place.parts)]
     _refuse_equal(files)
     return files
 
@@ -299,9 +300,7 @@ def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
         files = [
             file
             for file in path.rglob("*")
-            if file.name.lower().endswith(suffixes)
-            and file.is_file()
-            and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+            if _belongs(file.relative_to(path), suffixes) and file.is_file()
         ]
         if not files:
             raise FileError(

@@ -83,36 +83,26 @@ class StreamOracle(BlockOracle):
 
     def _ask(self) -> Any:
         """Return the next batch as it comes; None at the end."""
-        if self._problem is not None:
-            raise self._failed(self._problem) from self._problem
         try:
-            batch = next(self._begun)
+            batch = next(self._begun) if self._problem is None else None
         except StopIteration:
-            self._check_length()
+            if self._length not in {None, self._number}:
+                raise DataError(
+                    f"{self.called} ended after {self._number} batches, and after {self._length} "
+                    "on an earlier pass. Every pass has to give the same batches."
+                ) from None
+            self._length = self._number
             return None
         except Exception as problem:
             self._problem = problem  # a generator that raised would just seem to have ended
-            raise self._failed(problem) from problem
+        where, raised = f"batch {self._number} of {self.called}", self._problem
+        if raised is not None:
+            complaint = f"{where} could not be had: {type(raised).__name__}: {raised}"
+            raise DataError(complaint) from raised
         if batch is None:
-            raise DataError(
-                f"batch {self._number} of {self.called} is None; end the stream instead"
-            )
+            raise DataError(f"{where} is None; end the stream instead")
         self._number += 1
         return batch
-
-    def _check_length(self) -> None:
-        if self._length not in {None, self._number}:
-            raise DataError(
-                f"{self.called} ended after {self._number} batches, and after {self._length} on an "
-                "earlier pass. Every pass has to give the same batches."
-            )
-        self._length = self._number
-
-    def _failed(self, problem: Exception) -> DataError:
-        return DataError(
-            f"batch {self._number} of {self.called} could not be had: "
-            f"{type(problem).__name__}: {problem}"
-        )
 
     def hold(self, batch: Any) -> Held:
         """Read a batch."""

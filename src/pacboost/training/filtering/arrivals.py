@@ -33,7 +33,8 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import MOST_AT_ONCE, numbers, of_kind
+from pacboost.training.filtering.candidates import MOST_AT_ONCE, numbers
+from pacboost.training.filtering.rows import of_kind
 
 Flags = NDArray[np.bool_]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, TypeGuard
 
@@ -26,6 +26,26 @@ from pacboost.sources.table import Table
 from pacboost.training.run.loop import followed
 
 Floats = NDArray[np.float64]
+Arrays = Mapping[str, NDArray[Any]]
+"""The arrays of a checkpoint: of the kind and shape that the run has, or it is refused.
+
+Kernels do not check their indices, and rows that certify must stay those that the seed chose."""
+
+
+def of_kind(state: Arrays, name: str, dtype: Any, *shape: int) -> NDArray[Any]:
+    """Return an array of a type and shape; -1 stands for any length."""
+    if name not in state:
+        raise ValueError(f"it has no array {name!r}")
+    found = state[name]
+    same = len(shape) == found.ndim and all(
+        wanted in (-1, size) for wanted, size in zip(shape, found.shape, strict=True)
+    )
+    if not same or found.dtype != np.dtype(dtype):
+        raise ValueError(
+            f"the array {name!r} is {found.dtype} of shape {found.shape}, and the run has "
+            f"{np.dtype(dtype)} of shape {shape}"
+        )
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +84,23 @@ class EncodedRows:
         return arrays if self.labels is None else {**arrays, "apart_labels": self.labels}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], bins: Bins | None) -> EncodedRows:
-        """Read what ``to_arrays`` gave."""
-        if bins is None:
-            raise TypeError("codes mean nothing without bins")
-        table = CodedTable(arrays["apart_codes"], bins)
-        signs, labels = arrays["apart_signs"], arrays.get("apart_labels")
-        return EncodedRows(table, signs, labels, arrays["apart_rows"])
+    def from_arrays(cls, arrays: Arrays, bins: Bins, classes: int) -> EncodedRows:
+        """Read what ``to_arrays`` gave, and refuse what no run could have written."""
+        outputs = classes if classes > 2 else 1
+        rows = of_kind(arrays, "apart_rows", np.uint64, -1)
+        codes = of_kind(arrays, "apart_codes", bins.dtype, len(bins.thresholds), rows.size)
+        signs, labels = of_kind(arrays, "apart_signs", np.int8, rows.size, outputs), None
+        if codes.size and int(codes.max()) > bins.missing:
+            raise ValueError("a code of a row set apart is of no bin")
+        if not (np.abs(signs) == 1).all():
+            raise ValueError("signs of rows set apart are not -1 and +1")
+        if (outputs > 1) != ("apart_labels" in arrays):
+            raise ValueError("labels of rows set apart go with more than two classes only")
+        if outputs > 1:
+            labels = of_kind(arrays, "apart_labels", np.int64, rows.size)
+            if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < outputs:
+                raise ValueError("a label of a row set apart is of no class")
+        return EncodedRows(CodedTable(codes, bins), signs, labels, rows)
 
 
 def _some(column: Any, chosen: NDArray[Any]) -> Any:

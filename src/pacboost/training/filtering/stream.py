@@ -25,12 +25,11 @@ from pacboost.training.filtering.candidates import (
     AGAIN,
     Candidates,
     Offer,
-    check_rows,
     key_of,
     kinds_of,
     numbers,
 )
-from pacboost.training.filtering.rows import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder, of_kind
 
 SHARE_APART = 0.1
 MORE_DRAWS = 20
@@ -192,9 +191,8 @@ class Stream(Candidates):
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
         super().restore(state, encoder)
         if "apart_rows" in state and encoder.bins is not None:
-            classes = encoder.classes.size
-            check_rows(state, encoder.bins, classes if classes > 2 else 1)
-            self._hold(EncodedRows.from_arrays(state, encoder.bins), state["apart_ids"])
+            examples = EncodedRows.from_arrays(state, encoder.bins, encoder.classes.size)
+            self._hold(examples, of_kind(state, "apart_ids", np.uint64, examples.n_rows))
         if self._arrivals is not None:
             self._arrivals.restore(state)
 
