@@ -110,27 +110,25 @@ class RemoteOracle(BlockOracle):
         return Absent(self.source.block_rows(block), self.n_columns)
 
     def draw(self, n: int) -> Batch:
-        if self._open() is None:
-            raise TypeError("a source in blocks does not end")
-        span = self.next_span(n)
+        span = self._next_span(n)
         given = self.shared(self._spot), self.source.block_place(span.block), span
         batch = self.cluster.submit(_read_span, *given).result()
         self._advance(batch.n_rows)
         return batch
 
     def draw_unread(self, n: int) -> Drawn:
-        if self._open() is None:
-            raise TypeError("a source in blocks does not end")
-        span = self.next_span(n)
+        span = self._next_span(n)
         self._advance(span.last - span.first)
         unknown = np.zeros(span.last - span.first, dtype=np.uint64)  # which rows, workers know
         held = self.read(span.block)
         return Unread(held, unknown.view(np.int64), unknown, span.lap, self.place)
 
-    def next_span(self, n: int) -> Span:
+    def _next_span(self, n: int) -> Span:
         """Return the rows that come next: at most n, and at most to the end of the block."""
-        rows = self.source.block_rows(self._block(self._spot))
-        return self.span(self._spot, rows, self._row, min(self._row + n, rows))
+        held = self._open()
+        if held is None:
+            raise TypeError("a source in blocks does not end")
+        return self.span(self._spot, held.n_rows, self._row, min(self._row + n, held.n_rows))
 
     def shared(self, spot: Spot) -> Shared[Held]:
         """Return the block whose turn it is then, as workers have it; those before are let go."""

@@ -124,7 +124,7 @@ class Candidates(ABC):
         return self.equal_rows.problem
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
-        """Set some rows apart for the certificate; tell which are left, None for all."""
+        """Set some rows apart for the certificate; return which are left, None for all."""
         return None
 
     @abstractmethod

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,18 +38,8 @@ LEAST_PER_PIECE = 512
 NO_BOUNDS: Floats = np.empty(0)
 
 
-class Noted(NamedTuple):
-    """What scored rows tell."""
-
-    kinds: NDArray[np.int8]
-    chances: Floats
-    wrong: Floats
-    losses: Floats
-
-    @classmethod
-    def of(cls, rows: MarginRows, kinds: NDArray[np.int8]) -> Noted:
-        """Measure what the vote makes of rows."""
-        return cls(kinds, rows.chances, rows.wrong.astype(np.float64), rows.losses)
+Noted = tuple[NDArray[np.int8], Floats, Floats, Floats]
+"""What scored rows tell: their kinds, chances, mistakes and losses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +115,7 @@ class Look:
         )
         chosen = chosen[:count]
         kept = replace(rows.take(chosen), odds=odds[:count])
-        noted = [Noted.of(rows, piece.kinds)] if piece.tells else []
+        noted = [(piece.kinds, *rows.told)] if piece.tells else []
         hashed = self._hashed(batch.take(chosen).read().table, kept.rows)
         return Found(rows.n_rows, rows.rows, rows.chances, noted, kept, *hashed, piece.last)
 
@@ -205,7 +195,7 @@ class Refilling:
         examples = self._candidates.testing
         if examples is not None:
             kinds = np.full(examples.n_rows, FRESH, dtype=np.int8)
-            self._notes.append(Noted.of(self._vote_so_far.score(examples), kinds))
+            self._notes.append((kinds, *self._vote_so_far.score(examples).told))
             self._sum_up()
 
     def groups(self) -> Iterator[None]:
@@ -286,8 +276,7 @@ class Refilling:
         rows = self._candidates.oracle.n_rows
         sums = np.zeros(3)
         for kept in self._parts:
-            told = kept.chances, kept.wrong, kept.losses
-            sums += [total(numbers / kept.odds) for numbers in told]
+            sums += [total(numbers / kept.odds) for numbers in kept.told]
         mean, wrong, loss = sums / (rows or 1)
         return min(1.0, mean), min(1.0, wrong), loss
 

@@ -145,6 +145,11 @@ class MarginRows(EncodedRows):
         return wrong_classes(self.margins * self.signs, self.signs.argmax(axis=1))
 
     @property
+    def told(self) -> tuple[Floats, Floats, Floats]:
+        """Chances, mistakes and losses."""
+        return self.chances, self.wrong.astype(np.float64), self.losses
+
+    @property
     def losses(self) -> Floats:
         if self.margins.shape[1] == 1:
             return np.asarray(softplus(-2 * self.margins[:, 0]))
