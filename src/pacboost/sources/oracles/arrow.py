@@ -1,52 +1,43 @@
-"""Blocks held as Arrow tables: what Parquet files, CSV files and databases are decoded to.
+"""Draw from Parquet files: a row group at a time, in random order.
 
-A column of numbers without missing ones is read in place, through a view; any other is converted
-for the picked rows alone.
+A row group is decoded column by column through a small buffer. Reading all columns at once takes as
+long, but holds compressed and half-decoded pages besides: up to four times what is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
 from pacboost.parallel.cluster import Cluster, in_batches
-from pacboost.sources.cells import doubles, memory, one_chunk
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import (
     File,
     Source,
     check_unchanged,
+    features,
     find_files,
     fingerprint,
     opened,
+    refuse_other,
     stamps_of,
 )
 from pacboost.sources.oracles.held import (
     NO_LABEL,
     HeldColumns,
-    Rows,
     distinct,
-    features,
     first_missing,
-    refuse_other,
+    hold_arrow,
+    is_number,
+    plain_labels,
 )
 from pacboost.sources.oracles.remote import SpreadOracle
 from pacboost.sources.table import refuse_text
-
-NARROW = ("float", "halffloat", "bool", "int8", "uint8", "int16", "uint16")
-"""Arrow's names for the types whose values are all 32-bit floats."""
-NUMBERS = (*NARROW, "double", "int32", "uint32", "int64", "uint64", "null")
-
-
-def is_number(kind: Any) -> bool:
-    """Check whether a column of this Arrow type is one of numbers, or of nothing but nulls."""
-    return str(kind) in NUMBERS or str(kind).startswith("decimal")
 
 
 def number_columns(schema: Any, target: str, drop: Collection[str], where: str) -> tuple[str, ...]:
@@ -70,83 +61,10 @@ def row_bits(kinds: Sequence[Any]) -> int:
     return sum(widths) + len(kinds)  # text is held as numbers of a dictionary
 
 
-class HeldArrow(HeldColumns):
-    """A table with labels, a column or an array.
-
-    >>> pa = need("pyarrow")
-    >>> table = pa.table({"a": [1.5, None, 2.5], "b": [True, False, None]})
-    >>> numbers, labels = HeldArrow(table, np.array(["n", "y", "n"])).take(np.array([2, 1]))
-    >>> numbers.rows().tolist(), labels.tolist()
-    ([[2.5, nan], [nan, 0.0]], ['n', 'y'])
-    """
-
-    def __init__(self, table: Any, labels: Any) -> None:
-        super().__init__(labels)
-        self.names = tuple(table.column_names)
-        self.n_rows, self.n_columns = table.num_rows, table.num_columns
-        self.nbytes = table.nbytes + labels.nbytes
-        self._columns = [
-            memory(column)  # in place, where it is an array of numbers
-            if str(column.type) in NUMBERS
-            and str(column.type) not in {"bool", "null"}
-            and column.null_count == 0
-            else column
-            for column in table.columns
-        ]
-        narrow = all(str(column.type) in NARROW for column in table.columns)
-        self._dtype = np.float32 if narrow else np.float64
-
-    def column(self, column: int) -> NDArray[Any]:
-        own = self._columns[column]
-        return own if isinstance(own, np.ndarray) else doubles(own)
-
-    def _picked(self, rows: Rows) -> Iterator[NDArray[Any]]:
-        for column in self._columns:
-            plain = isinstance(column, np.ndarray)
-            yield column[rows] if plain else doubles(column.take(_indices(rows)))
-
-    def _picked_labels(self, rows: Rows | slice) -> NDArray[Any]:
-        if isinstance(self._labels, np.ndarray):
-            return super()._picked_labels(rows)
-        if isinstance(rows, slice):
-            return plain_labels(self._labels[rows])
-        return plain_labels(self._labels.take(_indices(rows)))
-
-
-def plain_labels(column: Any, read: Callable[[list[str]], NDArray[Any]] = np.array) -> NDArray[Any]:
-    """Turn a column of labels into an array; text is read once for each distinct value."""
-    if column.null_count:
-        return np.array(column.to_pylist(), dtype=object)  # for the complaint about a missing one
-    if str(column.type) == "bool":
-        return memory(column.cast("uint8")).astype(np.bool_)
-    if str(column.type) in NUMBERS:
-        return memory(column).copy()
-    parts = one_chunk(encoded(column))
-    labels: NDArray[Any] = read(parts.dictionary.to_pylist())[memory(parts.indices)]
-    return labels
-
-
-def encoded(column: Any) -> Any:
-    """Return a column that is not one of numbers as numbers of a dictionary."""
-    if is_number(column.type) or str(column.type).startswith("dictionary"):
-        return column
-    return column.dictionary_encode()
-
-
 def release_memory() -> None:
     """Give back to the system what Arrow keeps of blocks that were let go."""
     need("pyarrow").default_memory_pool().release_unused()
 
-
-def _indices(rows: Rows) -> Any:
-    pa = need("pyarrow")
-    return pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)])
-
-
-# Draw from Parquet files: a row group at a time, in random order.
-#
-# A row group is decoded column by column through a small buffer. Reading all columns at once takes
-# as long, but holds compressed and half-decoded pages besides: up to four times what is kept.
 
 SUFFIXES = (".parquet", ".pq")
 BUFFER = 2**18
@@ -168,11 +86,11 @@ class RowGroup:
     def place(self) -> str:
         return f"{self.file_shown}, row group {self.number}"
 
-    def read(self) -> HeldArrow:
+    def read(self) -> HeldColumns:
         """Decode the row group."""
         release_memory()
         table = self._columns([*self.names, self.target])
-        return HeldArrow(table.drop_columns([self.target]), table.column(self.target))
+        return hold_arrow(table, self.target)
 
     def labels(self) -> NDArray[Any]:
         """Decode the target column, refuse a missing label, and return every label once."""
@@ -268,7 +186,7 @@ class ParquetOracle(SpreadOracle):
                 self.largest_block = rows * per_row // 8
                 self.largest_block_place = f"{where}, row group {number}"
 
-    def read(self, block: int) -> HeldArrow:
+    def read(self, block: int) -> HeldColumns:
         held = self._groups[block].read()
         self.check_block(block)
         return held

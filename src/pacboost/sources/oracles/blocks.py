@@ -221,9 +221,10 @@ class BlockOracle(AbstractOracle):
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
         self._forget()
+        block = -1
         try:
-            for block, held in enumerate(self._in_order(self._count, range(self._n_blocks or 0))):
-                self._held = held
+            for held in self._in_order(self._count, range(self._n_blocks or 0)):
+                self._held, block = held, block + 1  # enumerate would hold on to blocks
                 if held is not None:
                     batch = chosen_rows(held, block, choose, self.place)
                     if batch.n_rows:

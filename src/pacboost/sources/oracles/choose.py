@@ -19,14 +19,13 @@ from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.oracles import arrow, csv, svmlight
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.files import File, RemoteFile, find_files
+from pacboost.sources.oracles.files import File, RemoteFile, find_files, refuse_other
 from pacboost.sources.oracles.held import (
     BadCell,
     Held,
     distinct,
     hold,
     hold_frame,
-    refuse_other,
     split_frame,
 )
 from pacboost.sources.oracles.oracle import AbstractOracle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import glob, has_magic
@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import Any
 
-from pacboost.errors import FileError
+from pacboost.errors import DataError, FileError
 from pacboost.sources.optional import need
 
 # Files at addresses such as s3://bucket/data/*.parquet, through fsspec.
@@ -353,3 +353,50 @@ def _stamp(path: File) -> Stamp:
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
     return found.st_size, getattr(found, "st_mtime_ns", 0)  # remote files may not know
+
+
+# Which columns of a source are features, and whether several files agree on them.
+
+INDEX = "__index_level_"
+"""How pandas names the columns in which it stores the index of a frame: they are no features."""
+
+
+def features(
+    names: Sequence[str], target: str, drop: Collection[str] = (), where: str = "the source"
+) -> tuple[str, ...]:
+    """Return the columns that are neither the target nor dropped.
+
+    >>> features(["id", "a", "y", "b"], "y", drop=["id"])
+    ('a', 'b')
+    """
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"{where}: names these columns twice: {', '.join(twice)}")
+    for name in (target, *drop):
+        if name not in names:
+            raise DataError(
+                f"{where}: has no column {name!r}; its columns are {', '.join(map(repr, names))}"
+            )
+    left = {target, *drop}
+    kept = tuple(name for name in names if name not in left and not name.startswith(INDEX))
+    if not kept:
+        raise DataError(f"{where}: has no column but {', '.join(map(repr, names))}: no feature")
+    return kept
+
+
+def refuse_other(
+    names: Collection[str], where: str, expected: Collection[str], elsewhere: str
+) -> None:
+    """Raise if a file has other features than another; their order has no part in it."""
+    lacking = [name for name in expected if name not in set(names)]
+    besides = [name for name in names if name not in set(expected)]
+    if lacking or besides:
+        differences = [
+            f"{word} {', '.join(map(repr, some[:5]))}{', …' if len(some) > 5 else ''}"
+            for word, some in (("lacks", lacking), ("has besides", besides))
+            if some
+        ]
+        raise DataError(
+            f"{where}: has other columns than {elsewhere}: it {' and '.join(differences)}. All "
+            "files of a source have the same columns; drop those that some lack."
+        )

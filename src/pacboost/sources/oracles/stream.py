@@ -19,7 +19,8 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.held import Held, hold, hold_frame, refuse_other
+from pacboost.sources.oracles.files import refuse_other
+from pacboost.sources.oracles.held import Held, hold, hold_frame
 from pacboost.sources.oracles.oracle import STREAM, AbstractOracle, Batch
 from pacboost.sources.table import Table
 
@@ -162,6 +163,7 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
 class PushedOracle(AbstractOracle):
     """Rows come in the order in which they were pushed, once.
 
+    >>> from pacboost.sources.arrays import ArrayTable
     >>> oracle = PushedOracle(n_columns=1)
     >>> oracle.push(ArrayTable(np.array([[1.0], [2.0]])), np.array(["a", "b"]))
     >>> oracle.draw(5).labels.tolist(), oracle.draw(5).n_rows
