@@ -233,10 +233,7 @@ class Cluster:
             raise self._lost() from problem
 
     def find_silent(self) -> None:
-        """Ask workers whether they are there, also busy ones; those that say nothing get no tasks.
-
-        Others may wait for values that a silent worker holds, so it is not them who are slow.
-        """
+        """Ask all workers whether they are there; those that say nothing get no tasks."""
         for worker in self.workers():
             if worker not in self.unusable and not self._answers(worker):
                 self.unusable[worker] = SILENT

@@ -133,10 +133,7 @@ Avoided = frozenset[str]
 
 
 class Shared(Generic[Result]):
-    """A value that several tasks need, made on a worker by a pure function.
-
-    If workers have to be avoided, it is made again on others: it may be lost with those.
-    """
+    """A value that several tasks need; it is made again where workers have to be avoided."""
 
     def __init__(
         self, cluster: Cluster, make: Callable[..., Result], given: tuple[Any, ...]

@@ -306,10 +306,7 @@ def _codes(values: NDArray[Any]) -> Codes:
 
 
 def _ways(X: Any) -> Iterator[tuple[Rows, Columns]]:
-    """Number the distinct rows: by all columns, and without one that differs in every row.
-
-    A column that numbers the rows would hide that they are copies.
-    """
+    """Number the distinct rows: by all columns, and without one that numbers the rows."""
     if sparse.issparse(X):
         stored: Any = X
         often = np.argsort(

@@ -154,10 +154,7 @@ class Sketch:
         return self.hasher.salt
 
     def overlap(self, table: Table) -> Overlap:
-        """Compare other rows with the training rows in three ways; give one that is suspicious.
-
-        Equal rows are looked for, nearly equal ones, and, by codes, those that were rounded.
-        """
+        """Compare rows with training rows in three ways; return one that is suspicious."""
         chosen = selected(self.hasher, table, self.share, self.columns)
         every = np.arange(table.n_rows if self.codes.columns.size else 0)
         found = [
@@ -324,10 +321,7 @@ class Gathering:
         return self._hasher is not None
 
     def read(self, table: Table, rows: NDArray[np.uint64], *, compiled: bool = False) -> Hashes:
-        """Hash rows that may be kept, for ``note``; this changes nothing.
-
-        ``compiled`` is what ``RowHasher`` says of it.
-        """
+        """Hash rows that may be kept, for ``note``; this changes nothing."""
         hasher = self._hasher
         if hasher is None:
             raise ValueError("rows are hashed by what the first ones that are added look like")

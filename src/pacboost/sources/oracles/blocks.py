@@ -128,10 +128,7 @@ def _shuffle(n: int, seed: int, *place: int) -> Shuffle:
 
 @cache
 def _trim() -> Callable[[int], object]:
-    """Return what returns memory that the C library keeps for later: a tenth of a tight limit.
-
-    Many small columns of blocks leave holes behind. Other systems than Linux have no such function.
-    """
+    """Return what gives back memory that the C library keeps, which only Linux has."""
     try:
         found: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
         return found

@@ -194,10 +194,7 @@ class PartitionReader:
 
 
 class DaskOracle(SpreadOracle):
-    """The rows of Dask collections, partition by partition.
-
-    One pass over all partitions comes first: it counts their rows and finds the labels.
-    """
+    """The rows of Dask collections; a first pass counts rows and finds the labels."""
 
     reads_ahead = False
     reads_in_tasks = False

@@ -81,10 +81,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Unread:
-    """Rows that were drawn, and are still to be copied out of the block that holds them.
-
-    Reading changes nothing, so any thread may do it.
-    """
+    """Rows still to be copied out of the block that holds them, by any thread."""
 
     held: Held
     picked: NDArray[np.int64]
@@ -145,19 +142,13 @@ class AbstractOracle(ABC):
     largest_block_place: str = ""
 
     def draw(self, n: int) -> Batch:
-        """Return the next rows: at most n, fewer at the end of a block or a pass.
-
-        A batch never spans two passes. An empty one says that a stream has ended.
-        """
+        """Return the next rows of one pass: at most n, none where a stream has ended."""
         batch = self._upcoming(n).read()
         self._advance(batch.n_rows)  # not where a row cannot be read
         return batch
 
     def draw_unread(self, n: int) -> Drawn:
-        """Do what ``draw`` does, and leave it to the caller when and where the rows are read.
-
-        Until they are let go, they hold on to their block.
-        """
+        """Do what ``draw`` does, but leave it to the caller when and where the rows are read."""
         drawn = self._upcoming(n)
         self._advance(drawn.n_rows)
         return drawn
@@ -195,10 +186,7 @@ class AbstractOracle(ABC):
         return self.estimated_rows if self.n_rows is None else self.n_rows
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Read the whole source once, and give the rows that ``choose`` chooses.
-
-        The order of ``draw`` has no part in it, and its position stays what it was.
-        """
+        """Read the whole source once for the rows that are chosen; ``draw`` goes on as before."""
         raise NotImplementedError(f"{type(self).__name__} cannot be asked for chosen rows")
 
     @property

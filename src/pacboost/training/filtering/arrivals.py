@@ -271,10 +271,7 @@ def filled(oracle: AbstractOracle, samples: list[ContentSample]) -> list[Content
 def judged(
     oracle: AbstractOracle, sample: ContentSample, copies: str, about: tuple[int, int]
 ) -> EqualRowsOfSource:
-    """Return what equal rows of a source are, by a sample of it.
-
-    Columns that look fine there are judged by all rows of their values.
-    """
+    """Return what equal rows of a source are, by a sample, and by all rows of fine columns."""
     verdict = sample.judge(copies)
     if verdict.distinct and not verdict.judged:
         by = [ContentSample(*about, by=columns) for columns in verdict.fine]
@@ -283,10 +280,7 @@ def judged(
 
 
 def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, EqualRowsOfSource]:
-    """Leave one row of every example of an array, where equal rows are copies.
-
-    A few rows are judged as any table in memory, many by samples of them.
-    """
+    """Leave one row of every example of an array, where equal rows are copies."""
     every = np.arange(oracle.n_rows)
     if oracle.n_rows <= CHOSEN:
         batch = oracle.take(every)

@@ -131,10 +131,7 @@ class Look:
 
 
 class Tally:
-    """What rows of one kind told: their weights, mistakes and log losses, each before learning.
-
-    The error is bounded twice, by the mean weight and by the mistakes, each with half of delta.
-    """
+    """What rows of one kind told; weights and mistakes bound the error, each with delta/2."""
 
     def __init__(self, delta: float) -> None:
         self.weight, self.error = MeanTest(delta / 2), MeanTest(delta / 2)

@@ -107,10 +107,7 @@ class RemoteRefilling(Refilling):
         self._at_work = self._cluster.threads
 
     def expect(self, draws: float) -> None:
-        """Look no further ahead than about so many draws, as long as they are enough.
-
-        Whether they are is decided after whole groups of rows.
-        """
+        """Look no further ahead than about so many draws, in whole groups."""
         groups = math.ceil(draws / self._rows.at_once)
         self._expected = max(1, groups) * self._rows.at_once
 
@@ -165,20 +162,14 @@ class RemoteRefilling(Refilling):
         return self._candidates.testing is None
 
     def _look_ahead(self) -> None:
-        """Start tasks: enough for all workers, but for no more draws than are expected.
-
-        The first rows that are kept say how all are hashed: nothing is started before they are.
-        """
+        """Start tasks for the draws expected; one until it is known how rows are hashed."""
         started = self._candidates.learned.started
         most = 2 * self._at_work if started else 1
         while len(self._open) < most and self._next[1].ticket < self._expected:
             self._open.append(self._visit(self._rows_per_task() if started else 1))
 
     def _visit(self, enough: float) -> Visit:
-        """Start a task that looks at rows of one block, and ends with the span that is enough.
-
-        What would be left of the block is included if it is no more than half a task.
-        """
+        """Start a task that looks at rows of one block: enough, or all if little more is left."""
         spot, first = self._next
         spans = [first]
         self._next = next(self._upcoming)

@@ -202,10 +202,7 @@ class RowEncoder:
         return drawn.held.in_place is not None
 
     def read_in_place(self, drawn: Unread) -> EncodedRows:
-        """Code rows without a copy of their values, where ``codes_in_place`` says so.
-
-        Rows that cannot be used are read, which names the cell.
-        """
+        """Code rows without a copy of their values; those that cannot be used are named."""
         values, bins = drawn.held.in_place, self.bins
         codes = None if values is None or bins is None else bins.encode_rows(values, drawn.picked)
         if codes is None or bins is None:

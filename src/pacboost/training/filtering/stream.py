@@ -77,10 +77,7 @@ class Stream(Candidates):
         return super().problem
 
     def peek(self, count: int) -> list[Table]:
-        """Read ahead, and give rows that will not be set apart; all are offered later.
-
-        It ends with the first pass: there is nothing new to see in the next.
-        """
+        """Read ahead within the first pass, and give rows that will not be set apart."""
         tables: list[Table] = []
         while count > 0:
             batch = self.oracle.draw(min(count, self.at_once))
