@@ -69,8 +69,6 @@ class Cluster:
         """How many tasks each worker has done."""
         self.blocks: Counter[str] = Counter()
         """How many blocks each worker has read."""
-        self.seconds = 0.0
-        """How long these tasks took, in all."""
         self._greet()
 
     def _greet(self) -> None:

@@ -172,7 +172,6 @@ class Job(Shared[Result]):
             outcome = self._cluster.wait(self.future(self._avoid), self._cluster.timeout)
             if isinstance(outcome, Done):
                 self._cluster.done[outcome.worker] += 1
-                self._cluster.seconds += outcome.seconds
                 self.worker, self.makers = outcome.worker, outcome.makers
                 value: Result = outcome.value
                 return value

@@ -11,6 +11,7 @@ that is computed exactly (samples/overlap.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -336,9 +337,8 @@ class Gathering:
 
     def empty(self) -> Gathering:
         """Return one that reads rows as this one does, and has taken note of none."""
-        other = Gathering()
-        other._hasher, other._columns, other._share = self._hasher, self._columns, self._share
-        other._codes, other._fine = self._codes, self._fine
+        other = copy(self)
+        other._parts, other._size = [], 0
         return other
 
     def note(self, read: Sequence[Hashes]) -> None:

@@ -153,7 +153,6 @@ class WorldOracle(AbstractOracle):
     """
 
     order = INDEPENDENT
-    endless = True
 
     def __init__(self, world: World | Plane, seed: int = 0) -> None:
         self._world = world

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.table import Table
 
@@ -129,11 +128,8 @@ class AbstractOracle(ABC):
     in_blocks: bool = False
     """Whether the source is made of blocks that are all known: ``select`` then reads any rows."""
     order: Order
-    levels: Levels = NO_LEVELS
     sparse: bool = False
     """Whether rows hold few of the columns, so that their number says nothing about memory."""
-    endless: bool = False
-    """Whether rows never run out and never come again."""
     bytes_read: int = 0
     most_bytes_held: int = 0
     """The most bytes of decoded blocks that were in memory at one time."""
