@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.cells import doubles, memory, one_chunk
-from pacboost.sources.dataframe import is_frame, numbers_of, open_frame
+from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
 from pacboost.sources.levels import is_missing
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import features
@@ -278,15 +278,14 @@ def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> H
     """
     own = encoded(table.column(target)) if labels is None else labels
     features = table.drop_columns([target])
-    columns = {
-        name: memory(column)
-        if str(column.type) in NUMBERS
-        and str(column.type) not in {"bool", "null"}
-        and column.null_count == 0
-        else column
-        for name, column in zip(features.column_names, features.columns, strict=True)
-    }
+    columns = dict(zip(features.column_names, map(_in_place, features.columns), strict=True))
     return HeldColumns(columns, own, table.num_rows, features.nbytes + own.nbytes)
+
+
+def _in_place(column: Any) -> Any:
+    kind = str(column.type)
+    plain = kind in NUMBERS and kind not in {"bool", "null"} and column.null_count == 0
+    return memory(column) if plain else column
 
 
 def plain_labels(column: Any, read: Callable[[list[str]], NDArray[Any]] = np.array) -> NDArray[Any]:
@@ -355,8 +354,13 @@ def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> HeldColumns:
         raise refuse_text([name for name, number in zip(names, numbers, strict=True) if not number])
     columns: dict[str, Any] = {name: frame[:, j] for j, name in enumerate(names)}
     for name, series in columns.items():
-        if isinstance(getattr(series.to_native(), "dtype", None), np.dtype):  # pandas
+        native, plain = series.to_native(), series.dtype not in WIDE
+        if isinstance(getattr(native, "dtype", None), np.dtype):  # pandas
             columns[name] = series.to_numpy()
+        elif plain and getattr(native, "n_chunks", lambda: 2)() == 1:  # polars
+            columns[name] = _in_place(series.to_arrow())
+        elif getattr(native, "num_chunks", 2) == 1:  # Arrow
+            columns[name] = _in_place(native)
     return HeldColumns(columns, labels, frame.shape[0], nbytes)
 
 
