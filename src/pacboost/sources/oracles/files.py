@@ -72,16 +72,11 @@ def storage_errors(url: str) -> Iterator[None]:
         ours = type(problem).__module__.partition(".")[0] in LEFT_AS_THEY_ARE
         if ours and not isinstance(problem, OF_STORAGE):
             raise
-        _forget_connections(url)
+        fsspec = need("fsspec", "dask")
+        for scheme in _schemes(url):  # what was wrong may be mended by the next time
+            with suppress(ImportError, ValueError):
+                fsspec.get_filesystem_class(scheme).clear_instance_cache()
         raise FileError(f"{url}: {_explained(problem, url)}") from problem
-
-
-def _forget_connections(url: str) -> None:
-    """Have fsspec connect anew the next time: what was wrong may be mended by then."""
-    fsspec = need("fsspec", "dask")
-    for scheme in _schemes(url):
-        with suppress(ImportError, ValueError):  # there is none to forget
-            fsspec.get_filesystem_class(scheme).clear_instance_cache()
 
 
 def _explained(problem: Exception, url: str) -> str:

@@ -212,15 +212,11 @@ def rounded(table: Table, rows: NDArray[np.intp]) -> Hashes:
         for way, step in enumerate(steps):
             with np.errstate(over="ignore", invalid="ignore"):
                 cells = np.clip(np.rint(values / step), -(2.0**60), 2.0**60) * step
-            total[way] += mixed(_bits(cells) + np.uint64(2 * j + 1 << 32))
+                cells = np.where(np.isnan(cells), np.inf, cells)  # all missing ones are equal
+                plain = cells.astype(np.float32) + np.float32(0)
+            bits = plain.view(np.uint32).astype(np.uint64)
+            total[way] += mixed(bits + np.uint64(2 * j + 1 << 32))
     return total
-
-
-def _bits(values: NDArray[np.float64]) -> Hashes:
-    """Return the bits of values as 32-bit floats; all missing ones are equal."""
-    with np.errstate(over="ignore"):
-        plain = np.where(np.isnan(values), np.inf, values).astype(np.float32) + np.float32(0)
-    return plain.view(np.uint32).astype(np.uint64)
 
 
 def _later_copies(hashes: Hashes) -> NDArray[np.intp]:
