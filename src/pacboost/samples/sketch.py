@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.copies import count_distinct
 from pacboost.samples.equal_rows import is_fine
 from pacboost.samples.overlap import HashCounts, Overlap
 from pacboost.samples.row_hashes import Hashes, RowHasher, Rows
@@ -64,12 +65,12 @@ class CoarseCodes:
         """
         columns = np.array(sorted(looked_at), dtype=np.int64)
         rest = {j: np.delete(values, np.s_[::4]) for j, values in looked_at.items()}
-        distinct = np.unique(np.delete(exact, np.s_[::4])).size
+        distinct = count_distinct(np.delete(exact, np.s_[::4]))
         found = cls.by(())
         for parts in PARTS if columns.size else ():
             cuts = [_cuts(looked_at[j][::4], parts) for j in columns.tolist()]
             found = cls(columns, np.array(cuts, dtype=np.float32))
-            differ = np.unique(found.hash(rest, exact.size - len(exact[::4]), salt)).size
+            differ = count_distinct(found.hash(rest, exact.size - len(exact[::4]), salt))
             if differ >= enough * distinct:
                 break
         return found
@@ -233,7 +234,7 @@ def coarse_codes(table: Table, hasher: RowHasher, rows: Rows) -> tuple[CoarseCod
         places = np.linspace(0, table.n_columns - 1, count).astype(np.int64)
     chosen = table.take(rows)
     looked_at = {j: chosen.column(j) for j in np.unique(places).tolist()}
-    most = sorted(looked_at, key=lambda j: -np.unique(looked_at[j]).size)
+    most = sorted(looked_at, key=lambda j: -_values_of(looked_at[j]))
     exact = hasher.exact(chosen)
     place = np.unique(exact, return_inverse=True)[1].astype(np.intp)
     fine = bool(most) and is_fine([looked_at[j] for j in most[:MOST_PAIRED]], place)
@@ -241,11 +242,16 @@ def coarse_codes(table: Table, hasher: RowHasher, rows: Rows) -> tuple[CoarseCod
         return CoarseCodes.by(table.alike), rows, fine
     rest = np.delete(rows, np.s_[::4])
     plain = [j for j in most if j not in table.levels]
-    quarters = {j: np.unique(looked_at[j][::4]).size for j in plain}
-    coded = sorted(sorted(plain), key=lambda j: -quarters[j])[:MOST_CODED]
+    coded = sorted(sorted(plain), key=lambda j: -_values_of(looked_at[j][::4]))[:MOST_CODED]
     values = {j: looked_at[j] for j in coded}
     enough = 1 - NOT_APART * rest.size / table.n_rows
     return CoarseCodes.of(values, exact, enough, hasher.salt), rest, fine
+
+
+def _values_of(column: Values) -> int:
+    """Count the distinct values of a column; missing ones are one."""
+    known = column[~np.isnan(column)]
+    return count_distinct(known) + (known.size < column.size)
 
 
 def row_hashes(table: Table, rows: Rows | None = None) -> Hashes:
