@@ -198,7 +198,7 @@ ROWS, CLASSES = 4000, np.array([0, 1])
 def divided(folder: Path, apart: int, testing: int, seed: int = 3) -> tuple[BlockRows, RowEncoder]:
     X, y = noisy(ROWS)
     oracle = ParquetOracle(write_parquet(folder / "data", X, y, group=100), "y", seed)
-    made, encoder = BlockRows(oracle, seed, apart, testing), RowEncoder(oracle, CLASSES, None)
+    made, encoder = BlockRows(oracle, seed, apart, testing), RowEncoder(CLASSES, None)
     made.divide()
     made.encode(encoder)
     return made, encoder

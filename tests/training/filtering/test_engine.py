@@ -96,7 +96,7 @@ def run_of(
     bins = cube_bins(oracle.n_columns) if codes else None
     return kind(
         Stream(oracle, seed, 0),
-        RowEncoder(oracle, SIGNS, bins),
+        RowEncoder(SIGNS, bins),
         learner or Stump(),
         booster,
         FilteringPlan(**{**told, **plan}),
