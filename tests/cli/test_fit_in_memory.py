@@ -378,7 +378,7 @@ def test_a_word_among_numbers_is_noted_by_what_it_is(tmp_path: Path) -> None:
 
 
 def test_names_that_differ_in_every_row_are_noted(tmp_path: Path) -> None:
-    with pytest.warns(InputWarning, match="'price' holds another value in every row"):
+    with pytest.warns(InputWarning, match="'price' is unique in every row"):
         read(tmp_path, [f"C{k:04d}" for k in range(ROWS)])
 
 
