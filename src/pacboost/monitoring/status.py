@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pacboost.bounds.rounding import confidence
-from pacboost.numerics.markup import bold
+from pacboost.numerics.markup import bold, paragraph
 from pacboost.numerics.percent import percent, percent_above, percent_below, percent_digits
 
 
@@ -114,7 +114,8 @@ class MonitorStatus:
 
     def _repr_html_(self) -> str:
         first, *others = self.sentences
-        return bold(first) + "".join(f"<p>{sentence}</p>" for sentence in others)
+        shown = ((bold if said.startswith("ALARM") else paragraph)(said) for said in others)
+        return bold(first) + "".join(shown)
 
 
 def _drift(drift: DriftStatus, delta: float) -> list[str]:

@@ -58,8 +58,8 @@ def note_categories(data: DataFile, table: ArrayTable, others: Collection[str]) 
             )
         elif FEWEST <= len(texts) == np.count_nonzero(~np.isnan(table.block(j, j + 1))):
             _warn(
-                f"{data}: column {name!r} is unique in every row, so it cannot help to predict. Leave "
-                "it out by --drop"
+                f"{data}: column {name!r} is unique in every row, so it cannot help to "
+                "predict. Leave it out by --drop"
             )
 
 

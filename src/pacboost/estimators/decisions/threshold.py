@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -19,6 +20,7 @@ from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.decisions.sets import plain_rows
+from pacboost.estimators.fitted import explaining
 from pacboost.estimators.inputs.estimator import least_likely
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import AnswerList, answers, confidence
@@ -157,21 +159,31 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _kept(self, model: Any) -> Any:
         """Return the model with what is known of the threshold; None if it cannot be kept."""
 
-    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
-        """Write the page of the estimator, which begins with what is guaranteed."""
+    def report(
+        self, path: str | Path | None = None, X: Any = None, y: Any = None, **options: Any
+    ) -> Any:
+        """Write the page of the estimator, which begins with what is guaranteed, or show it."""
         from pacboost.reports.page.document import Sentence
 
         head = wording.sentence(self.certificate_)
         said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())
         known = {"sentence": said, self._option: self.decision}
-        written: Path = self.estimator_.report(path, X, y, **known | options)
-        return written
+        return self.estimator_.report(path, X, y, **known | options)
 
     def _rows_to_compare(self, X: Any) -> Table:
         if remembers(self.estimator_):
             found: Table = self.estimator_._rows_to_compare(X)
             return found
         return plain_rows(X)
+
+    def _repr_html_inner(self) -> str:
+        promise = ""
+        with suppress(NotCertified):
+            promise = self.sentence_
+        return explaining.html(self, promise)
+
+    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
+        return explaining.bundle(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__

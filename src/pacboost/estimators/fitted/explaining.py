@@ -256,8 +256,8 @@ def _by_name(row: Any, names: tuple[str, ...] | None) -> list[Any]:
 
 
 def html(estimator: Any, claim: str) -> str:
-    """Return scikit-learn's diagram, and the claim below it if there is one."""
-    return str(estimator_html_repr(estimator)) + (markup.bold(claim) if claim else "")
+    """Return the claim, if there is one, and scikit-learn's diagram below it."""
+    return (markup.bold(claim) if claim else "") + str(estimator_html_repr(estimator))
 
 
 def bundle(estimator: Any) -> dict[str, str]:
