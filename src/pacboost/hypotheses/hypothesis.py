@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,12 +29,25 @@ class Names:
     level: Callable[[int, int], str] = lambda column, level: str(level)
     condition: Callable[[int], str] | None = None
     """How to say that a row holds a word, where it is not that it contains it."""
+    most: int | None = None
+    """Of more levels than these, the first two are named; None: all of any number."""
 
     def holds(self, word: int) -> str:
         """Explain that a row holds a word."""
         if self.condition is not None:
             return self.condition(word)
         return f"it contains {self.column(word)!r}"
+
+    def levels(self, column: int, numbers: Sequence[int]) -> str:
+        """Return the names of some levels of a category.
+
+        >>> Names(str, most=3).levels(0, [1, 2, 5, 7])
+        '1, 2 and 2 more'
+        """
+        named = [self.level(column, number) for number in numbers]
+        if self.most is None or len(named) <= self.most:
+            return ", ".join(named)
+        return f"{', '.join(named[:2])} and {len(named) - 2} more"
 
     def answer(self, sign: int) -> str:
         """Return the name of an answer of -1 or +1."""

@@ -44,7 +44,13 @@ class NamedColumns:
         text = getattr(self, "text", None)
         condition = None if text is None else text.say
         answers = answer_names(self.classes)
-        return Names(lambda j: names[j], answers, lambda j, k: str(levels[j][k]), condition)
+        return Names(
+            lambda j: names[j], answers, lambda j, k: str(levels[j][k]), condition, LEVELS_NAMED
+        )
+
+
+LEVELS_NAMED = 4
+"""Of sets of more levels, rules name two."""
 
 
 @dataclass(frozen=True, eq=False)
