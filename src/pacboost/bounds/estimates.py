@@ -113,14 +113,13 @@ TIMES_MORE = 3
 BETTER_MODEL = "Next: train on more rows, or add columns that say more about the label."
 TRAINED_ONLY = (
     "Nothing is proved about new examples yet. Next: certify it on rows that it was not trained "
-    'on, with certify="holdout" when it is fitted or with pacboost.certify afterwards.'
+    "on: hold some out when it is fitted, or take new ones afterwards."
 )
 ANSWER_MORE = (
     "Next: to answer more examples, allow a larger target error, or certify on more new rows."
 )
 ABSTAIN = (
-    "Next: for a smaller error, train on more rows, or let it abstain where it is unsure "
-    "(choose_threshold)."
+    "Next: for a smaller error, train on more rows, or choose a threshold below which it abstains."
 )
 
 

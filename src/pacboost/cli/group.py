@@ -19,6 +19,7 @@ from typing import Any
 import click
 
 from pacboost import errors
+from pacboost.cli.output import in_commands
 from pacboost.numerics.percent import visible
 
 THE_ANSWER_IS_NO = 1
@@ -113,7 +114,7 @@ class CommandError(click.ClickException):
     """An error in one sentence."""
 
     def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(visible(message))
+        super().__init__(visible(in_commands(message)))
         self.exit_code = exit_code  # type: ignore[misc]
 
 
@@ -128,7 +129,7 @@ def _notes() -> Iterator[None]:
         shown: set[str] = set()
 
         def show(message: Warning | str, *_: object) -> None:
-            said = f"Note: {str(message).rstrip('.')}."
+            said = in_commands(f"Note: {str(message).rstrip('.')}.")
             if said not in shown:
                 click.echo(visible(said), err=True)
             shown.add(said)

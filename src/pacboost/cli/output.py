@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,6 +21,39 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from pacboost.bounds.certificate import Certificate
+
+
+OPTIONS = (
+    "abstain_below|alpha|booster|by|certify|class_weight|clip|copies|cost|coverage|delta|device|"
+    "edge|end|epsilon|error|false_positive_rate|groups|larger_than|learner|loss|of|ordered|p_min|"
+    "positive|precision|quantile|recall|reference|target_error|top_k"
+)
+"""Parameters that are options of the same names."""
+IN_COMMANDS = (
+    (r"AdaBoostClassifier\(\)", "--booster adaboost --learner stump"),
+    (r"pacboost\.theory\.plan\.([a-z]+)(\([^)]*\))?", r"pacboost plan \1"),
+    (r"(?:pacboost\.)?choose_threshold(\([^)]*\))?", "pacboost threshold"),
+    (r"pacboost\.certify_all(\([^)]*\))?", "pacboost certify --of"),
+    (r"pacboost\.(certify|sets|intervals|verify|diagnose|compare)(\([^)]*\))?", r"pacboost \1"),
+    (rf"(?<![\w-])({OPTIONS})=True\b", r"--\1"),
+    (rf"(?<![\w-])({OPTIONS})=['\"]([^'\"]*)['\"]", r"--\1 \2"),
+    (rf"(?<![\w-])({OPTIONS})=(?=[\d\s,;.)]|$)", r"--\1 "),
+)
+"""What Python calls things, and what the command line calls them."""
+
+
+def in_commands(text: str) -> str:
+    """Return a sentence in the words of the command line.
+
+    >>> in_commands("set certify='holdout', or ask pacboost.certify(model, X, y) with ordered=True")
+    'set --certify holdout, or ask pacboost certify with --ordered'
+    >>> in_commands("give clip=, or recall=0.9, as pacboost.theory.plan.recall says")
+    'give --clip, or --recall 0.9, as pacboost plan recall says'
+    """
+    for python, command in IN_COMMANDS:
+        text = re.sub(python, command, text)
+    text = re.sub(r"--[a-z_]+", lambda option: option[0].replace("_", "-"), text)
+    return re.sub(r"(--[a-z-]+) (?=[,;.)]|$)", r"\1", text)
 
 
 def print_json(content: Any) -> None:
@@ -51,19 +85,22 @@ def bold(words: str) -> Text:
     """Make text bold."""
     from rich.text import Text
 
-    return Text(words, style="bold")
+    return Text(in_commands(words), style="bold")
 
 
-def certificate_facts(certificate: Certificate) -> list[tuple[str, str]]:
-    """List what a certificate rests on."""
+def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[str, str]]:
+    """List what a certificate was counted on, and with details what else it rests on."""
     from pacboost.bounds import wording
 
     chance = "never" if certificate.delta == 0 else f"with probability {certificate.delta:g}"
     counts = certificate.inputs
     unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
     seen = f"{counts['k']:,} mistakes on " if {"k", "n"} <= set(counts) else ""
+    counted = ("counted on", f"{seen}{certificate.size:,} {unit}: {certificate.sample}")
+    if not details:
+        return [counted, ("", "(--details prints the theorem, and what it assumes)")]
     return [
-        ("counted on", f"{seen}{certificate.size:,} {unit}: {certificate.sample}"),
+        counted,
         ("assumes", "; ".join(certificate.assumptions) or "nothing"),
         ("requires", f"rows that are independent of {certificate.independent_of}"),
         ("may fail", chance),
@@ -73,7 +110,7 @@ def certificate_facts(certificate: Certificate) -> list[tuple[str, str]]:
 
 def echo(text: str, *, err: bool = False) -> None:
     """Print a sentence; control characters in it are shown, not obeyed."""
-    click.echo(visible(text), err=err)
+    click.echo(visible(in_commands(text)), err=err)
 
 
 def make_console(**options: Any) -> Console:
@@ -95,7 +132,7 @@ def print_parts(*parts: Any) -> None:
 
     console = make_console(highlight=False)
     for part in parts:
-        console.print(Text(part) if isinstance(part, str) else part)
+        console.print(Text(in_commands(part)) if isinstance(part, str) else part)
 
 
 def answer(as_json: bool, content: Any, *parts: Any) -> None:

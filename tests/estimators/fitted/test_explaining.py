@@ -389,6 +389,24 @@ def test_what_is_wrong_is_said() -> None:
         model.explain("age")
     with pytest.raises(DataError, match="lacks the column 'job'"):
         many.explain({"age": 3, "noise": 1})
+    with pytest.raises(DataError, match=r"has the column 'jobb' \(did you mean 'job'\?\); it must"):
+        many.explain({"age": 3, "noise": 1, "jobb": "smith"})
+    with pytest.raises(ParameterError, match=r"'nois', .*of X \(did you mean 'noise'\?\); its"):
+        fitted("logit trees").partial_dependence("nois")
+    with pytest.raises(DataError, match=r"X is a Series, but rows.* frame\.iloc\[\[0\]\]"):
+        many.predict(frame.iloc[0])
+    with pytest.raises(TypeError, match=r"no argument 'sample_weights' \(did you mean 'sample_w"):
+        many.fit(frame, two, sample_weights=1)
+    with pytest.raises(
+        ParameterError, match=r"metric is 'eror' \(did you mean 'error'\?\); it may"
+    ):
+        model.permutation_importances(X, y, metric="eror")
+    with pytest.raises(ParameterError, match=r"of is 'recal' \(did you mean 'recall'\?\); it may"):
+        pacboost.certify(model, X, y, of="recal")
+    with pytest.raises(ParameterError, match=r"by is 'jobb' \(did you mean 'job'\?\); the columns"):
+        pacboost.certify_all(many, frame, two, by="jobb")
+    with pytest.raises(ParameterError, match=r"loss is 'hubre' \(did you mean 'huber'\?\); it may"):
+        pacboost.BoostRegressor("hubre").fit(X, X[:, 0])
     with pytest.raises(DataError, match="has the column 'pay'"):
         many.explain({"age": 3, "noise": 1, "job": "smith", "pay": 0})
     with pytest.raises(ParameterError, match="for_class is 'maybe'; the classes are 'no', 'yes'"):

@@ -56,7 +56,7 @@ def test_it_keeps_its_promise(model: Any, wish: dict[str, Any]) -> None:
     assert made.certificate_.of_what == next(iter(wish))
     assert made.certificate_.rows_checked
     assert f"The threshold is {made.threshold_:.4g} for class 'sick'" in made.sentence_
-    assert made.sentence_.endswith(" confidence for both together).")
+    assert " With the same confidence, of the new examples" in made.sentence_
 
 
 def test_costs(model: Any) -> None:

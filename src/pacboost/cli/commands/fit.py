@@ -154,6 +154,7 @@ class BoosterName(Names):
 @options.seed
 @options.jobs
 @options.device
+@options.details
 @options.as_json
 @click.pass_context
 def command(

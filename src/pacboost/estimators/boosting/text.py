@@ -226,7 +226,9 @@ class TextBoostClassifier(Boosting):
         said = ", ".join(f"{names[j]} {added[j]:+.2f}" for j in shown or largest[:1])
         return f"if {self.features_.say(word)} → {said}"
 
-    def explain(self, text: Any, top: int = 10, *, for_class: Any = None) -> Explanation:
+    def explain(
+        self, text: Any, top: int = 10, *, for_class: Any = None, by: str = "rule"
+    ) -> Explanation:
         """Return which words of a text voted for and against a class: the ``top``, and the rest.
 
         Without ``for_class``, it is the class with the largest score; of two classes the second.
@@ -237,7 +239,7 @@ class TextBoostClassifier(Boosting):
             raise DataError(f"one row can be explained at a time, and {table.n_rows} came")
         decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
         return explanation.explain(
-            self.model_, table, decided, positive_whole("top", top), for_class
+            self.model_, table, decided, positive_whole("top", top), for_class, by
         )
 
     def _recipe(self, examples: LabelledRows) -> Recipe:

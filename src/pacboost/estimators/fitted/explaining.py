@@ -27,7 +27,7 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import attribution, permutation
 from pacboost.models.model import ForestModel, Model
 from pacboost.numerics import markup
-from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.checks import meant, positive_whole
 from pacboost.numerics.exact import wrong_answers, wrong_classes, wrong_margins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
@@ -241,10 +241,11 @@ def _by_name(row: Any, names: tuple[str, ...] | None) -> list[Any]:
         return [row[key] for key in keys]
     wrong = set(keys) ^ set(names)
     if wrong:
-        column = sorted(map(str, wrong))[0]
+        column = min(map(str, wrong), key=lambda name: (name in names, name))
         raise DataError(
-            f"x {'lacks' if column in names else 'has'} the column {column!r}; it must have those "
-            f"of fit: {', '.join(names)}"
+            f"x {'lacks' if column in names else 'has'} the column {column!r}"
+            f"{'' if column in names else meant(column, names)}; it must have those of fit: "
+            f"{', '.join(names)}"
         )
     return [row[name] for name in names]
 

@@ -17,7 +17,7 @@ from pacboost.estimators.inputs.documented import guess
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.growing import NAMED_INTERACTIONS
-from pacboost.numerics.checks import integer, positive_whole, real_number
+from pacboost.numerics.checks import integer, meant, positive_whole, real_number
 from pacboost.sources.cells import DERIVED
 from pacboost.sources.table import Table
 
@@ -34,7 +34,8 @@ def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, co
     column = known.get(feature, feature) if isinstance(feature, str) else feature
     if not isinstance(column, Integral) or not 0 <= int(column) < columns:
         raise ParameterError(
-            f"{parameter} names {feature!r}, which is no column of X; its columns are "
+            f"{parameter} names {feature!r}, which is no column of X{meant(feature, known)}; its "
+            "columns are "
             f"{', '.join(known) if known else f'0 to {columns - 1}'}"
         )
     return int(column)

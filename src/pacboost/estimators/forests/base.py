@@ -22,7 +22,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.shapes import Shapes
-from pacboost.kernels.cuda.device import in_host_memory, use_gpu
+from pacboost.kernels.cuda.device import GPU, in_host_memory, use_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import permutation
 from pacboost.models.model import ForestModel
@@ -144,7 +144,7 @@ class ForestBase(Bagged):
         many = self.n_estimators >= TREES_WORTH_A_GPU
         if not use_gpu(self.device, sample.n_rows * sample.table.n_columns if many else 0):
             return TreeMaker
-        helps = self.device == "cuda" or not too_heavy(sample, classes, drawn)
+        helps = self.device in GPU or not too_heavy(sample, classes, drawn)
         return GpuTreeMaker if helps else TreeMaker
 
     def _digest(self, sample: Sample) -> str:
