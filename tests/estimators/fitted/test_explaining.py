@@ -394,7 +394,7 @@ def test_what_is_wrong_is_said() -> None:
     with pytest.raises(ParameterError, match=r"'nois', .*of X \(did you mean 'noise'\?\); its"):
         fitted("logit trees").partial_dependence("nois")
     with pytest.raises(DataError, match=r"X is a Series, but rows.* frame\.iloc\[\[0\]\]"):
-        many.predict(frame.iloc[0])
+        model.predict(pd.Series(X[0]))
     with pytest.raises(TypeError, match=r"no argument 'sample_weights' \(did you mean 'sample_w"):
         many.fit(frame, two, sample_weights=1)
     with pytest.raises(

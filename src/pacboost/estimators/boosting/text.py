@@ -20,7 +20,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
-from pacboost.estimators.fitting.parameters import with_a_rule, with_fields
+from pacboost.estimators.fitting.parameters import begins_by_prior, with_a_rule, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.learners.words import Words
@@ -263,7 +263,7 @@ class TextBoostClassifier(Boosting):
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, outputs)
                 l2 = real_number("l2", self.l2) * classes**2 / (4 * (classes - 1))
-                changes |= {"prior": True, "l2": l2}
+                changes |= {"prior": begins_by_prior(self), "l2": l2}
             if isinstance(booster, AdaBoost):
                 changes["confidence_rated"] = True
         return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]

@@ -113,6 +113,11 @@ def with_a_rule(rounds: int, booster: Booster[Any]) -> int:
     return max(rounds, 2 if booster.prior else 1)
 
 
+def begins_by_prior(estimator: Any) -> bool:
+    """Whether the first round is a constant: a single rule after it would hardly change it."""
+    return bool(estimator.n_estimators != 1 or estimator.warm_start)
+
+
 def share_of_rows(estimator: Any, default: float = 1.0) -> float:
     """Read the share of rows that each tree is grown on."""
     if estimator.subsample is None:
