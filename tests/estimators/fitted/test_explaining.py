@@ -406,7 +406,7 @@ def test_what_is_wrong_is_said() -> None:
     with pytest.raises(ParameterError, match=r"by is 'jobb' \(did you mean 'job'\?\); the columns"):
         pacboost.certify_all(many, frame, two, by="jobb")
     with pytest.raises(ParameterError, match=r"loss is 'hubre' \(did you mean 'huber'\?\); it may"):
-        pacboost.BoostRegressor("hubre").fit(X, X[:, 0])
+        pacboost.BoostRegressor("hubre").fit(X, np.ones(len(X)))
     with pytest.raises(DataError, match="has the column 'pay'"):
         many.explain({"age": 3, "noise": 1, "job": "smith", "pay": 0})
     with pytest.raises(ParameterError, match="for_class is 'maybe'; the classes are 'no', 'yes'"):

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.estimators.fitted.explaining import refuse_half
+from pacboost.models.explain import explanation
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel
 
@@ -206,9 +207,11 @@ def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> lis
     if isinstance(table, WordTable):
         return _texts(model.model_.text, X, rows)
     few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
-    columns = [(few.name(j), few.cells(j)) for j in telling.tolist()]
+    found = model.model_
+    bins = found.forest.bins if isinstance(found, ForestModel) else found.bins
+    columns = [(few.name(j), j, few.cells(j)) for j in telling.tolist()]
     return [
-        tuple((name, _value(values[place])) for name, values in columns)
+        tuple((name, _value(values[place], name, bins, j)) for name, j, values in columns)
         for place in range(rows.size)
     ]
 
@@ -227,10 +230,10 @@ def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
     ]
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, name: str = "", bins: Any = None, column: int = 0) -> str:
     if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
         return "missing"
     if isinstance(value, float | np.floating):
-        return f"{value:.6g}"
+        return explanation.said(float(value), name, bins, column)
     said = str(value)
     return said if len(said) <= LETTERS else f"{said[:LETTERS]}…"

@@ -6,8 +6,9 @@ Rules that say the same of the row are put together. All numbers are multiples o
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import asdict, dataclass, fields
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,10 @@ from pacboost.models.explain import attribution
 from pacboost.models.model import Model
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.markup import bold, table
+from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.cells import DAYS, ORIGIN, part_of
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 
@@ -186,16 +189,59 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
     else:
         return None
     return [
-        (_value(names, table.levels.columns, j, row[j]), added[j], int(count[j]))
+        (_value(names, table, model.bins, j, row[j]), added[j], int(count[j]))
         for j in np.flatnonzero(added.any(axis=1)).tolist()
     ]
 
 
-def _value(names: Names, levels: Mapping[int, Any], column: int, value: float) -> str:
+def _value(names: Names, table: Table, bins: Bins | None, column: int, value: float) -> str:
+    name = names.column(column)
     if np.isnan(value):
-        return f"{names.column(column)} is missing"
-    said = names.level(column, int(value)) if column in levels else f"{value:.6g}"
-    return f"{names.column(column)} = {said}"
+        return f"{name} is missing"
+    if column in table.levels.columns:
+        return f"{name} = {names.level(column, int(value))}"
+    return f"{name} = {said(value, name, bins, column)}"
+
+
+# Numbers that stand for something else: yes and no, days of the week, months, dates.
+
+YES_OR_NO = ("no", "yes")
+COUNTED = {
+    "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    "month": ("January", "February", "March", "April", "May", "June", "July", "August",
+              "September", "October", "November", "December"),
+}  # fmt: skip
+"""What the parts of dates stand for, from 1 on."""
+
+
+def called(name: str, bins: Bins | None, column: int) -> tuple[float, tuple[str, ...]] | None:
+    """Return the first of the whole numbers of a column, and what they are called; None if not.
+
+    A column whose only cut lies between 0 and 1 is of yes and no.
+
+    >>> called("bought (weekday)", None, 0)[1][:2], called("price", None, 0)
+    (('Monday', 'Tuesday'), None)
+    """
+    part = part_of(name)
+    if part is not None and part[1] in COUNTED:
+        return 1.0, COUNTED[part[1]]
+    two = bins is not None and bins.thresholds[column].tolist() == [0.5]
+    return (0.0, YES_OR_NO) if two else None
+
+
+def said(value: float, name: str, bins: Bins | None, column: int) -> str:
+    """Return what a number of a column stands for, in words.
+
+    >>> said(3.0, "bought (weekday)", None, 0), said(8850.0, f"bought ({DAYS})", None, 0)
+    ('Wednesday', '2024-03-25')
+    """
+    words = called(name, bins, column)
+    if words is not None and value - words[0] in range(len(words[1])):
+        return words[1][int(value - words[0])]
+    part = part_of(name)
+    if part is not None and part[1] == DAYS:
+        return f"{ORIGIN + timedelta(days=float(value)):%Y-%m-%d}"
+    return f"{value:.6g}"
 
 
 def _grounds(model: Model, table: Table) -> list[Ground]:
@@ -209,10 +255,10 @@ def _grounds(model: Model, table: Table) -> list[Ground]:
     count: dict[Hashable, int] = {}
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
         cell = int(rule.cells(sample)[0])
-        said = rule.applied(cell, row[0], names)
+        applied = rule.applied(cell, row[0], names)
         # black boxes with the same name are not the same rule
-        key: Hashable = (said, id(rule.unvalued)) if rule.features() is None else said
-        words[key] = said
+        key: Hashable = (applied, id(rule.unvalued)) if rule.features() is None else applied
+        words[key] = applied
         added[key] = added.get(key, 0.0) + float(cast) * rule.values[cell]
         count[key] = count.get(key, 0) + 1
     return [(words[key], added[key], count[key]) for key in words]
@@ -236,8 +282,8 @@ def totals(vote: Vote) -> tuple[Wholes, Doubles]:
         return np.empty(0, dtype=np.int32), np.zeros((0, vote.outputs))
     counts = np.diff(index.entries)
     asked = np.flatnonzero(counts)
-    said = index.values[index.lines]
-    sums = np.add.reduceat(said, index.entries[asked]) if asked.size else said
+    lines = index.values[index.lines]
+    sums = np.add.reduceat(lines, index.entries[asked]) if asked.size else lines
     return asked.astype(np.int32), sums
 
 
