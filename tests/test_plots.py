@@ -131,6 +131,7 @@ def test_the_rows_that_chose_the_rounds_have_a_curve() -> None:
     X = np.random.default_rng(0).normal(size=(400, 3))
     model = StrongClassifier(n_estimators=9, random_state=0).fit(X, X[:, 0] > 0)
     curve = model.model_.validation
+    assert curve is not None
     axes = plots.rounds(model)
     (line,) = (own for own in axes.get_lines() if "validation rows" in own.get_label())
     assert line.get_label().startswith(f"error on {curve.rows} validation rows")

@@ -36,7 +36,7 @@ LATER, TRUTH = world(20_000, 2)
 
 @pytest.fixture(scope="module")
 def model() -> Any:
-    return BoostClassifier(n_estimators=40).fit(X, Y)
+    return BoostClassifier(n_estimators=40, random_state=0).fit(X, Y)
 
 
 @pytest.mark.parametrize(
