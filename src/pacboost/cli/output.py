@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pacboost.cli.group import in_commands
 from pacboost.errors import NotCertified
 from pacboost.numerics.percent import visible
 
@@ -21,39 +21,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from pacboost.bounds.certificate import Certificate
-
-
-OPTIONS = (
-    "abstain_below|alpha|booster|by|certify|class_weight|clip|copies|cost|coverage|delta|device|"
-    "edge|end|epsilon|error|false_positive_rate|groups|larger_than|learner|loss|of|ordered|p_min|"
-    "positive|precision|quantile|recall|reference|target_error|top_k"
-)
-"""Parameters that are options of the same names."""
-IN_COMMANDS = (
-    (r"AdaBoostClassifier\(\)", "--booster adaboost --learner stump"),
-    (r"pacboost\.theory\.plan\.([a-z]+)(\([^)]*\))?", r"pacboost plan \1"),
-    (r"(?:pacboost\.)?choose_threshold(\([^)]*\))?", "pacboost threshold"),
-    (r"pacboost\.certify_all(\([^)]*\))?", "pacboost certify --of"),
-    (r"pacboost\.(certify|sets|intervals|verify|diagnose|compare)(\([^)]*\))?", r"pacboost \1"),
-    (rf"(?<![\w-])({OPTIONS})=True\b", r"--\1"),
-    (rf"(?<![\w-])({OPTIONS})=['\"]([^'\"]*)['\"]", r"--\1 \2"),
-    (rf"(?<![\w-])({OPTIONS})=(?=[\d\s,;.)]|$)", r"--\1 "),
-)
-"""What Python calls things, and what the command line calls them."""
-
-
-def in_commands(text: str) -> str:
-    """Return a sentence in the words of the command line.
-
-    >>> in_commands("set certify='holdout', or ask pacboost.certify(model, X, y) with ordered=True")
-    'set --certify holdout, or ask pacboost certify with --ordered'
-    >>> in_commands("give clip=, or recall=0.9, as pacboost.theory.plan.recall says")
-    'give --clip, or --recall 0.9, as pacboost plan recall says'
-    """
-    for python, command in IN_COMMANDS:
-        text = re.sub(python, command, text)
-    text = re.sub(r"--[a-z_]+", lambda option: option[0].replace("_", "-"), text)
-    return re.sub(r"(--[a-z-]+) (?=[,;.)]|$)", r"\1", text)
 
 
 def print_json(content: Any) -> None:
