@@ -10,7 +10,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import wording
@@ -20,12 +22,12 @@ from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.decisions.sets import plain_rows
-from pacboost.estimators.fitted import explaining
 from pacboost.estimators.inputs.estimator import least_likely
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel, Model
+from pacboost.numerics.markup import bold
 from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.sketch import Overlap, Sketch
@@ -180,10 +182,13 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         promise = ""
         with suppress(NotCertified):
             promise = self.sentence_
-        return explaining.html(self, promise)
+        return (bold(promise) if promise else "") + str(estimator_html_repr(self))
 
     def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
-        return explaining.bundle(self)
+        shown = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            shown["text/html"] = self._repr_html_inner()
+        return shown
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__
