@@ -28,8 +28,8 @@ from tests.estimators.checks import LABELS_CHANGE, checks_of
 
 BY_CHANCE = [
     AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), 10),  # breaks ties by rounding
-    AdaBoostClassifier(resample=True),
-    AdaBoostClassifier(early_stopping=True),
+    AdaBoostClassifier(resample=True, n_estimators=10),
+    AdaBoostClassifier(early_stopping=True, n_estimators=10),
 ]
 """Rows in another order are drawn, held back or split anew: no weights stand for repeated rows."""
 
@@ -45,9 +45,9 @@ WEIGHTS_AS_REPEATED_ROWS = (
 
 WEIGHT_CHECKS = [check.__name__ for check in WEIGHTS_AS_REPEATED_ROWS]
 CHECKED = (
-    AdaBoostClassifier(),
-    AdaBoostClassifier(learning_rate=0.5),
-    BoostClassifier(),
+    AdaBoostClassifier(n_estimators=10),
+    AdaBoostClassifier(learning_rate=0.5, n_estimators=10),
+    BoostClassifier(n_estimators=10),
     SMOOTHED,
     UNSMOOTHED,
     *(BoostClassifier(name, n_estimators=6) for name in BOOSTERS if name != SMOOTHED.booster),

@@ -305,7 +305,7 @@ def weights(rows: int, weighted: bool) -> Numbers | None:
 @pytest.mark.parametrize("kind", ["gamma", "function"])
 def test_passes_scikit_learns_own_checks(kind: str) -> None:
     own = BoostRegressor("gamma") if kind == "gamma" else BoostClassifier(logistic)
-    for case in checks_of(own.set_params(n_estimators=20)):
+    for case in checks_of(own.set_params(n_estimators=10)):
         estimator, check = case.values
         check(estimator)
 

@@ -35,7 +35,9 @@ def world(rows: int = 400, seed: int = 0) -> tuple[Numbers, Numbers]:
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @every_check(
-    BoostRegressor(), BoostRegressor("absolute"), BoostRegressor(min_leaf_rows=1, n_estimators=10)
+    BoostRegressor(n_estimators=20),
+    BoostRegressor("absolute", n_estimators=20),
+    BoostRegressor(min_leaf_rows=1, n_estimators=10),
 )
 def test_passes_scikit_learns_own_check(
     estimator: BoostRegressor, check: Callable[[BoostRegressor], None]

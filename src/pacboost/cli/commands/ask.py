@@ -86,7 +86,8 @@ def command(
 def _reply(model: Any, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
     """Return the prediction, its probability, and the reasons."""
     from pacboost.cli.inputs.rows import Reader, lone_text
-    from pacboost.sources.cells import Cells, text_column
+    from pacboost.sources.arrow import text_column
+    from pacboost.sources.cells import Cells
     from pacboost.sources.columns import Columns
 
     name, names = lone_text(model), _names(model)
@@ -130,11 +131,15 @@ def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
 def _names(model: Any) -> tuple[str, ...]:
     """Name the columns to ask by; dates are given as such, not as the numbers made of them."""
     from pacboost.cli.inputs.rows import column_names, lone_text, text_features
-    from pacboost.sources.cells import part_of
+    from pacboost.sources.levels import NO_LEVELS
+    from pacboost.sources.mixed import MixedFeatures
 
+    features = text_features(model)
+    if isinstance(features, MixedFeatures):
+        levels, others = features.reading()
+        return (*features.text, *dict.fromkeys(levels.sources(others)))
     names = column_names(model)
-    if not names and text_features(model) is not None:
+    if not names and features is not None:
         names = (str(lone_text(model)),)
     names = names or tuple(f"x{j}" for j in range(model.n_features_in_))
-    made = ((name, part_of(name)) for name in names)
-    return tuple(dict.fromkeys(name if part is None else part[0] for name, part in made))
+    return tuple(dict.fromkeys(getattr(model, "levels_", NO_LEVELS).sources(names)))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.estimators.fitted.explaining import refuse_half
-from pacboost.models.explain import explanation
+from pacboost.models.answers import asked
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel
 
@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from pacboost.estimators.fitted.explaining import naming
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
-from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown
@@ -129,8 +128,7 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
         return _numbers(model, X, y, table, shares, seen)
     several = bool(getattr(model, "several_labels_", False))
     known = label_rows(table, y, model.classes_, "y", several=several)
-    probabilities, said = map(in_host_memory, (model.predict_proba(X), model.predict(X)))
-    said = np.asarray(said)
+    probabilities, said = asked(model, X, "predict_proba"), asked(model, X)
     if several:
         own, said = (known.signs > 0).astype(np.int64), said.astype(np.int64)
     else:
@@ -187,7 +185,7 @@ def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
 
 def _numbers(model: Any, X: Any, y: Any, table: Table, shares: Doubles, seen: bool) -> Numbers:
     own = read_targets(y, table.n_rows)
-    said = np.asarray(in_host_memory(model.predict(X)), dtype=np.float64)
+    said = asked(model, X).astype(np.float64)
     rows = lowest(-np.abs(said - own), CASES)
     cells = _cells(model, X, table, rows, shares)
     shown = tuple(
@@ -207,11 +205,9 @@ def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> lis
     if isinstance(table, WordTable):
         return _texts(model.model_.text, X, rows)
     few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
-    found = model.model_
-    bins = found.forest.bins if isinstance(found, ForestModel) else found.bins
-    columns = [(few.name(j), j, few.cells(j)) for j in telling.tolist()]
+    columns = [(few.name(j), few.cells(j)) for j in telling.tolist()]
     return [
-        tuple((name, _value(values[place], name, bins, j)) for name, j, values in columns)
+        tuple((name, _value(values[place])) for name, values in columns)
         for place in range(rows.size)
     ]
 
@@ -220,7 +216,7 @@ def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
     if not isinstance(features, MixedFeatures):
         texts = list(X)
         return [(("", _value(texts[k])),) for k in rows.tolist()]
-    held = features.read(X).take(rows)
+    held = features.values(X).take(rows)
     only = features.text[0] if len(features.text) == 1 else None
     names = sorted(features.names, key=lambda name: name not in features.text)[: CELLS_SHOWN + 1]
     columns = [("" if name == only else name, list(held.cells[name])) for name in names]
@@ -230,10 +226,10 @@ def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
     ]
 
 
-def _value(value: Any, name: str = "", bins: Any = None, column: int = 0) -> str:
+def _value(value: Any) -> str:
     if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
         return "missing"
     if isinstance(value, float | np.floating):
-        return explanation.said(float(value), name, bins, column)
+        return f"{value:.6g}"
     said = str(value)
     return said if len(said) <= LETTERS else f"{said[:LETTERS]}…"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,21 +24,15 @@ from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
-from pacboost.kernels.cuda.device import (
-    in_host_memory,
-    labels_at,
-    lies_on_gpu,
-    of_the_library_of,
-    predict_on_gpu,
-    using_gpu,
-)
+from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.answers import confidence
+from pacboost.models.answers import asked, confidence
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 from pacboost.training import metrics
@@ -49,6 +45,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     model_: Model
     n_jobs: int | None
+    device: str
 
     save, report = reporting.save, reporting.report
 
@@ -165,25 +162,31 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
         return self.model_
 
+    def _boosting(self, X: Any = None) -> AbstractContextManager[None]:
+        """Boost on the GPU inside this block, if asked for; "auto" wants a large table."""
+        shape = getattr(X, "shape", (0,))
+        return using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
+
+    def _scores_on_gpu(self, X: Any) -> bool:
+        return predict_on_gpu(getattr(self, "device", "cpu"), X)
+
     def _open(self, X: Any) -> Table:
         check_is_fitted(self)
-        with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
+        with using(self.n_jobs), using_gpu(self._scores_on_gpu(X)):
             return open_table(self, X, reset=False)
 
     def _answered(self, X: Any, answer: Callable[[Model, Any], Answer]) -> Answer:
-        """Return what follows from scores, in the GPU's memory if the rows came there."""
-        if not (predict_on_gpu(getattr(self, "device", "cpu"), X) and lies_on_gpu(X)):
-            scores = self._scores(X)
-            return answer(self.model_, scores)
-        table = self._open(X)
-        with using(self.n_jobs), using_gpu(True):
-            found: Any = answer(self.model_, self.model_.vote.scores_on_gpu(table))
-        return of_the_library_of(X, found)  # type: ignore[no-any-return]
+        """Return what follows from scores, as the library of the rows has arrays."""
+        scores = self._scores(X)
+        return of_the_library_of(X, answer(self.model_, scores))  # type: ignore[no-any-return]
 
-    def _scores(self, X: Any) -> Scores:
-        table = self._open(X)
-        with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
-            return self.model_.vote.scores(table)
+    def _scores(self, X: Any) -> Any:
+        """Return the scores of rows, in the GPU's memory if they came there."""
+        table, on_gpu = self._open(X), self._scores_on_gpu(X)
+        vote = self.model_.vote
+        with using(self.n_jobs), using_gpu(on_gpu):
+            there = on_gpu and lies_on_gpu(X)
+            return vote.scores_like(table, as_cupy(X)) if there else vote.scores(table)
 
 
 def _inner(hypothesis: Hypothesis) -> Any:
@@ -223,8 +226,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """Return the accuracy, the share of rows that are right."""
         from sklearn.metrics import accuracy_score
 
-        labels, predicted, weights = map(in_host_memory, (y, self.predict(X), sample_weight))
-        return float(accuracy_score(labels, predicted, sample_weight=weights))
+        return float(accuracy_score(y, asked(self, X), sample_weight=sample_weight))
 
     def staged_decision_function(self, X: Any) -> Iterator[Scores]:
         """Return the score after each round."""
@@ -293,12 +295,14 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     def _confidence(self, decided: NDArray[Any], scores: Scores) -> Doubles:
         return confidence(decided, self.model_.probabilities(scores), self.classes_)
 
-    def _decide(self, scores: Scores) -> NDArray[Any]:
+    def _decide(self, scores: Scores) -> Any:
         if self.several_labels_:
             return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
         second = (scores > 0) & (self.classes_.size == 2)
         places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
-        return labels_at(self.classes_, places)  # type: ignore[no-any-return]
+        if self.classes_.dtype.kind in "biuf":  # numbers stay where the scores are
+            return np.asarray(self.classes_, like=places)[places]
+        return self.classes_[in_host_memory(places)]
 
     def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
         table, wrong = judging(self, X, y)

@@ -8,26 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, fields
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList
 from pacboost.models.explain import attribution
 from pacboost.models.model import Model
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.markup import bold, table
-from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.cells import DAYS, ORIGIN, part_of
+from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
+from pacboost.sources.written import TRUE_FALSE, WEEKDAYS, YES_NO
 
 Doubles = NDArray[np.float64]
 Ground = tuple[str, Doubles, int]
@@ -169,7 +167,7 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
 
     Of trees that are SHAP values; of stumps and the like, what their rules say.
     """
-    vote, names, row = model.vote, model.say(), table.rows()[0]
+    vote, names, row = model.vote, model.column_names, table.rows()[0]
     features = [rule.features() for rule in vote.hypotheses]
     count = np.zeros(table.n_columns, dtype=np.int64)
     for asked in features:
@@ -188,60 +186,25 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
             added[list(asked or ())] += float(cast) * rule.values[int(rule.cells(sample)[0])]
     else:
         return None
-    return [
-        (_value(names, table, model.bins, j, row[j]), added[j], int(count[j]))
-        for j in np.flatnonzero(added.any(axis=1)).tolist()
-    ]
+
+    def said(j: int) -> str:
+        missing = np.isnan(row[j])
+        cell = " is missing" if missing else f" = {model.levels.cell(j, float(row[j]), names)}"
+        return f"{names[j]}{cell}"
+
+    return [(said(j), added[j], int(count[j])) for j in np.flatnonzero(added.any(axis=1)).tolist()]
 
 
-def _value(names: Names, table: Table, bins: Bins | None, column: int, value: float) -> str:
-    name = names.column(column)
-    if np.isnan(value):
-        return f"{name} is missing"
-    if column in table.levels.columns:
-        return f"{name} = {names.level(column, int(value))}"
-    return f"{name} = {said(value, name, bins, column)}"
-
-
-# Numbers that stand for something else: yes and no, days of the week, months, dates.
-
-YES_OR_NO = ("no", "yes")
-COUNTED = {
-    "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-    "month": ("January", "February", "March", "April", "May", "June", "July", "August",
-              "September", "October", "November", "December"),
-}  # fmt: skip
-"""What the parts of dates stand for, from 1 on."""
-
-
-def called(name: str, bins: Bins | None, column: int) -> tuple[float, tuple[str, ...]] | None:
+def called(levels: Levels, column: int) -> tuple[float, tuple[str, ...]] | None:
     """Return the first of the whole numbers of a column, and what they are called; None if not.
 
-    A column whose only cut lies between 0 and 1 is of yes and no.
-
-    >>> called("bought (weekday)", None, 0)[1][:2], called("price", None, 0)
-    (('Monday', 'Tuesday'), None)
+    >>> called(Levels({}, {0: "yes/no"}), 0), called(Levels({}, {}), 0)
+    ((0.0, ('no', 'yes')), None)
     """
-    part = part_of(name)
-    if part is not None and part[1] in COUNTED:
-        return 1.0, COUNTED[part[1]]
-    two = bins is not None and bins.thresholds[column].tolist() == [0.5]
-    return (0.0, YES_OR_NO) if two else None
-
-
-def said(value: float, name: str, bins: Bins | None, column: int) -> str:
-    """Return what a number of a column stands for, in words.
-
-    >>> said(3.0, "bought (weekday)", None, 0), said(8850.0, f"bought ({DAYS})", None, 0)
-    ('Wednesday', '2024-03-25')
-    """
-    words = called(name, bins, column)
-    if words is not None and value - words[0] in range(len(words[1])):
-        return words[1][int(value - words[0])]
-    part = part_of(name)
-    if part is not None and part[1] == DAYS:
-        return f"{ORIGIN + timedelta(days=float(value)):%Y-%m-%d}"
-    return f"{value:.6g}"
+    way = levels.written.get(column, "")
+    if way in (YES_NO, TRUE_FALSE):
+        return 0.0, tuple(reversed(way.split("/")))
+    return (1.0, WEEKDAYS) if way.partition(";")[0] == "weekday" else None
 
 
 def _grounds(model: Model, table: Table) -> list[Ground]:

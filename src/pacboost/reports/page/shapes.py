@@ -6,7 +6,9 @@ dependence.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +37,7 @@ from pacboost.reports.page.charts import (
 )
 from pacboost.reports.page.subject import Rows, Subject
 from pacboost.reports.text import listed
-from pacboost.samples.bins import Bins
+from pacboost.sources.levels import Levels
 
 PANELS = 12
 MOST_COLUMNS = 24
@@ -86,12 +88,19 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
         return None
     if not found.answers:
         found = replace(found, answers=("the prediction",))
-    bins = forest.forest.bins if forest is not None else model.bins if model is not None else None
-    found = replace(found, features={j: _called(own, bins, j) for j, own in found.features.items()})
+    subject_levels = (model or forest).levels  # type: ignore[union-attr]
+
+    def cell(column: int, value: float) -> str:
+        return subject_levels.cell(column, value, subject.names)
+
+    named = {j: _called(own, subject_levels, j) for j, own in found.features.items()}
+    found = replace(found, features=named)
     order = sorted(found.features, key=lambda j: (-subject.importances[j], j))
     chosen = _chosen(found)
     low, high = _span([found.features[j] for j in order[:PANELS]], chosen)
-    shown = {j: _panel(found.features[j], chosen, (low, high)) for j in order[:PANELS]}
+    shown = {
+        j: _panel(found.features[j], chosen, (low, high), partial(cell, j)) for j in order[:PANELS]
+    }
     flat = [j for j in shown if found.features[j].span < FLAT * (high - low)]
     panels = tag("div", (shown[j] for j in shown if j not in flat), class_="panels")
     folded = tag("div", (shown[j] for j in flat), class_="panels")
@@ -107,18 +116,20 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
     legend = None
     if len(found.answers) > 1:
         legend = key([(f"c{place}", found.answers[k]) for place, k in enumerate(chosen)])
-    body = together(legend, panels, numbers(more, folded) if flat else None, _table(found, order))
+    body = together(
+        legend, panels, numbers(more, folded) if flat else None, _table(found, order, cell)
+    )
     return Section("shapes", "Column by column", lead, body)
 
 
-def _called(shape: Shape, bins: Bins | None, column: int) -> Shape:
+def _called(shape: Shape, levels: Levels, column: int) -> Shape:
     """Return the shape of a column whose numbers have names, such as days of the week, by these."""
-    found = None if shape.levels else explanation.called(shape.name, bins, column)
+    found = None if shape.levels else explanation.called(levels, column)
     if found is None:
         return shape
-    first, levels = found
-    numbers = np.arange(first, first + len(levels))
-    return replace(shape, values=shape.at(numbers), levels=levels)
+    first, names = found
+    whole = np.arange(first, first + len(names))
+    return replace(shape, values=shape.at(whole), levels=names)
 
 
 def _found(model: Model, importances: Doubles) -> tuple[Shapes | None, str]:
@@ -170,7 +181,9 @@ def _span(panels: list[Shape], chosen: list[int]) -> tuple[float, float]:
     return float(low - room), float(high + room)
 
 
-def _panel(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Markup:
+def _panel(
+    shape: Shape, chosen: list[int], ends: tuple[float, float], cell: Callable[[float], str]
+) -> Markup:
     heading = tag("h3", shape.name)
     if shape.levels:
         return tag("article", heading, _levels(shape, chosen, ends))
@@ -188,7 +201,7 @@ def _panel(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Markup
     zero = float(frame.y.at(0.0))
     line = tag("line", x1=x.start, x2=x.end, y1=zero, y2=zero, class_="axis")
     ticks = [
-        tag("text", _tick(shape.name, value), x=float(x.at(value)), y=HEIGHT - 6, class_="tick",
+        tag("text", _tick(cell(value), value), x=float(x.at(value)), y=HEIGHT - 6, class_="tick",
             text_anchor="middle")
         for value in _apart(x, 3 if bent else 4)
     ]  # fmt: skip
@@ -221,8 +234,7 @@ def _across(shape: Shape) -> tuple[Scale, bool]:
     return Scale(low, high, 40, WIDTH - 6, "bent" if bent else "even", middle, unit or 1.0), bent
 
 
-def _tick(name: str, value: float) -> str:
-    words = explanation.said(value, name, None, 0)
+def _tick(words: str, value: float) -> str:
     return words[:7] if words.count("-") == 2 else number_words(value)
 
 
@@ -267,21 +279,24 @@ def _missing(shape: Shape, chosen: list[int]) -> str:
     return f"if missing: {signed(value)}" if value else ""
 
 
-def _table(found: Shapes, order: list[int]) -> Markup:
+def _table(found: Shapes, order: list[int], cell: Callable[[int, float], str]) -> Markup:
     """The steps of the columns that are drawn, as numbers."""
     rows = []
     for j in order[:PANELS]:
         shape = found.features[j]
         for k, values in enumerate(shape.values[:24]):
-            where = shape.levels[k] if shape.levels else _interval(shape, k)
+            where = (
+                shape.levels[k]
+                if shape.levels
+                else _interval([cell(j, cut) for cut in shape.thresholds.tolist()], k)
+            )
             rows.append((shape.name, where, *(f"{v:+.4g}" for v in values[:MOST_CLASSES])))
     head = ["column", "value", *found.answers[:MOST_CLASSES]]
     made = table(head, rows, caption="What values add to the score", words=(0, 1))
     return numbers("The numbers", made)
 
 
-def _interval(shape: Shape, k: int) -> str:
-    cuts = [explanation.said(cut, shape.name, None, 0) for cut in shape.thresholds.tolist()]
+def _interval(cuts: list[str], k: int) -> str:
     if not cuts:
         return "any"
     if k == 0:
