@@ -308,7 +308,7 @@ def test_given_rows_give_the_curves_and_rows_of_the_fit_are_marked(tmp_path: Pat
 
 
 def test_columns_are_shown_as_what_they_are(tmp_path: Path) -> None:
-    """Yes and no, days of the week and dates; the most important first, and flat ones folded."""
+    """True and false, days of the week and dates; the most important columns first."""
     days = pd.date_range("2024-01-01", periods=600)
     weekend = np.array([day.isoweekday() > 5 for day in days])
     fragile = RNG.random(600) < 0.5
@@ -319,12 +319,10 @@ def test_columns_are_shown_as_what_they_are(tmp_path: Path) -> None:
     text = model.report(tmp_path / "m.html", frame, weekend).read_text(encoding="utf-8")
     section = text[text.index('<section id="shapes"') :].partition("</section>")[0]
     weekdays, truth = section.index("weekday"), section.index(">fragile<")
-    assert weekdays < truth < section.index(" little<") < section.index("day: year")
+    assert weekdays < truth
     assert ">Saturday" in section[weekdays:truth]
     assert ">true<" in section[truth:]
     assert ">2024-" in section
-    hard = text[text.index('<section id="hardest"') :]
-    assert re.search(r">2024-\d\d-\d\d<|>2025-\d\d-\d\d<", hard)
     told = str(model.explain(frame.iloc[[5]]))
     assert " = Saturday" in told
     assert f"fragile = {str(fragile[5]).lower()}" in told
