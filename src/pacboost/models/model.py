@@ -48,7 +48,12 @@ class NamedColumns:
             lambda j, k: str(levels.columns[j][k]),
             None if text is None else text.say,
             lambda j, cut, above: levels.condition(j, cut, names, above=above),
+            LEVELS_NAMED,
         )
+
+
+LEVELS_NAMED = 4
+"""Of sets of more levels, rules name two."""
 
 
 @dataclass(frozen=True, eq=False)

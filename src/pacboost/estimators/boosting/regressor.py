@@ -180,18 +180,19 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         for scores in self.model_.vote.staged(table):
             yield self.model_.numbers(scores.copy())
 
-    def explain(self, x: Any, top: int = 10) -> explanation.Explanation:
-        """Return the rules that spoke on a row, and what they added: the ``top`` largest, the rest.
+    def explain(self, x: Any, top: int = 10, *, by: str = "column") -> explanation.Explanation:
+        """Return what each column adds to the prediction for one row: the ``top``, and the rest.
 
-        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
-        that say the same of the row are put together. All contributions add up to the prediction
-        (to its logarithm, if the loss has a logarithmic link).
+        ``x`` is a sequence of values, a mapping from column names, or a table of one row. With
+        ``by="rule"`` the rules that spoke are given; those that say the same of the row are put
+        together. All contributions, and that of an average row, add up to the prediction (to its
+        logarithm, if the loss has a logarithmic link).
         """
         top = positive_whole("top", top)
         table = self._one_row(x)
         prediction = float(self.predict(table)[0])
         with using(self.n_jobs):
-            return explanation.explain(self.model_, table, prediction, top)
+            return explanation.explain(self.model_, table, prediction, top, by=by)
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"

@@ -20,7 +20,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
-from pacboost.estimators.fitting.parameters import with_a_rule, with_fields
+from pacboost.estimators.fitting.parameters import begins_by_prior, with_a_rule, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.learners.words import Words
@@ -226,7 +226,9 @@ class TextBoostClassifier(Boosting):
         said = ", ".join(f"{names[j]} {added[j]:+.2f}" for j in shown or largest[:1])
         return f"if {self.features_.say(word)} → {said}"
 
-    def explain(self, text: Any, top: int = 10, *, for_class: Any = None) -> Explanation:
+    def explain(
+        self, text: Any, top: int = 10, *, for_class: Any = None, by: str = "rule"
+    ) -> Explanation:
         """Return which words of a text voted for and against a class: the ``top``, and the rest.
 
         Without ``for_class``, it is the class with the largest score; of two classes the second.
@@ -237,7 +239,7 @@ class TextBoostClassifier(Boosting):
             raise DataError(f"one row can be explained at a time, and {table.n_rows} came")
         decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
         return explanation.explain(
-            self.model_, table, decided, positive_whole("top", top), for_class
+            self.model_, table, decided, positive_whole("top", top), for_class, by
         )
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
@@ -261,7 +263,7 @@ class TextBoostClassifier(Boosting):
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, outputs)
                 l2 = real_number("l2", self.l2) * classes**2 / (4 * (classes - 1))
-                changes |= {"prior": True, "l2": l2}
+                changes |= {"prior": begins_by_prior(self), "l2": l2}
             if isinstance(booster, AdaBoost):
                 changes["confidence_rated"] = True
         return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]

@@ -27,7 +27,7 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import attribution, permutation
 from pacboost.models.model import ForestModel, Model
 from pacboost.numerics import markup
-from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.checks import meant, positive_whole
 from pacboost.numerics.exact import wrong_answers, wrong_classes, wrong_margins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
@@ -243,10 +243,11 @@ def _by_name(row: Any, names: Sequence[str]) -> dict[str, Any]:
     """Read the values of a mapping (or of a row of a frame) by the names of the columns."""
     wrong = {*row.keys()} ^ {*names}
     if wrong:
-        column = sorted(map(str, wrong))[0]
+        column = min(map(str, wrong), key=lambda name: (name in names, name))
         raise DataError(
-            f"x {'lacks' if column in names else 'has'} the column {column!r}; it must have those "
-            f"of fit: {', '.join(dict.fromkeys(names))}"
+            f"x {'lacks' if column in names else 'has'} the column {column!r}"
+            f"{'' if column in names else meant(column, names)}; it must have those of fit: "
+            f"{', '.join(dict.fromkeys(names))}"
         )
     return {name: row[name] for name in names}
 
@@ -258,8 +259,8 @@ def _by_name(row: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def html(estimator: Any, claim: str) -> str:
-    """Return scikit-learn's diagram, and the claim below it if there is one."""
-    return str(estimator_html_repr(estimator)) + (markup.bold(claim) if claim else "")
+    """Return the claim, if there is one, and scikit-learn's diagram below it."""
+    return (markup.bold(claim) if claim else "") + str(estimator_html_repr(estimator))
 
 
 def bundle(estimator: Any) -> dict[str, str]:

@@ -50,7 +50,7 @@ def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
 
 def report(
     self: Any,
-    path: str | Path,
+    path: str | Path | None = None,
     X: Any = None,
     y: Any = None,
     *,
@@ -59,7 +59,7 @@ def report(
     certified: Any = (),
     decision: ThresholdDecision | None = None,
     answering: Answering | None = None,
-) -> Path:
+) -> Any:
     """Write a page that needs nothing but itself: open it in any browser, send it to anybody.
 
     Without rows the page shows the model and its record: the certificates, and of a vote the error
@@ -68,9 +68,10 @@ def report(
     and the hardest among them. ``title`` replaces the name of the method, ``sentence`` what the
     certificate says. ``certified`` holds what ``pacboost.certify`` gave for further rows, one or a
     list, and is shown with all else that one may count on; ``decision`` is what a threshold
-    guarantees, and ``answering`` what is known of confident answers. Gives the path of the file.
+    guarantees, and ``answering`` what is known of confident answers. Gives the path of the file;
+    without a path, the page itself, which a notebook shows.
     """
-    from pacboost.reports.page.document import Sentence, write_report
+    from pacboost.reports.page.document import Sentence, page, written
     from pacboost.reports.page.subject import Evidence, of_forest, of_model
 
     check_is_fitted(self)
@@ -90,7 +91,7 @@ def report(
     if decision is not None and isinstance(rows, Evidence):
         rows = _decided(rows, decision, self.classes_.tolist())
     said = Sentence(sentence, "", "") if isinstance(sentence, str) else sentence
-    return write_report(subject, path, rows, title, said)
+    return written(page(subject, rows, title, said), path)
 
 
 def _decided(rows: Evidence, decision: ThresholdDecision, classes: list[Any]) -> Evidence:

@@ -258,11 +258,15 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         model = self._fitted("certificate_")
         return training_error(model.ledger) if model.certificate is None else model.certificate
 
-    def explain(self, x: Any, top: int = 10, *, for_class: Any = None) -> explanation.Explanation:
-        """Return which rules voted on one row, and how: the ``top`` contributions, and the rest.
+    def explain(
+        self, x: Any, top: int = 10, *, for_class: Any = None, by: str = "column"
+    ) -> explanation.Explanation:
+        """Return what each column adds to the score of one row: the ``top``, and the rest.
 
-        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
-        that say the same of the row are put together. With more than two classes contributions
+        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Columns
+        of trees have their SHAP values. With ``by="rule"``, and for rules that do not tell what
+        each column adds, the rules that voted are given; those that say the same of the row are
+        put together. With more than two classes contributions
         are to the score of ``for_class``, or of the class with the largest; with two, to the score
         of the second class, or of the first if that is named.
         """
@@ -270,7 +274,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         table = self._one_row(x)
         with using(self.n_jobs):
             decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
-            return explanation.explain(self.model_, table, decided, top, for_class)
+            return explanation.explain(self.model_, table, decided, top, for_class, by)
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"
