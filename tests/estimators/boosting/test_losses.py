@@ -146,26 +146,6 @@ def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
     assert len({model_bytes(model.model_) for model in models}) == 1
 
 
-@LOSSES
-def test_going_on_ends_as_one_long_run(loss: str) -> None:
-    X, y = world(loss)
-    weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
-    model = regressor(loss, n_estimators=7, warm_start=True).fit(X, y, sample_weight=weights)
-    model.set_params(n_estimators=15).fit(X, y, sample_weight=weights)
-    whole = regressor(loss, n_estimators=15).fit(X, y, sample_weight=weights)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-    with pytest.raises(ParameterError, match="not trained on these rows"):
-        model.set_params(n_estimators=20).fit(X, y + 1.0, sample_weight=weights)
-
-
-@pytest.mark.parametrize(("loss", "name"), [("quantile", "quantile"), ("huber", "alpha")])
-def test_going_on_with_another_setting_is_refused(loss: str, name: str) -> None:
-    X, y = world(loss)
-    model = regressor(loss, n_estimators=5, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match=rf"{name} is 0.6, but it was 0.8"):
-        model.set_params(n_estimators=8, **{name: 0.6}).fit(X, y)
-
-
 @NEW
 def test_model_files_keep_loss_and_setting(loss: str, tmp_path: Path) -> None:
     X, y = world(loss)
@@ -359,17 +339,6 @@ def test_objectives_have_the_same_bytes_for_any_number_of_threads() -> None:
     ):
         fits = [clone(model).set_params(n_jobs=n).fit(X, target) for n in (1, 2, 3)]
         assert len({model_bytes(fit.model_) for fit in fits}) == 1
-
-
-def test_objectives_go_on_as_one_long_run() -> None:
-    X, y, labels = rows_of_objectives()
-    for model, target in (
-        (BoostRegressor(square, n_estimators=4, warm_start=True), y),
-        (BoostClassifier(logistic, n_estimators=4, warm_start=True), labels),
-    ):
-        whole = clone(model).set_params(n_estimators=9).fit(X, target)
-        model.fit(X, target).set_params(n_estimators=9).fit(X, target)
-        assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
 @pytest.mark.parametrize("kind", ["booster", "loss"])

@@ -109,33 +109,6 @@ def test_monotone_constraints_hold(loss: str, scale: float) -> None:
 
 
 @LOSSES
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"subsample": 0.5, "max_features": 0.5, "random_state": 3}, {"learning_rate": 1.0}],
-)
-def test_going_on_ends_as_one_long_run(loss: str, options: dict[str, Any]) -> None:
-    X, y = world()
-    weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
-    model = BoostRegressor(loss, n_estimators=7, warm_start=True, **options)
-    model.fit(X, y, sample_weight=weights)
-    model.set_params(n_estimators=20).fit(X, y, sample_weight=weights)
-    whole = BoostRegressor(loss, n_estimators=20, **options).fit(X, y, sample_weight=weights)
-    assert len(whole.ledger_) == 20
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-
-
-@LOSSES
-def test_going_on_with_other_data_is_refused(loss: str) -> None:
-    X, y = world()
-    model = BoostRegressor(loss, n_estimators=5, warm_start=True).fit(X, y)
-    for targets in (y + 1, np.zeros(y.size)):
-        with pytest.raises(ParameterError, match="not trained on these rows"):
-            model.set_params(n_estimators=8).fit(X, targets)
-    with pytest.raises(ParameterError, match="one record cannot hold both"):
-        model.set_params(loss="absolute" if loss == "square" else "square").fit(X, y)
-
-
-@LOSSES
 def test_model_file_gives_the_regressor_back(loss: str, tmp_path: Path) -> None:
     X, y = world()
     frame = pd.DataFrame(X, columns=list("abcd"))

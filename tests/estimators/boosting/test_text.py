@@ -258,16 +258,6 @@ def test_early_stopping_and_own_validation_texts() -> None:
     assert own.overlap(others).suspicious  # type: ignore[union-attr]
 
 
-def test_warm_start_goes_on_as_one_run() -> None:
-    texts, y = callers()
-    whole = quick().fit(texts, y)
-    part = quick(n_estimators=10, warm_start=True).fit(texts, y)
-    part.set_params(n_estimators=30).fit(texts, y)
-    assert model_bytes(part.model_) == model_bytes(whole.model_)
-    with pytest.raises(ParameterError, match="words or the options"):
-        part.set_params(ngrams=(1, 1)).fit(texts, y)
-
-
 def test_texts_of_the_fit_are_known_again() -> None:
     texts = [f"{text} {number}" for number, text in enumerate(callers()[0])]
     model = quick().fit(texts, callers()[1])

@@ -154,16 +154,6 @@ def test_rows_seen_in_fit_earn_no_certificate(fitted: TextBoostClassifier) -> No
     assert 0 < certify(again, *callers(seed=2)).value < 0.1
 
 
-def test_warm_start_goes_on_with_the_same_table() -> None:
-    frame, labels = callers()
-    whole = quick(n_estimators=40).fit(frame, labels)
-    parts = quick(n_estimators=15, warm_start=True).fit(frame, labels)
-    parts.set_params(n_estimators=40).fit(frame, labels)
-    assert model_bytes(parts.model_) == model_bytes(whole.model_)
-    with pytest.raises(ParameterError, match="warm_start goes on with the same texts"):
-        parts.fit(frame.assign(age=frame["age"] + 1), labels)
-
-
 def test_several_labels_a_row_and_no_text_at_all() -> None:
     frame, labels = callers()
     both = np.column_stack([labels == "first", frame["vip"]]).astype(np.int64)

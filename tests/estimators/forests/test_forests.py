@@ -34,7 +34,6 @@ from pacboost.models.model import ForestModel
 from pacboost.questions import verify as verifying
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
-from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import real_data
 from tests.estimators.checks import every_check
@@ -106,87 +105,6 @@ def test_trees_that_see_all_rows_say_what_they_saw() -> None:
     whole = RandomForestRegressor(3, bootstrap=False, max_features=1).fit(X, numbers)
     assert whole.predict(X) == pytest.approx(numbers, rel=1e-7)
     assert (ExtraTreesClassifier(3).fit(X, y).predict(X) == y).all()
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_warm_start_ends_as_one_longer_fit(classes: int) -> None:
-    X, y = noisy(300, classes)
-    settings: dict[str, Any] = {"oob_score": True, "random_state": 0}
-    long = RandomForestClassifier(25, **settings).fit(X, y)
-    short = RandomForestClassifier(10, warm_start=True, **settings).fit(X, y)
-    short.set_params(n_estimators=25).fit(X, y)
-    assert model_bytes(short.model_) == model_bytes(long.model_)
-    assert np.array_equal(short.oob_decision_function_, long.oob_decision_function_, equal_nan=True)
-    with pytest.raises(ParameterError, match="has 25 trees already"):
-        short.set_params(n_estimators=20).fit(X, y)
-    with pytest.raises(ParameterError, match="changed"):
-        short.set_params(n_estimators=30).fit(X[:200], y[:200])
-    assert len(short.model_.forest) == 25
-
-
-@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
-def test_warm_start_notices_other_data(kind: Any) -> None:
-    X, y = noisy(100)
-    model = kind(5, warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match="changed"):
-        model.set_params(n_estimators=8).fit(X, 3 * y)
-    with pytest.raises(ParameterError, match="changed"):
-        model.fit(X, np.roll(y, 1))
-    with pytest.raises(ParameterError, match="changed"):
-        model.fit(np.roll(X, 1, axis=0), y)
-    with pytest.raises(ParameterError, match="changed"):
-        model.fit(X, y, sample_weight=np.arange(1, 101))
-    with pytest.raises(ParameterError, match="changed"):
-        model.set_params(oob_score=True).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("max_depth", 3),
-        ("max_features", 1),
-        ("min_samples_leaf", 2),
-        ("min_samples_split", 9),
-        ("min_weight_fraction_leaf", 0.1),
-        ("max_samples", 0.5),
-        ("bootstrap", False),
-    ],
-)
-def test_warm_start_notices_other_limits(name: str, value: Any) -> None:
-    X, y = noisy(100)
-    model = RandomForestClassifier(5, max_samples=0.9, warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match=f"{name} changed"):
-        model.set_params(n_estimators=8, **{name: value}).fit(X, y)
-    assert len(model.model_.forest) == 5
-
-
-def test_warm_start_settles_as_one_longer_fit() -> None:
-    X, y = noisy(3000)
-    settings: dict[str, Any] = {"settle": 20, "warm_start": True, "random_state": 0}
-    long = RandomForestClassifier(300, **settings).fit(X, y)
-    made = len(long.model_.forest)
-    short = RandomForestClassifier(made - 5, **settings).fit(X, y)
-    short.set_params(n_estimators=300).fit(X, y)
-    assert len(short.model_.forest) == made
-    assert short.stopped_ == long.stopped_
-    assert model_bytes(short.model_) == model_bytes(long.model_)
-
-
-def test_interrupt_keeps_trees_and_warm_start_goes_on() -> None:
-    X, y = noisy()
-
-    def interrupt(made: Made) -> None:
-        if made.members == 7:
-            raise KeyboardInterrupt
-
-    model = RandomForestClassifier(20, callbacks=[interrupt], random_state=0)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        model.fit(X, y)
-    assert "7 trees" in caught.value.__notes__[0]
-    assert len(model.model_.forest) == 7
-    model.set_params(callbacks=None, warm_start=True).fit(X, y)
-    whole = RandomForestClassifier(20, random_state=0).fit(X, y)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
 def test_settling_stops_early_and_the_certificate_pays() -> None:

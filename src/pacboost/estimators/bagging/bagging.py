@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.bags import choose_maker, digest, draws
+from pacboost.estimators.bagging.bags import choose_maker, draws
 from pacboost.estimators.bagging.base import (
     Bagged,
     BaggedClassifier,
@@ -24,6 +24,7 @@ from pacboost.estimators.bagging.base import (
     Counted,
     shares_of,
 )
+from pacboost.estimators.fitting.memory import digest
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
 from pacboost.estimators.inputs.parameters import threads

@@ -115,7 +115,6 @@ class AdaBoostClassifier(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
 
-    _rounds_name = "n_estimators"
     _rules = compile_helper.STUMPS
     _row_shape = ()
 

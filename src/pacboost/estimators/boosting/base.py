@@ -26,6 +26,7 @@ from pacboost.estimators.boosting.automatic import (
 from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
+from pacboost.estimators.fitting.memory import Memory
 from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
@@ -62,7 +63,7 @@ class Boosting(BoostingFit, VoteClassifier):
 
     random_state = None
     class_weight = None
-    _looks = None
+    _memory: Memory | None = None
     _least_rounds = 0
     """Early stopping leaves at least so many rounds, where others set it."""
 

@@ -15,7 +15,7 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError, TooFewRowsWarning
 from pacboost.estimators.boosting.fit import PreparedFit
 from pacboost.estimators.fitted.explaining import wrong_rows
-from pacboost.estimators.fitting.atomic import look_at, next_look
+from pacboost.estimators.fitting.memory import Memory, digest, parameters
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division, counted, refuse_weights
 from pacboost.estimators.inputs.examples import LabelledRows
@@ -117,7 +117,7 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
     """Hold out the rows that certify, before anything is learned."""
     way = estimator.certify
     if way is None:  # all rows are learned from, so no evaluation was spent
-        estimator._looks = None
+        estimator._memory = None
     if way == "train" and estimator.warm_start:
         raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
     if way == "train" and read_weights(sample_weight, division.number_of_rows(X)) is not None:
@@ -130,13 +130,17 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
 
 def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> Apart:
     """Number this evaluation on the held-out rows; refuse validation rows that are among them."""
-    again = estimator.warm_start
-    parts = []
-    if again:
-        rows = estimator._comparable(apart.X, X_val)
-        parts = [(rows, apart.y), (estimator._comparable(divided.X, None), divided.y)]
-    goes_on = again and hasattr(estimator, "model_")
-    estimator._looks = next_look(estimator._looks, look_at(estimator, *parts), goes_on=goes_on)
+    memory = Memory({}, looks=0)
+    if estimator.warm_start:
+        tables = estimator._comparable(apart.X, X_val), estimator._comparable(divided.X, None)
+        rows, labels = (
+            digest(*map(row_hashes, tables)),
+            repr([apart.y.tolist(), divided.y.tolist()]),
+        )
+        memory = Memory({**parameters(estimator), "X": rows, "y": digest(labels)}, looks=1)
+        if hasattr(estimator, "model_"):
+            memory = memory.going_on_from(estimator._memory)
+    estimator._memory = memory
     return apart if X_val is None else without_shared(estimator, apart, X_val)
 
 
@@ -187,7 +191,7 @@ def quantised_votes(model: Model, work: PreparedFit, delta: float) -> QuantisedV
 def certify_by(estimator: Any, apart: Apart) -> Model:
     """Certify by the mistakes on held-out rows, which are read as new rows are."""
     scores, wrong = estimator._judged(apart.X, apart.y)
-    look = 0 if estimator._looks is None else estimator._looks.number
+    look = estimator._memory.looks
     model: Model = estimator.model_
     model = deployed(model, model.vote, apart.certificate(wrong, estimator.delta, look))
     decided = estimator._decide(scores)

@@ -20,6 +20,7 @@ from pacboost.estimators.boosting.automatic import Settings
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.memory import refuse, refuse_fewer
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
@@ -173,7 +174,6 @@ class BoostingFit(VoteBase):
 
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
-    _rounds_name = "n_estimators"
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
     _rules = compile_helper.TREES
@@ -404,13 +404,16 @@ class BoostingFit(VoteBase):
         return EarlyStopping(watched, measure, patience, tolerance, recipe.least)
 
     def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
-        earlier, table = self.model_, run.sample.table
-        same = earlier.n_features == table.n_columns and earlier.levels == table.levels
-        if not (same and np.array_equal(earlier.classes, classes)):
-            raise ParameterError(
-                "warm_start goes on with the same data, but features, their levels or classes have "
-                "changed; set warm_start=False to start afresh"
-            )
+        earlier, table, bins = self.model_, run.sample.table, run.sample.bins
+        same = {
+            "the number of features": earlier.n_features == table.n_columns,
+            "levels": earlier.levels == table.levels,
+            "classes": np.array_equal(earlier.classes, classes),
+            "texts, or how they are read": earlier.text == getattr(self, "_reading", None),
+            "bins, by max_bins or the rows": earlier.bins is None or bins is None
+            or not bins.differ(earlier.bins),
+        }  # fmt: skip
+        refuse([name for name, holds in same.items() if not holds])
         ledger, vote = earlier.ledger, booster.parted(earlier.vote)
         whole = ledger.revised or not ledger.cells
         cast = [entry.vote if whole else 1.0 for entry in ledger.rounds]
@@ -419,17 +422,7 @@ class BoostingFit(VoteBase):
                 "the votes of the last fit were rounded (certify='train'), so there is no going on "
                 "from them; set warm_start=False to start afresh"
             )
-        if rounds < len(earlier.ledger):
-            raise ParameterError(
-                f"{self._rounds_name} is {rounds}, but the last fit has {len(earlier.ledger)} "
-                "rounds already; give at least as many, or set warm_start=False"
-            )
-        bins = run.sample.bins
-        if earlier.bins is not None and bins is not None and bins.differ(earlier.bins):
-            raise ParameterError(
-                "the bins are not those of the last fit: max_bins or the data have changed. Keep "
-                "them, or set warm_start=False to start afresh"
-            )
+        refuse_fewer(rounds, len(ledger), "rounds")
         run.resume(vote.hypotheses, cast, ledger)
 
     def _advance(self, work: PreparedFit) -> None:

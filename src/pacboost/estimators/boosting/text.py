@@ -16,7 +16,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
@@ -303,11 +303,6 @@ class TextBoostClassifier(Boosting):
     def _learned(self, X: Any) -> Any:
         """Learn the vocabulary from the training rows, and give these as a table."""
         features, table = self._options().learn(X)
-        if self.warm_start and hasattr(self, "model_") and self.model_.text != features:
-            raise ParameterError(
-                "warm_start goes on with the same texts, but their words or the options by which "
-                "they are read have changed; set warm_start=False to start afresh"
-            )
         self._reading, self.n_features_in_ = features, table.n_columns
         return table
 

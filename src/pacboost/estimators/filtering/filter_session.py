@@ -16,6 +16,7 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
+from pacboost.estimators.fitting.memory import changed
 from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
@@ -67,14 +68,10 @@ class Session:
         if self._path is None or not self._path.exists():
             return
         saved = checkpoint.load(self._path)
-        if saved.settings != self._settings:
-            changed = sorted(
-                name
-                for name in {*saved.settings, *self._settings}
-                if saved.settings.get(name) != self._settings.get(name)
-            )
+        names = sorted(changed(self._settings, saved.settings))
+        if names:
             raise FileError(
-                f"{self._path}: is the checkpoint of another run (other {', '.join(changed)}). "
+                f"{self._path}: is the checkpoint of another run (other {', '.join(names)}). "
                 "Delete it to start afresh, or name another file"
             )
         try:

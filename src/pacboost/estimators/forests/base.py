@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.bags import MOST_BINS, digest, rows_to_count
+from pacboost.estimators.bagging.bags import MOST_BINS, rows_to_count
 from pacboost.estimators.bagging.base import Bagged, Callback, Counted
 from pacboost.estimators.fitted import explaining, reporting
+from pacboost.estimators.fitting.memory import digest
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import share_or_count, threads
 from pacboost.estimators.inputs.tables import open_table
