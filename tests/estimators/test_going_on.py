@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+import pacboost
 from pacboost import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -167,6 +169,32 @@ def test_going_on_ends_as_one_fit(name: str) -> None:
     part = part if name == "own objective" else pickle.loads(pickle.dumps(part))
     assert content(part) != content(whole)
     assert content(case.fit(part.set_params(n_estimators=9))) == content(whole)
+
+
+@every
+def test_a_file_gives_the_kind_back_and_goes_on_unless_it_is_of_bags(
+    name: str, tmp_path: Path
+) -> None:
+    case, path = CASES[name], tmp_path / "model.pacb"
+    model = case.fit(case.make(4))
+    if case.kind in (BaggingClassifier, BaggingRegressor):
+        assert not hasattr(model, "save")
+        return
+    if name == "box":
+        with pytest.raises(FileError, match=r"black boxes.*Pickle"):
+            model.save(path)
+        return
+    model.save(path)
+    back = pacboost.load(path)
+    assert type(back) is case.kind or name in ("by majority", "adaboost")
+    assert np.array_equal(back.predict(case.X), model.predict(case.X))
+    assert content(back)[0] == content(model)[0]
+    options = {} if name == "by majority" else case.options
+    back.set_params(**options, n_estimators=9, warm_start=True, random_state=3)
+    if name in OF_BAGS:
+        refused(case, back, "read from a file, which keeps no record of its bags")
+    elif name != "by majority":
+        assert content(case.fit(back)) == content(case.fit(case.make(9)))
 
 
 def interrupt(done: Any) -> None:
@@ -365,8 +393,8 @@ def test_a_rule_without_mistakes_does_not_excuse_other_labels() -> None:
 def test_other_data_is_refused_or_certified_truly(rounds: int, what: str) -> None:
     case = CASES["stumps"]
     model = case.fit(case.make(rounds, warm_start=True)).set_params(n_estimators=rounds + 1)
-    other = {"X": np.random.default_rng(9).normal(size=X.shape), "y": -Y}[what]
-    case = replace(case, **{what: other})
+    other: dict[str, Any] = {"X": np.random.default_rng(9).normal(size=X.shape), "y": -Y}
+    case = replace(case, **{what: other[what]})
     try:
         case.fit(model)
     except ParameterError:

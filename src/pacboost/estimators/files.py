@@ -56,7 +56,7 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     """
     model = model_file.load(path, memory)
     if isinstance(model, ForestModel):
-        estimator = FORESTS[model.kind, model.classes.size > 0](len(model.forest))
+        estimator = FORESTS[model.kind, model.classes.size > 0](len(model.vote))
     else:
         estimator = _estimator(model)
     estimator.model_ = replace(model, seen=(), decision=None)

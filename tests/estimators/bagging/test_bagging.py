@@ -25,23 +25,10 @@ from pacboost.theory.learners import Rectangle
 from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage, out_of_bag_sizes
 from tests.data import real_data
-from tests.estimators.checks import every_check
 from tests.runs import several_runs
 from tests.worlds import noisy
 
 Table = NDArray[np.float64]
-
-
-@every_check(
-    BaggingClassifier(n_estimators=10),
-    BaggingClassifier("tree", 10, certify="oob"),
-    BaggingClassifier(KNeighborsClassifier(1), 4, max_samples=0.7, bootstrap=False),
-    BaggingClassifier(settle=3, n_estimators=20),
-)
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def three_classes(rows: int, seed: int) -> tuple[Table, NDArray[np.str_]]:
@@ -308,12 +295,6 @@ def test_real_data_certified_out_of_bag() -> None:
 
 
 # Bagged regressors: averages, trees of ours beside scikit-learn's, and going on.
-
-
-@every_check(BaggingRegressor(n_estimators=10), BaggingRegressor("tree", 10))
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-def test_scikit_learn_checks_of_regressors(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def waves(rows: int, seed: int) -> tuple[Table, Table]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-import pacboost
 from pacboost import FilterBoostClassifier
 from pacboost.errors import DataError, FileError, OneClassWarning, ParameterError
 from pacboost.estimators.filtering import filter_setup
@@ -21,7 +20,6 @@ from pacboost.questions.verify import recompute, verify
 from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.theory.worlds import Halfspaces
 from pacboost.training.filtering import candidates
-from tests.estimators.checks import every_check
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 
@@ -341,27 +339,6 @@ def test_classes_cannot_change() -> None:
         model.partial_fit(X, y, classes=[0, 1, 2])
 
 
-# -- the oracle behind it
-
-
-# FilterBoostClassifier behaves as scikit-learn asks, without one expected failure.
-
-
-CHECKED = (
-    FilterBoostClassifier(),
-    FilterBoostClassifier(learner="stump", n_estimators=40),
-    FilterBoostClassifier("mada", n_estimators=20),
-)
-
-
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
-@every_check(*CHECKED)
-def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
-    check(estimator)
-
-
 def noisy_rows(rows: int = 600, classes: int = 2) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     generator = np.random.default_rng(7)
     X = generator.normal(size=(rows, 4))
@@ -388,33 +365,9 @@ def test_a_stream_that_was_pickled_goes_on() -> None:
     assert model_bytes(one.model_) == model_bytes(other.model_)
 
 
-@pytest.mark.parametrize("learner", ["tree", "stump"])
-@pytest.mark.parametrize("classes", [2, 3])
-def test_saved_ones_come_back_the_same(learner: str, classes: int, tmp_path: Path) -> None:
-    X, y = noisy_rows(classes=classes)
-    fitted = small_model(learner=learner).fit(X, y)
-    fitted.save(tmp_path / "model.json")
-    back = pacboost.load(tmp_path / "model.json")
-    np.testing.assert_array_equal(back.decision_function(X), fitted.decision_function(X))
-    assert model_bytes(back.model_) == model_bytes(fitted.model_)
-    assert back.certificate_ == fitted.certificate_
-    assert [refill.draws for refill in back.ledger_.refills] == [
-        refill.draws for refill in fitted.ledger_.refills
-    ]
-
-
 def saved(model: FilterBoostClassifier, path: Path) -> dict[str, bool]:
     model.save(path)
     return {check.name: check.holds for check in verify(path)}
-
-
-@pytest.mark.parametrize("booster", ["logit", "mada", "measure", "smooth", "projection"])
-def test_a_file_can_be_verified(booster: str, tmp_path: Path) -> None:
-    fitted = small_model(booster=booster).fit(*noisy_rows())
-    found = saved(fitted, tmp_path / "model.json")
-    assert found["ledger"]
-    assert found["rounds"]
-    assert recompute(fitted.certificate_, fitted.ledger_) == fitted.certificate_.value
 
 
 def test_a_file_of_tested_edges_can_be_verified(tmp_path: Path) -> None:

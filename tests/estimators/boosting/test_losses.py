@@ -25,9 +25,8 @@ from sklearn.metrics import (
 import pacboost
 from pacboost import BoostClassifier, BoostRegressor, FilterBoostClassifier, TextBoostClassifier
 from pacboost.boosters.regression import Quantile
-from pacboost.errors import DataError, NotCertified, PacboostError, ParameterError
+from pacboost.errors import DataError, PacboostError, ParameterError
 from pacboost.models.file.format import model_bytes
-from tests.estimators.checks import checks_of
 
 threadpool_limits: Any = import_module("threadpoolctl").threadpool_limits
 Numbers = NDArray[np.float64]
@@ -144,22 +143,6 @@ def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
         for n_jobs in (1, 2, 3)
     ]
     assert len({model_bytes(model.model_) for model in models}) == 1
-
-
-@NEW
-def test_model_files_keep_loss_and_setting(loss: str, tmp_path: Path) -> None:
-    X, y = world(loss)
-    model = regressor(loss, n_estimators=6).fit(X, y)
-    model.save(tmp_path / "model.pacb")
-    back = pacboost.load(tmp_path / "model.pacb")
-    assert back.loss == loss
-    assert {name: getattr(back, name) for name in OPTIONS[loss]} == OPTIONS[loss]
-    assert np.array_equal(back.predict(X), model.predict(X))
-    back.set_params(n_estimators=12, warm_start=True).fit(X, y)
-    whole = regressor(loss, n_estimators=12).fit(X, y)
-    assert model_bytes(back.model_) == model_bytes(whole.model_)
-    with pytest.raises(NotCertified, match=f"'{loss}' is regression"):
-        pacboost.bounds.training.product_bound(model.ledger_)
 
 
 @NEW
@@ -281,15 +264,6 @@ def weights(rows: int, weighted: bool) -> Numbers | None:
     return np.random.default_rng(1).uniform(0.1, 3, size=rows) if weighted else None
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", ["gamma", "function"])
-def test_passes_scikit_learns_own_checks(kind: str) -> None:
-    own = BoostRegressor("gamma") if kind == "gamma" else BoostClassifier(logistic)
-    for case in checks_of(own.set_params(n_estimators=20)):
-        estimator, check = case.values
-        check(estimator)
-
-
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
 
 
@@ -329,16 +303,6 @@ def test_another_function_gives_another_model() -> None:
 
     custom, other = (BoostClassifier(f, n_estimators=10).fit(X, y) for f in (logistic, twisted))
     assert (other.predict(X) == "yes").mean() > (custom.predict(X) == "yes").mean() + 0.02
-
-
-def test_objectives_have_the_same_bytes_for_any_number_of_threads() -> None:
-    X, y, labels = rows_of_objectives(70_000)
-    for model, target in (
-        (BoostRegressor(square, n_estimators=3), y),
-        (BoostClassifier(logistic, n_estimators=3, early_stopping=False), labels),
-    ):
-        fits = [clone(model).set_params(n_jobs=n).fit(X, target) for n in (1, 2, 3)]
-        assert len({model_bytes(fit.model_) for fit in fits}) == 1
 
 
 @pytest.mark.parametrize("kind", ["booster", "loss"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,10 @@ from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 from sklearn.model_selection import train_test_split
 
 import pacboost
-from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
+from pacboost import BoostClassifier, BoostRegressor
 from pacboost.bounds.training import product_bound
 from pacboost.errors import DataError, NotCertified, PacboostError, ParameterError
-from pacboost.models.file.format import model_bytes
 from tests.data import real_data
-from tests.estimators.checks import every_check
 
 Numbers = NDArray[np.float64]
 LOSSES = pytest.mark.parametrize("loss", ["square", "absolute"])
@@ -31,16 +28,6 @@ def world(rows: int = 400, seed: int = 0) -> tuple[Numbers, Numbers]:
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(rows, 4))
     return X, 10 * np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + generator.normal(size=rows)
-
-
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@every_check(
-    BoostRegressor(), BoostRegressor("absolute"), BoostRegressor(min_leaf_rows=1, n_estimators=10)
-)
-def test_passes_scikit_learns_own_check(
-    estimator: BoostRegressor, check: Callable[[BoostRegressor], None]
-) -> None:
-    check(estimator)
 
 
 @LOSSES
@@ -106,38 +93,6 @@ def test_monotone_constraints_hold(loss: str, scale: float) -> None:
     assert model.score(X, y) > 0.2
     stages = list(model.staged_predict(X))
     assert np.array_equal(stages[-1], model.predict(X))
-
-
-@LOSSES
-def test_model_file_gives_the_regressor_back(loss: str, tmp_path: Path) -> None:
-    X, y = world()
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    model = BoostRegressor(loss, n_estimators=6).fit(frame, y)
-    model.save(tmp_path / "model.json")
-    back = pacboost.load(tmp_path / "model.json")
-    assert type(back) is BoostRegressor
-    assert back.loss == loss
-    assert np.array_equal(back.predict(frame), model.predict(frame))
-    assert model_bytes(back.model_) == model_bytes(model.model_)
-    assert back.rules() == model.rules()
-    back.set_params(n_estimators=12, warm_start=True).fit(frame, y)
-    whole = BoostRegressor(loss, n_estimators=12).fit(frame, y)
-    assert model_bytes(back.model_) == model_bytes(whole.model_)
-
-
-def test_model_files_of_classifiers_give_their_own_kind_back(tmp_path: Path) -> None:
-    X, y = world()
-    for model in (
-        AdaBoostClassifier(n_estimators=3),
-        BoostClassifier(n_estimators=3),
-        BoostClassifier("adaboost", n_estimators=3),
-        BoostClassifier("gentle", "stump", n_estimators=3),
-    ):
-        model.fit(X, y > 0)
-        model.save(tmp_path / "model.json")
-        back = pacboost.load(tmp_path / "model.json")
-        assert type(back) is type(model)
-        assert np.array_equal(back.decision_function(X), model.decision_function(X))
 
 
 def test_early_stopping_keeps_the_best_round() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import pickle
 import re
 import tracemalloc
 from pathlib import Path
@@ -23,7 +22,6 @@ from pacboost.errors import (
     DataError,
     NoEdgeWarning,
     NotCertified,
-    OneClassWarning,
     ParameterError,
     PrunedWarning,
 )
@@ -116,15 +114,6 @@ def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
     changed(path, change)
     with pytest.raises(ValueError, match="is damaged"):
         load(path)
-
-
-@DATA
-def test_threads_and_pickles_change_nothing(data: Any) -> None:
-    texts, y = data()
-    alone = quick(n_jobs=1).fit(texts, y)
-    assert model_bytes(quick(n_jobs=2).fit(texts, y).model_) == model_bytes(alone.model_)
-    back = pickle.loads(pickle.dumps(alone))
-    assert np.array_equal(back.decision_function(texts), alone.decision_function(texts))
 
 
 def test_rules_say_what_words_speak_for() -> None:
@@ -273,14 +262,6 @@ def test_boosters_and_boostexters_own_rule(booster: str, abstain: bool) -> None:
     texts, y = callers()
     model = quick(booster=booster, length=1, candidates=None, abstain=abstain, learning_rate=0.5)
     assert model.fit(texts, y).score(texts, y) > 0.9
-
-
-def test_one_label_only_is_warned_of() -> None:
-    with pytest.warns(OneClassWarning):
-        model = quick().fit(["a", "b"], ["x", "x"])
-    assert model.predict(["c", "a"]).tolist() == ["x", "x"]
-    assert model.explain("a").score == model.decision_function(["a"])[0]
-    assert model.rules() == []
 
 
 def test_too_many_words_are_pruned_with_a_message() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +30,11 @@ from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.forests import base
 from pacboost.models.file import format as model_file
 from pacboost.models.file.format import model_bytes
-from pacboost.models.model import ForestModel
 from pacboost.questions import verify as verifying
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import real_data
-from tests.estimators.checks import every_check
 
 EVERY = (RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor)
 Data = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -110,7 +108,7 @@ def test_trees_that_see_all_rows_say_what_they_saw() -> None:
 def test_settling_stops_early_and_the_certificate_pays() -> None:
     X, y = noisy(3000)
     model = RandomForestClassifier(300, settle=20, certify="oob", random_state=0).fit(X, y)
-    made = len(model.model_.forest)
+    made = len(model.model_.vote)
     assert 20 < made < 300
     assert "moved by less than its noise" in model.stopped_
     assert model.out_of_bag_.members_max == 300
@@ -439,7 +437,7 @@ def test_files_keep_the_sets_of_labels(tmp_path: Path) -> None:
     page = model.report(tmp_path / "r.html", NEW_X[:200], NEW_Y[:200]).read_text()
     assert "Traceback" not in page
     kept = model.model_
-    broken = ForestModel(kept.kind, np.array(["01", "1", "x"]), kept.forest, kept.names, labels=2)
+    broken = replace(kept, classes=np.array(["01", "1", "x"]), labels=2)
     model_file.save(broken, tmp_path / "b.pacb")
     with pytest.raises(FileError, match="no sets of as many labels"):
         pacboost.load(tmp_path / "b.pacb")
@@ -458,22 +456,3 @@ def test_going_on_and_other_labels() -> None:
     assert wrong(weighted) < 0.4
     with pytest.raises(DataError, match="one label a row"):
         once.permutation_importances(X, Y)
-
-
-# Forests behave as scikit-learn asks, without one expected failure.
-
-
-FORESTS = (
-    RandomForestClassifier(10),
-    RandomForestClassifier(10, oob_score=True, max_features=None),
-    RandomForestRegressor(10),
-    ExtraTreesClassifier(10),
-    ExtraTreesRegressor(10),
-)
-
-
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@every_check(*FORESTS)
-def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
-    check(estimator)

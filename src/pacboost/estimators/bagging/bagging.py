@@ -225,7 +225,7 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the most votes; a tie goes to the first class."""
-        return self._said(self.votes(X))
+        return self._decide(self.votes(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of the votes for each class."""

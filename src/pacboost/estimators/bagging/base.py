@@ -252,14 +252,10 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
         """What members vote for: classes, or sets of labels."""
         return self.classes_ if self._sets is None else self._sets
 
-    def _said(self, votes: NDArray[Any]) -> NDArray[Any]:
+    def _decide(self, votes: NDArray[Any]) -> NDArray[Any]:
         """Return the answer with the most votes; a tie goes to the first one."""
         said: NDArray[Any] = self._choices[votes.argmax(axis=1)]
         return said
-
-    def _of_labels(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the shares of classes, or of labels from those of the sets that hold them."""
-        return shares if self._sets is None else product(shares, self._sets)
 
     def _warn(self) -> None:
         if self._sets is None:
@@ -300,7 +296,10 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
             self.oob_score_ = 1 - error
         own = slice(None) if examples.numbers is None else examples.numbers
         self.oob_decision_function_ = np.full((rows, self.classes_.size), np.nan)
-        self.oob_decision_function_[own] = self._of_labels(shares[:, : len(self._choices)])
+        shares = shares[:, : len(self._choices)]
+        self.oob_decision_function_[own] = (
+            shares if self._sets is None else product(shares, self._sets)
+        )
 
     def _certify(self) -> None:
         self._certificate, self._refusal = None, NOT_ASKED
@@ -318,9 +317,9 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
         if self._apart is not None:
             votes, known = self._votes(self._apart.X), self._apart.y
             if known.ndim == 2:
-                wrong = (self._said(votes) != known).any(axis=1) | tied(votes)
+                wrong = (self._decide(votes) != known).any(axis=1) | tied(votes)
             else:
-                wrong = wrong_answers(self._said(votes), known, votes)
+                wrong = wrong_answers(self._decide(votes), known, votes)
             return self._apart.certificate(wrong, self.delta, self._memory.looks or 0)
         way = None if self.certify == "oob" else self.certify
         changed = TORN if self._torn else ""

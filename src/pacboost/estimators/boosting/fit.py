@@ -352,10 +352,16 @@ class BoostingFit(VoteBase):
         table, ledger, vote = run.sample.table, run.ledger(), run.vote()
         ledger.vote_digest = vote_digest(vote)
         return Model(
-            getattr(self, "classes_", NO_CLASSES), table.n_columns, table.names, run.sample.bins,
-            vote, ledger, None, getattr(self, "levels_", NO_LEVELS),
-            fingerprint=fingerprint.fingerprint(run.sample), **more,
-        )  # fmt: skip
+            classes=getattr(self, "classes_", NO_CLASSES),
+            n_features=table.n_columns,
+            names=table.names,
+            vote=vote,
+            ledger=ledger,
+            bins=run.sample.bins,
+            levels=getattr(self, "levels_", NO_LEVELS),
+            fingerprint=fingerprint.fingerprint(run.sample),
+            **more,
+        )
 
     def _hold_back(
         self, examples: LabelledRows, X_val: Any, y_val: Any, seed: int

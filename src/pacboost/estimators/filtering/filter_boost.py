@@ -33,7 +33,6 @@ from pacboost.kernels.cuda.device import use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.model import Model
 from pacboost.samples.equal_rows import check_copies
-from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import is_collection, open_source
 from pacboost.sources.oracles.oracle import AbstractOracle
@@ -291,15 +290,13 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         learned = run.candidates.learned.sketch()
         self._sketches = () if learned is None else (learned,)
         self.model_ = Model(
-            self.classes_,
-            run.candidates.oracle.n_columns,
-            run.candidates.oracle.names,
-            run.encoder.bins,
-            vote,
-            ledger,
-            None if certificate is None else certificate.of(digest),
-            NO_LEVELS,
-            None,
+            classes=self.classes_,
+            n_features=run.candidates.oracle.n_columns,
+            names=run.candidates.oracle.names,
+            vote=vote,
+            ledger=ledger,
+            bins=run.encoder.bins,
+            certificate=None if certificate is None else certificate.of(digest),
             held_out=None if held is None else session.held_out,
         )
 

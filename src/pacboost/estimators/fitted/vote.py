@@ -16,7 +16,7 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.explaining import judging
 from pacboost.estimators.inputs.estimator import RemembersRows
-from pacboost.estimators.inputs.examples import label_rows
+from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
@@ -35,13 +35,67 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.answers import confidence
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.numerics.checks import positive_whole
-from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 from pacboost.training import metrics
 
 Answer = TypeVar("Answer")
+Doubles = NDArray[np.float64]
+
+
+# Methods of all fitted estimators, of votes of rules and forests alike.
+
+
+def is_fitted(self: Any) -> bool:
+    """Check whether a fit has left a model."""
+    return hasattr(self, "model_")
+
+
+def open_rows(self: Any, X: Any) -> Table:
+    """Read rows as in fit."""
+    check_is_fitted(self)
+    with using(threads(self.n_jobs)), using_gpu(_on_gpu(self, X)):
+        return open_table(self, X, reset=False)
+
+
+def answered(self: Any, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
+    """Return what follows from scores, in the GPU's memory if the rows came there."""
+    table, there = self._open(X), _on_gpu(self, X)
+    with using(threads(self.n_jobs)), using_gpu(there):
+        if not (there and lies_on_gpu(X)):
+            return answer(self.model_, self.model_.vote.scores(table))
+        found: Any = answer(self.model_, self.model_.vote.scores_on_gpu(table))
+    return of_the_library_of(X, found)  # type: ignore[no-any-return]
+
+
+def _on_gpu(self: Any, X: Any) -> bool:
+    """Check whether rows are scored on the GPU; forests are not."""
+    forest = isinstance(self.model_, ForestModel)
+    return not forest and predict_on_gpu(getattr(self, "device", "cpu"), X)
+
+
+def predict(self: Any, X: Any) -> NDArray[Any]:
+    """Return the class each row is voted into; a tie goes to the first class.
+
+    With several labels a row, give 1 for each label it is voted to have, else 0.
+    """
+    return self._answered(X, lambda _, scores: self._decide(scores))  # type: ignore[no-any-return]
+
+
+def predict_proba(self: Any, X: Any) -> Doubles:
+    """Return the probability of each class, from the scores or from ``calibrate``.
+
+    Of a forest these are the mean shares of classes in the leaves that a row falls into; with a
+    certificate out of bag, where every tree has one vote, the shares of the votes. Where a row may
+    have several labels, the share of a label is that of the sets that hold it.
+    """
+    return self._answered(X, lambda model, scores: model.probabilities(scores))  # type: ignore[no-any-return]
+
+
+def predict_log_proba(self: Any, X: Any) -> Doubles:
+    """Return the logarithm of the probabilities, without taking it of 0 where there is a score."""
+    return self._answered(X, lambda model, scores: model.log_probabilities(scores))  # type: ignore[no-any-return]
 
 
 class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
@@ -51,6 +105,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None
 
     save, report = reporting.save, reporting.report
+    _open, _answered, __sklearn_is_fitted__ = open_rows, answered, is_fitted
 
     def rules(self) -> list[str]:
         """Return every rule in words, with its vote, in the order of rounds."""
@@ -150,9 +205,6 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         with using(self.n_jobs):
             return self.model_.vote.cells(table)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
     def _repr_html_inner(self) -> str:
         certificate = self.model_.certificate if hasattr(self, "model_") else None
         return explaining.html(self, "" if certificate is None else certificate.claim)
@@ -165,33 +217,13 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
         return self.model_
 
-    def _open(self, X: Any) -> Table:
-        check_is_fitted(self)
-        with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
-            return open_table(self, X, reset=False)
-
-    def _answered(self, X: Any, answer: Callable[[Model, Any], Answer]) -> Answer:
-        """Return what follows from scores, in the GPU's memory if the rows came there."""
-        if not (predict_on_gpu(getattr(self, "device", "cpu"), X) and lies_on_gpu(X)):
-            scores = self._scores(X)
-            return answer(self.model_, scores)
-        table = self._open(X)
-        with using(self.n_jobs), using_gpu(True):
-            found: Any = answer(self.model_, self.model_.vote.scores_on_gpu(table))
-        return of_the_library_of(X, found)  # type: ignore[no-any-return]
-
     def _scores(self, X: Any) -> Scores:
-        table = self._open(X)
-        with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
-            return self.model_.vote.scores(table)
+        return self._answered(X, lambda _, scores: scores)
 
 
 def _inner(hypothesis: Hypothesis) -> Any:
     rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
     return rule.inner if isinstance(rule, Function | ClassFunction) else hypothesis
-
-
-Doubles = NDArray[np.float64]
 
 
 class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
@@ -200,24 +232,12 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     classes_: NDArray[Any]
     _several_labels = False
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class each row is voted into; a tie goes to the first class.
-
-        With several labels a row, give 1 for each label it is voted to have, else 0.
-        """
-        return self._answered(X, lambda _, scores: self._decide(scores))
+    predict, predict_proba, predict_log_proba = predict, predict_proba, predict_log_proba
+    _labelled = explaining.labelled
 
     def decision_function(self, X: Any) -> Scores:
         """Return score F(x): for two classes above 0 means the second, else one score a class."""
         return self._answered(X, lambda _, scores: scores)
-
-    def predict_proba(self, X: Any) -> Doubles:
-        """Return the probability of each class, from the scores or from ``calibrate``."""
-        return self._answered(X, Model.probabilities)
-
-    def predict_log_proba(self, X: Any) -> Doubles:
-        """Return the logarithm of the probabilities, without taking it of 0."""
-        return self._answered(X, Model.log_probabilities)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy, the share of rows that are right."""
@@ -277,7 +297,8 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
         """
-        sample, measure = self._labelled(X, y), metrics.metric(metric, self.model_.ledger.potential)
+        measure = metrics.metric(metric, self.model_.ledger.potential)
+        sample = self._labelled(X, y)
         return explaining.shuffled(self, sample, measure, repeats, random_state)
 
     def margins(self, X: Any, y: Any) -> Doubles:
@@ -301,8 +322,3 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         with using(self.n_jobs):
             scores = self.model_.vote.scores(table)
         return scores, wrong(scores)
-
-    def _labelled(self, X: Any, y: Any) -> Sample:
-        table = self._open(X)
-        known = label_rows(table, y, self.classes_, "y", several=self.several_labels_)
-        return Sample(table, known.signs, labels=known.labels)

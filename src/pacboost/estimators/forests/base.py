@@ -15,11 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.bagging.bags import MOST_BINS, rows_to_count
 from pacboost.estimators.bagging.base import Bagged, Callback, Counted
-from pacboost.estimators.fitted import explaining, reporting
+from pacboost.estimators.fitted import explaining, reporting, vote
 from pacboost.estimators.fitting.memory import digest
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import share_or_count, threads
-from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.shapes import Shapes
@@ -28,11 +27,10 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import permutation
 from pacboost.models.model import ForestModel
 from pacboost.numerics.checks import integer, positive_whole, real_number
-from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.sources.table import SomeRows, Table
+from pacboost.sources.table import SomeRows
 from pacboost.training.bags.bagging import TREES_WORTH_A_GPU, Bagging, GpuTreeMaker, too_heavy
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
@@ -111,6 +109,7 @@ class ForestBase(Bagged):
     _member = "tree"
 
     save, report = reporting.save, reporting.report
+    _open, _answered, __sklearn_is_fitted__ = vote.open_rows, vote.answered, vote.is_fitted
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "auto") -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
@@ -156,7 +155,7 @@ class ForestBase(Bagged):
 
     def _members_so_far(self, maker: Maker) -> list[TreeMember]:
         assert isinstance(maker, TreeMaker)
-        return [maker.member(tree) for tree in self.model_.forest.trees()]
+        return [maker.member(tree) for tree in self.model_.vote.trees()]
 
     def _keep_members(self, run: Bagging, examples: LabelledRows) -> None:
         """Turn the trees into a forest."""
@@ -169,12 +168,13 @@ class ForestBase(Bagged):
             hard=self._certifies_outside,
         )  # fmt: skip
         if self.warm_start and hasattr(self, "model_"):
-            forest = self.model_.forest
+            forest = self.model_.vote
         trees = run.members[: len(forest) - 1 if len(forest) else None : -1]
         run.members = []
         self.model_ = ForestModel(
-            self._kind, self._answer_names, forest.grown(_taken(trees)), table.names,
-            getattr(self, "levels_", NO_LEVELS),
+            kind=self._kind, classes=self._answer_names, n_features=table.n_columns,
+            names=table.names, vote=forest.grown(_taken(trees)),
+            levels=getattr(self, "levels_", NO_LEVELS),
             labels=0 if self._sets is None else self._sets.shape[1],
         )  # fmt: skip
 
@@ -229,7 +229,7 @@ class ForestBase(Bagged):
         """Return the leaf of every row in every tree, (rows, trees)."""
         table = self._open(X)
         with using(threads(self.n_jobs)):
-            return self.model_.forest.leaves(table)
+            return self.model_.vote.leaves(table)
 
     def proximity(self, X: Any) -> NDArray[np.float64]:
         """Return for every two rows the share of trees in which they fall into the same leaf."""
@@ -272,13 +272,9 @@ class ForestBase(Bagged):
                 "rows have several labels, and trees vote for sets of them; curves are drawn of "
                 "forests for one label. Fit one forest for each label"
             )
-        if features is None:
-            order = np.argsort(-model.forest.importances, kind="stable")
-            numbers = order[: positive_whole("top", top)].tolist()
-        else:
-            numbers = explaining.numbers_of(features, model)
+        numbers = explaining.numbers_of(features, model, top)
         with using(threads(self.n_jobs)):
-            return shapes.forest_partial_dependence(model.forest, model.say(), numbers, table)
+            return shapes.forest_partial_dependence(model.vote, model.say(), numbers, table)
 
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
@@ -287,18 +283,8 @@ class ForestBase(Bagged):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each feature's share of the gain of splits, averaged over trees."""
-        if not hasattr(self, "model_"):
-            raise AttributeError("feature_importances_ is there after fit; fit first")
-        won = self.model_.forest.importances
-        total = sum_of(won)
-        return won / total if total > 0 else won.copy()
-
-    def _open(self, X: Any) -> Table:
         check_is_fitted(self)
-        return open_table(self, X, reset=False)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
+        return self.model_.importances()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
