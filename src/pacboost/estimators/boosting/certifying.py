@@ -13,7 +13,6 @@ from pacboost.bounds import holdout, occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError, TooFewRowsWarning
-from pacboost.estimators.boosting.fit import PreparedFit
 from pacboost.estimators.fitted.explaining import wrong_rows
 from pacboost.estimators.fitting.memory import Memory, digest, parameters
 from pacboost.estimators.inputs import division
@@ -24,8 +23,8 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote, vote_digest
-from pacboost.learners.stump import count_rules
 from pacboost.models import calibration
+from pacboost.models.answers import confidence
 from pacboost.models.model import Model
 from pacboost.questions import selective
 from pacboost.samples.equal_rows import Examples
@@ -180,29 +179,17 @@ def comparable(estimator: Any, X: Any, other: Any) -> Table:
     return open_table(wide, X, reset=False)
 
 
-def quantised_votes(model: Model, work: PreparedFit, delta: float) -> QuantisedVotes | None:
-    """Quantise the votes where training rows certify; None elsewhere, or if the vote is empty."""
-    if work.apart is not None or work.prior is None or not len(model.ledger):
-        return None
-    base_rules = 0 if model.bins is None else count_rules(model.bins)
-    return QuantisedVotes(model.vote, work.trained, work.prior, base_rules, delta, work.examples)
-
-
 def certify_by(estimator: Any, apart: Apart) -> Model:
     """Certify by the mistakes on held-out rows, which are read as new rows are."""
     scores, wrong = estimator._judged(apart.X, apart.y)
     look = estimator._memory.looks
     model: Model = estimator.model_
     model = deployed(model, model.vote, apart.certificate(wrong, estimator.delta, look))
-    decided = estimator._decide(scores)
-    found = selective.answering(
-        estimator._confidence(decided, scores),
-        wrong,
-        holdout.share_of_delta(estimator.delta, look),
-        None,
-        None,
-    )
-    counted = HeldOut.of(apart.y, decided, model.classes, model.probabilities(scores))
+    decided, chances = estimator._decide(scores), model.probabilities(scores)
+    sure = confidence(decided, chances, estimator.classes_)
+    share = holdout.share_of_delta(estimator.delta, look)
+    found = selective.answering(sure, wrong, share, None, None)
+    counted = HeldOut.of(apart.y, decided, model.classes, chances)
     return replace(model, answering=found, held_out=counted)
 
 

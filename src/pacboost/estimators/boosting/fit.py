@@ -17,6 +17,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.boosting.automatic import Settings
+from pacboost.estimators.boosting.certifying import without_shared
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.atomic import all_or_nothing
@@ -174,6 +175,8 @@ class BoostingFit(VoteBase):
 
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
+    _reading: Any = None
+    """How texts are read, where rows hold some."""
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
     _rules = compile_helper.TREES
@@ -237,7 +240,8 @@ class BoostingFit(VoteBase):
         for name, (X, y) in others:
             given = self._as_validation(X)
             rows = self._read_validation(given, y)
-            work = self._apart_from(work, given)
+            if work.apart is not None:
+                work = replace(work, apart=without_shared(self, work.apart, given))
             self._remember_also(given, rows.table)
             work.run.watch_also(name, validation_sample(rows, work.run.sample))
         self.__dict__.pop("validation_curves_", None)
@@ -249,10 +253,6 @@ class BoostingFit(VoteBase):
     def _as_validation(self, X: Any) -> Any:
         """Prepare validation rows for reading, where rows have to be."""
         return X
-
-    def _apart_from(self, work: PreparedFit, X: Any) -> PreparedFit:
-        """Keep validation rows apart from those that certify, where there are some."""
-        return work
 
     def _remember_also(self, X: Any, table: Table) -> None:
         """Remember validation rows, besides those that ``_prepare`` remembers."""
@@ -350,15 +350,17 @@ class BoostingFit(VoteBase):
     def _model_of(self, run: Run, **more: Any) -> Model:
         """Turn the finished rounds into a model."""
         table, ledger, vote = run.sample.table, run.ledger(), run.vote()
+        text = self._reading
         ledger.vote_digest = vote_digest(vote)
         return Model(
             classes=getattr(self, "classes_", NO_CLASSES),
             n_features=table.n_columns,
-            names=table.names,
+            names=table.names if text is None else text.vocabulary,
             vote=vote,
             ledger=ledger,
             bins=run.sample.bins,
             levels=getattr(self, "levels_", NO_LEVELS),
+            text=text,
             fingerprint=fingerprint.fingerprint(run.sample),
             **more,
         )
@@ -415,7 +417,7 @@ class BoostingFit(VoteBase):
             "the number of features": earlier.n_features == table.n_columns,
             "levels": earlier.levels == table.levels,
             "classes": np.array_equal(earlier.classes, classes),
-            "texts, or how they are read": earlier.text == getattr(self, "_reading", None),
+            "texts, or how they are read": earlier.text == self._reading,
             "bins, by max_bins or the rows": earlier.bins is None or bins is None
             or not bins.differ(earlier.bins),
         }  # fmt: skip

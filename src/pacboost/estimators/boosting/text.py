@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 from zlib import crc32
 
@@ -26,7 +26,7 @@ from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
-from pacboost.models.model import Model, answer_names
+from pacboost.models.model import answer_names
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.samples.copies import words_of
 from pacboost.samples.row_hashes import mixed
@@ -329,9 +329,6 @@ class TextBoostClassifier(Boosting):
 
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return super()._read_validation(self._reading.transform(X), y)
-
-    def _as_read(self, model: Model) -> Model:
-        return replace(model, names=self._reading.vocabulary, text=self._reading)
 
     def _open(self, X: Any) -> WordTable:
         check_is_fitted(self)

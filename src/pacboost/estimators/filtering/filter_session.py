@@ -131,24 +131,21 @@ class Session:
 
         If a cluster is lost, a checkpoint is written first.
         """
+        run = self.run
+        run.before_refill, run.over = self._remember, self._over
         try:
-            self._advance(watchers)
+            for event in run:
+                wishes = [watcher(event) for watcher in watchers]
+                if any(wishes):
+                    run.stopped = run.stopped or STOPPED_BY_CALLBACK
+                elif self._over():
+                    run.stopped = run.stopped or TIME_IS_UP
+                if run.stopped:
+                    break
         except ClusterError as problem:
             if self.write():
                 problem.add_note(f"pacboost: {self._path} is there to go on from")
             raise
-
-    def _advance(self, watchers: Sequence[Watcher]) -> None:
-        run = self.run
-        run.before_refill, run.over = self._remember, self._over
-        for event in run:
-            wishes = [watcher(event) for watcher in watchers]
-            if any(wishes):
-                run.stopped = run.stopped or STOPPED_BY_CALLBACK
-            elif self._over():
-                run.stopped = run.stopped or TIME_IS_UP
-            if run.stopped:
-                break
 
     def _over(self) -> bool:
         return time.monotonic() >= self._deadline

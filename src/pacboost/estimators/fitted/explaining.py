@@ -236,14 +236,6 @@ def as_one_row(model: Model, x: Any, estimator: str) -> Any:
     return CategorisedArray(values.astype(object)[None, :], model.levels, model.names)
 
 
-def refuse_other_than_one(table: Table) -> None:
-    """Raise if there is not exactly one row to explain."""
-    if table.n_rows != 1:
-        raise DataError(
-            f"x has {table.n_rows} rows; explain takes one row, such as X[:1] or X.iloc[[0]]"
-        )
-
-
 def _by_name(row: Any, names: tuple[str, ...] | None) -> list[Any]:
     """Put the values of a mapping (or of a row of a frame) into the order of the columns."""
     keys = list(row.keys())

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
-from pacboost.errors import ParameterError
+from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.explaining import judging
 from pacboost.estimators.inputs.estimator import RemembersRows
@@ -32,7 +32,6 @@ from pacboost.kernels.cuda.device import (
 )
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.answers import confidence
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import ForestModel, Model
@@ -193,7 +192,10 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         """Read the values of one row, in whatever form they come."""
         check_is_fitted(self)
         table = self._open(explaining.as_one_row(self.model_, x, type(self).__name__))
-        explaining.refuse_other_than_one(table)
+        if table.n_rows != 1:
+            raise DataError(
+                f"x has {table.n_rows} rows; explain takes one row, such as X[:1] or X.iloc[[0]]"
+            )
         return table
 
     def apply(self, X: Any) -> NDArray[np.int32]:
@@ -306,9 +308,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         sample = self._labelled(X, y)
         with using(self.n_jobs):
             return explaining.margins(self.model_, sample)
-
-    def _confidence(self, decided: NDArray[Any], scores: Scores) -> Doubles:
-        return confidence(decided, self.model_.probabilities(scores), self.classes_)
 
     def _decide(self, scores: Scores) -> NDArray[Any]:
         if self.several_labels_:
