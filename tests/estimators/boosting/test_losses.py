@@ -318,7 +318,7 @@ def test_a_perfect_fit_ends_the_run() -> None:
     assert np.array_equal(model.predict(X), X[:, 0])
 
 
-BAD: list[tuple[Any, str]] = [
+BAD_TARGETS: list[tuple[Any, str]] = [
     ([1.0, np.nan, 2.0, 3.0], "Input y contains NaN"),
     ([1.0, np.inf, 2.0, 3.0], "Input y contains infinity"),
     (["a", "b", "c", "d"], "has to hold numbers"),
@@ -336,7 +336,7 @@ BAD: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("y", "complaint"), BAD)
+@pytest.mark.parametrize(("y", "complaint"), BAD_TARGETS)
 def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
     with pytest.raises(DataError, match=complaint):
         BoostRegressor().fit(np.arange(8.0).reshape(4, 2), y)

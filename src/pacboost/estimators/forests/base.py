@@ -53,14 +53,6 @@ AT_ONCE = 2**20
 """Numbers of that table that are copied at once while leaves are counted."""
 
 
-def share_of_weight(value: Any) -> float:
-    """Read the share of all weight that a leaf has at least."""
-    share = float(real_number("min_weight_fraction_leaf", value))
-    if not 0 <= share <= 0.5:
-        raise ParameterError(f"min_weight_fraction_leaf is {share}; it must lie in [0, 0.5]")
-    return share
-
-
 def tries(value: Any, columns: int) -> int:
     """Read how many features are drawn at a split."""
     if value is None:
@@ -216,12 +208,15 @@ class ForestBase(Bagged):
     def _limits(self, examples: LabelledRows) -> TreeLimits:
         rows, columns = examples.n_rows, examples.table.n_columns
         deepest = self.max_depth
+        lightest = float(real_number("min_weight_fraction_leaf", self.min_weight_fraction_leaf))
+        if not 0 <= lightest <= 0.5:
+            raise ParameterError(f"min_weight_fraction_leaf is {lightest}; it must lie in [0, 0.5]")
         return TreeLimits(
             tries(self.max_features, columns),
             share_or_count("min_samples_leaf", self.min_samples_leaf, rows, math.ceil),
             max(2, share_or_count("min_samples_split", self.min_samples_split, rows, math.ceil)),
             NO_LIMIT if deepest is None else positive_whole("max_depth", deepest),
-            share_of_weight(self.min_weight_fraction_leaf),
+            lightest,
             self._random_cuts,
         )
 
