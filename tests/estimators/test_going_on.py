@@ -140,6 +140,9 @@ CASES: dict[str, Case] = {
     "bags of numbers": Case(BaggingRegressor, y=NUMBERS),
     "forest": Case(RandomForestClassifier, {"oob_score": True}),
     "forest, 4 classes": Case(RandomForestClassifier, {"oob_score": True}, y=FOUR),
+    "forest, labels": Case(
+        RandomForestClassifier, y=np.column_stack([Y > 0, FOUR > 1]).astype(int)
+    ),
     "extra trees": Case(ExtraTreesClassifier, weights=WEIGHTS),
     "forest of numbers": Case(RandomForestRegressor, {"oob_score": True}, y=NUMBERS),
 }
@@ -259,9 +262,10 @@ def test_other_data_and_fewer_rounds_are_refused(name: str) -> None:
     refused(case, model.set_params(n_estimators=4), "n_estimators is 4, .* has 5 .* already")
     other = "y changed" if bags else "not trained on these rows|changed"
     model.set_params(n_estimators=6)
-    if case.kind not in (BaggingRegressor, BoostRegressor, RandomForestRegressor):
+    numbers = (BaggingRegressor, BoostRegressor, RandomForestRegressor)
+    if case.kind not in numbers and case.y.ndim == 1:
         refused(case, model, r"classes|y changed", y=np.array(list("abcd"))[case.y])
-    refused(case, model, other, y=np.roll(case.y, 1))
+    refused(case, model, other, y=np.roll(case.y, 1, axis=0))
     if isinstance(case.X, np.ndarray):
         refused(case, model, r"features|X.* changed", X=np.hstack([X, X]))
     assert content(case.fit(model)) == content(case.fit(case.make(6)))

@@ -220,7 +220,9 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return self.model_
 
     def _scores(self, X: Any) -> Scores:
-        return self._answered(X, lambda _, scores: scores)
+        table = self._open(X)
+        with using(threads(self.n_jobs)), using_gpu(_on_gpu(self, X)):
+            return self.model_.vote.scores(table)
 
 
 def _inner(hypothesis: Hypothesis) -> Any:
