@@ -387,7 +387,7 @@ class BoostingFit(VoteBase):
 
     def _spared(self, rows: int) -> float:
         """How much of ``validation_fraction`` early_stopping="auto" holds back, from 0 to 1."""
-        return parameters.many(rows)
+        return parameters.ramp(rows)
 
     def _refits(self, examples: LabelledRows) -> bool:
         """Whether the rows held back to find the number of rounds are boosted on after all."""

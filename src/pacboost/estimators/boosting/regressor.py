@@ -19,8 +19,8 @@ from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitting.parameters import (
     MANY_ROWS,
-    many,
     most_rounds,
+    ramp,
     share_of_rows,
     step_size,
     tree_changes,
@@ -224,7 +224,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         return not self.warm_start and (few or self.early_stopping == "refit")
 
     def _kept_share(self, rows: int) -> float:
-        return many(rows) if self.early_stopping == "auto" else 0.0
+        return ramp(rows) if self.early_stopping == "auto" else 0.0
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         booster = self._chosen_loss()

@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from pacboost.boosters.logit import Logit
-from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NoEdgeWarning, NotCertified
+from pacboost.errors import DataError, NoEdgeWarning
 from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
@@ -153,15 +152,6 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
     _reads_partitions = True
     """Whether Dask collections are read block by block; other estimators need all rows at once."""
-    _copies = ""
-    """Why nothing can be certified, if rows are surely copies of others."""
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The bound by rows set apart, else by the test that stopped the run."""
-        if self._copies:
-            raise NotCertified(self._copies)
-        return super().certificate_
 
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
@@ -280,8 +270,8 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
     def _keep(self, session: Session) -> None:
         run = session.run
-        self._copies = run.candidates.problem
-        held, stop = (None, None) if self._copies else session.certificates(float(self.delta))
+        self._refusal = run.candidates.problem
+        held, stop = (None, None) if self._refusal else session.certificates(float(self.delta))
         ledger, vote = run.ledger(), run.vote_so_far.vote()
         ledger.vote_digest = vote_digest(vote)
         digest = ledger.digest()

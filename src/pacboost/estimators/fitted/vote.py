@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.explaining import judging
 from pacboost.estimators.inputs.estimator import RemembersRows
@@ -235,6 +235,8 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     classes_: NDArray[Any]
     _several_labels = False
+    _refusal = ""
+    """Why nothing can be certified, if rows are surely copies of others."""
 
     predict, predict_proba, predict_log_proba = predict, predict_proba, predict_log_proba
     _labelled = explaining.labelled
@@ -278,6 +280,8 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     def certificate_(self) -> Certificate:
         """What is certified: the training error, or with ``certify`` the error on new examples."""
         model = self._fitted("certificate_")
+        if self._refusal:
+            raise NotCertified(self._refusal)
         return training_error(model.ledger) if model.certificate is None else model.certificate
 
     def explain(self, x: Any, top: int = 10, *, for_class: Any = None) -> explanation.Explanation:
