@@ -97,7 +97,6 @@ class ForestBase(Bagged):
     verbose: bool | int | str = "auto"
 
     _kind = "random_forest"
-    _random_cuts = False
     _member = "tree"
 
     save, report = reporting.save, reporting.report
@@ -112,11 +111,6 @@ class ForestBase(Bagged):
         estimator is as it was before.
         """
         return self._fit(X, in_host_memory(y), in_host_memory(sample_weight), copies)
-
-    @property
-    def _answer_names(self) -> NDArray[Any]:
-        """What to call what trees vote for in a file; a regressor's trees give numbers."""
-        return np.empty(0)
 
     def _set_up(
         self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
@@ -162,9 +156,11 @@ class ForestBase(Bagged):
         if self.warm_start and hasattr(self, "model_"):
             forest = self.model_.vote
         trees = run.members[: len(forest) - 1 if len(forest) else None : -1]
-        run.members = []
+        run.members, classes = [], getattr(self, "classes_", np.empty(0))
+        if self._sets is not None:
+            classes = np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
         self.model_ = ForestModel(
-            kind=self._kind, classes=self._answer_names, n_features=table.n_columns,
+            kind=self._kind, classes=classes, n_features=table.n_columns,
             names=table.names, vote=forest.grown(_taken(trees)),
             levels=getattr(self, "levels_", NO_LEVELS),
             labels=0 if self._sets is None else self._sets.shape[1],
@@ -217,7 +213,7 @@ class ForestBase(Bagged):
             max(2, share_or_count("min_samples_split", self.min_samples_split, rows, math.ceil)),
             NO_LIMIT if deepest is None else positive_whole("max_depth", deepest),
             lightest,
-            self._random_cuts,
+            self._kind == "extra_trees",
         )
 
     def apply(self, X: Any) -> NDArray[np.int64]:

@@ -48,12 +48,6 @@ class ForestClassifier(BaggedClassifier, ForestBase):
     def _votes(self, X: Any) -> NDArray[np.float64]:
         return self._answered(X, lambda _, shares: shares)
 
-    @property
-    def _answer_names(self) -> NDArray[Any]:
-        if self._sets is None:
-            return self.classes_
-        return np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
-
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
         """Read the rows; where those outside the bags certify, the others define the levels."""
         if self._certifies_outside:
@@ -248,7 +242,6 @@ class ExtraTreesClassifier(ForestClassifier):
     bootstrap: bool = False
 
     _kind = "extra_trees"
-    _random_cuts = True
 
 
 @accepts_aliases
@@ -315,4 +308,3 @@ class ExtraTreesRegressor(ForestRegressor):
     bootstrap: bool = False
 
     _kind = "extra_trees"
-    _random_cuts = True
