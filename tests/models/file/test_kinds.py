@@ -108,14 +108,6 @@ def fitted(kind: Any, classes: int = 3, rows: int = 150) -> tuple[Any, pd.DataFr
     return kind(9, random_state=0).fit(frame, y), frame
 
 
-def test_certificate_is_kept(tmp_path: Path) -> None:
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(1000, 2))
-    model = RandomForestClassifier(20, certify="oob", random_state=0).fit(X, X[:, 0] > 0)
-    model.save(tmp_path / "forest")
-    assert load(tmp_path / "forest").certificate_ == model.certificate_
-
-
 def test_equal_fits_write_equal_files(tmp_path: Path) -> None:
     for name in ("one", "two"):
         fitted(RandomForestClassifier)[0].save(tmp_path / name)
@@ -165,17 +157,6 @@ def test_damaged_files_are_refused(classes: int, tmp_path: Path) -> None:
         model_file.save(bad, tmp_path / "bad")
         with pytest.raises(FileError, match="bad"):
             load(tmp_path / "bad")
-
-
-def test_other_files_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_text("{}")
-    with pytest.raises(FileError, match="is not a pacboost model file"):
-        load(path)
-    with pytest.raises(FileError, match="cannot be read"):
-        load(tmp_path / "absent")
-    with pytest.raises(FileError, match="cannot be written"):
-        fitted(RandomForestClassifier)[0].save(tmp_path / "no" / "folder")
 
 
 # Majorities in model files: read back as they were, refused if no fit could have written them.
