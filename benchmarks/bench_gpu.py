@@ -23,7 +23,7 @@ import numpy as np
 import xgboost
 
 from pacboost import BoostClassifier, ExtraTreesClassifier, RandomForestClassifier
-from pacboost.kernels.cuda.device import describe
+from pacboost.kernels.device import describe
 
 SHAPES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "31 leaves": (

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from pathlib import Path
+from types import FrameType
+
+OURS = str(Path(__file__).parent)
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the innermost line that is not ours: the user's, or that of another library."""
+    frame: FrameType | None = sys._getframe()
+    level = 1
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
 
 class PacboostError(ValueError):
     """The root of every error pacboost raises on purpose."""

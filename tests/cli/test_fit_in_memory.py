@@ -118,7 +118,7 @@ def test_text_is_a_category_unless_that_is_refused(coloured: Path) -> None:
 def test_a_category_with_a_level_for_every_row_is_no_use(tmp_path: Path) -> None:
     columns = {"note": [f"text {k}" for k in range(400)], "y": ["a", "b"] * 200}
     path = write_csv(tmp_path / "notes.csv", columns)
-    assert "levels, more than 254: every row has another one" in refused(
+    assert "it is unique in every row" in refused(
         "fit", str(path), "--target", "y", "--learner", "tree"
     )
 
@@ -378,7 +378,7 @@ def test_a_word_among_numbers_is_noted_by_what_it_is(tmp_path: Path) -> None:
 
 
 def test_names_that_differ_in_every_row_are_noted(tmp_path: Path) -> None:
-    with pytest.warns(InputWarning, match="'price' holds another value in every row"):
+    with pytest.warns(InputWarning, match="'price' is unique in every row"):
         read(tmp_path, [f"C{k:04d}" for k in range(ROWS)])
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pacboost
@@ -260,9 +261,8 @@ def written(path: Path, form: str, days: np.ndarray = DAYS) -> Path:
 ])  # fmt: skip
 def test_a_column_that_shows_the_order_is_read(tmp_path: Path, form: str, order: str) -> None:
     table = read_csv(written(tmp_path / "rows.csv", form), "y").table
-    assert table.names is not None
-    assert f"when (month; {order})" in table.names
-    months = table.block(1, 2)[:, 0]
+    assert (table.names[2], table.levels.written[2]) == ("when: month", f"month; {order}")
+    months = table.column(2)
     assert months.tolist() == [day.month for day in DAYS.astype(object)]
 
 
@@ -273,14 +273,14 @@ def test_an_ambiguous_column_is_asked_about(tmp_path: Path) -> None:
         table = read_csv(path, "y", categories=True).table
     assert table.names == ("when", "size")
     for day_first, order in ((True, "day/month/year"), (False, "month/day/year")):
-        names = read_csv(DataFile(path, day_first=day_first), "y").table.names or ()
-        assert f"when (month; {order})" in names
+        levels = read_csv(DataFile(path, day_first=day_first), "y").table.levels
+        assert levels.written[2] == f"month; {order}"
 
 
 def test_the_option_does_not_overrule_what_a_column_shows(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.csv", "{m}/{d}/{y}")
-    names = read_csv(DataFile(path, day_first=True), "y").table.names or ()
-    assert "when (month; month/day/year)" in names
+    levels = read_csv(DataFile(path, day_first=True), "y").table.levels
+    assert levels.written[2] == "month; month/day/year"
 
 
 def test_new_rows_are_read_in_the_order_of_the_fit(tmp_path: Path) -> None:
@@ -289,13 +289,13 @@ def test_new_rows_are_read_in_the_order_of_the_fit(tmp_path: Path) -> None:
     asked = ["fit", old, "--target", "y", "--booster", "adaboost", "--output", model]
     assert "Give --dayfirst" in refused(*asked, code=0)
     assert "1 of dates ('when')" in " ".join(well(*asked, "--dayfirst").split())
-    assert any("day/month/year" in name for name in pacboost.load(model).feature_names_in_)
+    assert pacboost.load(model).levels_.written[0] == "date; day/month/year"
     for form in ("{d}/{m}/{y}", "{y}-{m:02}-{d:02}"):  # one row each: it shows no order
         one = written(tmp_path / "new.csv", form, np.array(["2024-02-09"], dtype="datetime64[D]"))
         shown = well("predict", model, one, "--drop", "y")
         assert "early" in shown
     wrong = written(tmp_path / "new.csv", "{m}/{d}/{y}", np.array(["2024-02-29"], "datetime64[D]"))
-    assert "which is no date written as day/month/year" in refused(
+    assert "held dates written as day/month/year in fit; line 2 holds '2/29/2024'" in refused(
         "predict", model, wrong, "--drop", "y"
     )
 
@@ -308,10 +308,14 @@ def test_python_says_the_order_too(tmp_path: Path) -> None:
         StrongClassifier(**quick).fit(path, "y")
     for dates, order in (("day-first", "day/month/year"), ("month-first", "month/day/year")):
         model = StrongClassifier(dates=dates, **quick).fit(path, "y")
-        assert f"when (month; {order})" in model.feature_names_in_
+        assert model.levels_.written[2] == f"month; {order}"
+        frame = StrongClassifier(dates=dates, **quick)
+        with pytest.warns(InputWarning, match="'when' as dates written as"):
+            frame.fit(pd.read_csv(path).drop(columns="y"), pd.read_csv(path)["y"])
+        assert frame.levels_ == model.levels_
     with pytest.raises(ParameterError, match="'auto', 'day-first', 'month-first'"):
         StrongClassifier(dates="european").fit(path, "y")
-    with pytest.raises(ParameterError, match="X is no file"):
+    with pytest.raises(ParameterError, match="X is no file and no frame"):
         StrongClassifier(dates="day-first").fit(np.zeros((50, 1)), np.arange(50) % 2)
     with pytest.raises(ParameterError, match="leave dates at 'auto'"):
         StrongClassifier(dates="day-first").fit_source(path, "y")

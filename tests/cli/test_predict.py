@@ -130,8 +130,8 @@ def test_numbers(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"size": None}, "has no column 'size'"),
-        ({"size": ["1"] * 149 + ["1o"]}, "size (line 151: '1o')"),
-        ({"size": ["inf"] * 150}, "line 2: 'size' is infinite"),
+        ({"size": ["1"] * 149 + ["1o"]}, "'size' held numbers in fit; line 151 holds '1o'"),
+        ({"size": ["inf"] * 150}, "'size' holds inf in line 2"),
     ],
 )
 def test_bad_rows(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pacboost.kernels.cuda.device import what_is_missing
+from pacboost.kernels.device import what_is_missing
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -25,7 +25,7 @@ from pacboost.kernels.runtime import threads
 from pacboost.numerics.exact import MOST_VOTE, round_vote
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.dataframe import FrameTable
+from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 
@@ -136,7 +136,7 @@ def test_any_table_scores_like_its_array(kind: str) -> None:
     if kind == "float32":
         table = ArrayTable(values.astype(np.float32))
     elif kind == "frame":
-        table = FrameTable(pl.DataFrame(values, schema=list("abcd"), nan_to_null=True))
+        table = FrameTable.learn(pl.DataFrame(values, schema=list("abcd"), nan_to_null=True))
     elif kind == "sparse":
         values[generator.random(values.shape) < 0.7] = 0.0
         table = SparseTable(sp.csr_array(values))

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import zip_longest
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,19 +16,14 @@ import pytest
 
 from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
+from pacboost.kernels import device, measure, split, update
 from pacboost.kernels import forest as forest_grow
-from pacboost.kernels import measure, split, update
-from pacboost.kernels.cuda import (
-    device,
-    encode,
-    forest,
-    launches,
-    predict,
-    twins,
-    weighing,
-)
+from pacboost.kernels.cuda import device as cuda
+from pacboost.kernels.cuda import encode, forest, launches, predict, twins, weighing
 from pacboost.kernels.same_bits import LOG_UNITS, MOST, ROWS_PER_TILE
-from pacboost.numerics.same_bits import LN2_HIGH, LN2_LOW, total
+from pacboost.numerics import same_bits
+from pacboost.numerics.same_bits import FEW_ON_GPU, LN2_HIGH, LN2_LOW, total
+from pacboost.training.bags.bagging import tree_maker
 
 
 def rows() -> tuple[np.ndarray, np.ndarray]:
@@ -56,18 +52,18 @@ def test_the_package_does_not_load_cupy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("file", sorted(path.name for path in device.FOLDER.glob("*.cu")))
+@pytest.mark.parametrize("file", sorted(path.name for path in cuda.FOLDER.glob("*.cu")))
 def test_every_source_compiles(file: str, tmp_path: Path) -> None:
     compiler = shutil.which("nvcc")
     if compiler is None:
         pytest.skip("no nvcc: CUDA's compiler is not installed")
-    options = [option for option in device.OPTIONS if not option.startswith("-I")]
+    options = [option for option in cuda.OPTIONS if not option.startswith("-I")]
     out = tmp_path / "out.ptx"
-    command = [compiler, "-ptx", "-arch=sm_90", *options, f"-I{device.FOLDER}", "-o", str(out)]
-    subprocess.run([*command, str(device.FOLDER / file)], check=True, capture_output=True)
+    command = [compiler, "-ptx", "-arch=sm_90", *options, f"-I{cuda.FOLDER}", "-o", str(out)]
+    subprocess.run([*command, str(cuda.FOLDER / file)], check=True, capture_output=True)
     text = out.read_text()
     assert not re.search(r"\bfma\.rn\.f64", text)  # it would round differently from the CPU
-    source = device.source_of(file)
+    source = cuda.source_of(file)
     for name in re.findall(r"__global__ void (?:__launch_bounds__\(\S+ \S+\)\s*)?(\w+)\(", source):
         assert f".entry {name}(" in text
 
@@ -76,12 +72,12 @@ def test_every_twin_is_named_as_its_original() -> None:
     for name in twins.TWINS:
         assert hasattr(update, name) or hasattr(measure, name), name
     launched = set(re.findall(r'_launch\(\s*"(\w+)"', Path(twins.__file__).read_text()))
-    assert launched <= set(re.findall(r"__global__ void (\w+)\(", device.source_of("rows.cu")))
+    assert launched <= set(re.findall(r"__global__ void (\w+)\(", cuda.source_of("rows.cu")))
 
 
 def found_in(file: str, pattern: str) -> str:
     """What a group of a pattern stands for in a source."""
-    found = re.search(pattern, device.source_of(file), re.DOTALL)
+    found = re.search(pattern, cuda.source_of(file), re.DOTALL)
     assert found is not None, pattern
     return found[1]
 
@@ -159,15 +155,14 @@ def test_auto_takes_a_gpu_for_many_trees_of_large_tables(monkeypatch: pytest.Mon
     def kind(classes: int, trees: int = 1_000, rows: int = 1_000_000, base: Any = None) -> str:
         given = np.ones(1) if base is None else base
         sample: Any = SimpleNamespace(n_rows=rows, table=table, base=given)
-        model = RandomForestClassifier(trees, device="auto")
-        return model._maker(sample, classes, rows).__name__
+        return tree_maker("auto", trees, sample, classes, rows).__name__
 
     assert kind(2) == kind(26) == kind(2, base=real) == "GpuTreeMaker"
     assert kind(2, trees=100) == kind(2, rows=5_000) == kind(3, base=real) == "TreeMaker"
 
 
 def test_constants_of_forests_are_those_of_the_cpu() -> None:
-    text = device.source_of("forest.cuh")
+    text = cuda.source_of("forest.cuh")
     assert f"#define CODES {forest.CODES}\n" in text
     assert f"#define LEAF {int(forest_grow.LEAF):#X}ull".replace("0X", "0x") in text
     plan = found_in("forest.cuh", r"whole (classes, [^;]*);  // the plan of forest_grow")
@@ -217,13 +212,20 @@ class OnCard(np.ndarray):
 
     __cuda_array_interface__ = None
 
-    def get(self) -> np.ndarray:
-        return np.asarray(self)
 
+@pytest.mark.parametrize("size", [0, 1, 64, 65, FEW_ON_GPU, FEW_ON_GPU + 1, 3 * FEW_ON_GPU + 7])
+def test_totals_have_the_same_bits_on_a_gpu(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied = []
 
-@pytest.mark.parametrize(
-    "size", [0, 1, 5, predict.FEW, predict.FEW + 1, 3 * predict.FEW + 7, 50_001]
-)
-def test_totals_have_the_same_bits_on_a_gpu(size: int) -> None:
+    def copy(array: np.ndarray) -> np.ndarray:
+        copied.append(array.size)
+        return np.asarray(array)
+
+    monkeypatch.setattr(same_bits, "in_host_memory", copy)
     numbers = np.random.default_rng(size).normal(size=size) * 1e6
-    assert predict.total_anywhere(numbers.view(OnCard)) == total(numbers)
+    halved = numbers.tolist()
+    while len(halved) > 1:
+        half = (len(halved) + 1) // 2
+        halved = [a + b for a, b in zip_longest(halved[:half], halved[half:], fillvalue=0.0)]
+    assert total(numbers.view(OnCard)) == total(numbers) == sum(halved)
+    assert max(copied, default=0) <= FEW_ON_GPU

@@ -14,10 +14,12 @@ import pyarrow as pa
 import pytest
 
 from pacboost import BoostClassifier, StrongClassifier, load
-from pacboost.errors import DataError
+from pacboost.errors import DataError, InputWarning
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import read_csv
-from pacboost.sources.dataframe import FrameTable, is_frame, with_dates
+from pacboost.sources.dataframe import is_frame
+from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
 from tests.frames import LIBRARIES, as_rows
 
@@ -48,7 +50,7 @@ FRAMES = pytest.mark.parametrize(
 
 @FRAMES
 def test_nulls_booleans_and_whole_numbers_become_numbers(make: Make) -> None:
-    table = FrameTable(make(COLUMNS))
+    table = FrameTable.learn(make(COLUMNS), None)
     assert (table.n_rows, table.n_columns) == EXPECTED.shape
     assert table.names == tuple(COLUMNS)
     np.testing.assert_array_equal(table.rows(), EXPECTED)
@@ -67,14 +69,14 @@ def test_nulls_booleans_and_whole_numbers_become_numbers(make: Make) -> None:
     ids=["pandas", "polars", "polars null", "arrow null"],
 )
 def test_float32_columns_keep_their_values(frame: Any) -> None:
-    values = FrameTable(frame).block(0, 1)
+    values = FrameTable.learn(frame).block(0, 1)
     np.testing.assert_array_equal(values[:, 0], np.array([0.1, NAN], dtype=np.float32))
 
 
 @FRAMES
 def test_text_columns_are_refused_by_name(make: Make) -> None:
     with pytest.raises(DataError, match="text, not numbers: colour, town") as caught:
-        FrameTable(make({"colour": ["red", None], "x": [1, 2], "town": ["a", "b"]}))
+        FrameTable.learn(make({"colour": ["red", None], "x": [1, 2], "town": ["a", "b"]}), None)
     assert "x" not in str(caught.value).split("Encode")[0].split(": ")[1].split(", ")
 
 
@@ -89,24 +91,24 @@ def test_text_columns_are_refused_by_name(make: Make) -> None:
 )
 def test_categorical_columns_are_refused_by_name(frame: Any) -> None:
     with pytest.raises(DataError, match=r": kind\. Encode"):
-        FrameTable(frame)
+        FrameTable.learn(frame, None)
 
 
 @FRAMES
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 def test_infinite_values_are_refused_by_column_and_row(make: Make, bad: float) -> None:
     with pytest.raises(DataError, match=f"column 'size' holds {bad} in row 1"):
-        FrameTable(make({"x": [1.0, 2.0], "size": [0.5, bad]}))
+        FrameTable.learn(make({"x": [1.0, 2.0], "size": [0.5, bad]}))
 
 
 @FRAMES
 def test_whole_numbers_too_large_for_a_double_are_rounded(make: Make) -> None:
-    table = FrameTable(make({"x": [2**60 + 1, 3]}))
+    table = FrameTable.learn(make({"x": [2**60 + 1, 3]}))
     np.testing.assert_array_equal(table.block(0, 1)[:, 0], [2.0**60, 3.0])
 
 
 def test_columns_named_by_numbers_are_taken_by_place() -> None:
-    table = FrameTable(pd.DataFrame([[10.0, 20.0, 30.0]], columns=[2, 0, 1]))
+    table = FrameTable.learn(pd.DataFrame([[10.0, 20.0, 30.0]], columns=[2, 0, 1]))
     assert table.names == ("2", "0", "1")
     assert [table.block(j, j + 1)[0, 0] for j in range(3)] == [10.0, 20.0, 30.0]
 
@@ -124,13 +126,13 @@ def test_sparse_pandas_columns_are_filled_in() -> None:
             "flag": pd.arrays.SparseArray([False, True, False]),
         }
     )
-    assert FrameTable(frame).rows().tolist() == [[0, 0], [3, 1], [0, 0]]
+    assert FrameTable.learn(frame).rows().tolist() == [[0, 0], [3, 1], [0, 0]]
 
 
 def test_columns_of_other_kinds_are_not_called_text() -> None:
     frame = pd.DataFrame({"when": pd.period_range("2024", periods=3, freq="D")})
     with pytest.raises(DataError, match=r"'when' holds period\[D\].*to_timestamp"):
-        FrameTable(frame)
+        FrameTable.learn(frame)
 
 
 # Dates in data frames become the same columns as dates in files.
@@ -151,20 +153,15 @@ def test_frames_read_as_files_do(tmp_path: Path, make: Callable[[Any], Any]) -> 
     path = tmp_path / "rows.parquet"
     DATED.to_parquet(path)
     read = read_csv(path, "label").table
-    table = FrameTable(with_dates(make(DATED.drop(columns="label"))))
+    table = FrameTable.learn(make(DATED.drop(columns="label")))
     assert table.names == read.names
     np.testing.assert_allclose(table.rows(), read.rows())
     np.testing.assert_array_equal(table.rows()[:, -1], [86_400, 90, np.nan, 0])
 
 
-def test_a_frame_without_dates_is_given_back() -> None:
-    frame = pd.DataFrame({"a": [1]})
-    assert with_dates(frame) is frame
-
-
 def test_local_clocks_are_taken_as_they_read() -> None:
     frame = pd.DataFrame({"when": TIMES[:2].tz_localize("Asia/Tokyo")})
-    np.testing.assert_array_equal(FrameTable(with_dates(frame)).rows()[:, 3], [8, 0])
+    np.testing.assert_array_equal(FrameTable.learn(frame).rows()[:, 4], [8, 0])
 
 
 def test_estimators_learn_from_dates() -> None:
@@ -175,7 +172,7 @@ def test_estimators_learn_from_dates() -> None:
     y = np.where(hours % 24 > 12, "late", "early")
     for model in (BoostClassifier(random_state=0), StrongClassifier(random_state=0)):
         model.fit(frame, y)
-        assert "when (hour)" in model.feature_names_in_.tolist()
+        assert "when: hour" in model.feature_names_in_.tolist()
         assert model.score(frame, y) > 0.95
         assert (model.predict(pl.from_pandas(frame)) == model.predict(frame)).all()
 
@@ -198,7 +195,7 @@ def test_dates_stand_beside_texts(kind: Any, tmp_path: Path) -> None:
     model.fit(rows, np.where(late, "late", "early"))
     assert (model.predict(rows) == np.where(late, "late", "early")).mean() > 0.95
     assert isinstance(model.model_.text, MixedFeatures)
-    assert "bought (month)" in model.model_.text.names
+    assert "bought: month" in model.model_.text.names
     model.save(tmp_path / "m.pacb")
     again = load(tmp_path / "m.pacb")
     assert (again.predict(rows) == model.predict(rows)).all()
@@ -220,14 +217,15 @@ def test_all_kinds_of_tables_read_alike(library: str) -> None:
     rows = Columns.of(as_rows(HELD, library))
     assert rows.n_rows == 3
     assert rows.texts("said") == ["lost card", "", ""]
-    np.testing.assert_array_equal(rows.numbers("age"), [30, np.nan, 50])
-    assert np.isnan(rows.numbers("never")).all()
-    assert [rows.is_category(name) for name in HELD] == [True, False, True, True, False]
-    assert rows.missing("city").tolist() == [False, True, False]
     assert rows.lines(["age", "city"]) == ["30.0\x1fRome", "\x1f", "50.0\x1fBern"]
+    table = rows.table(["said"])
+    assert table.levels.columns == {1: ("Bern", "Rome")}
+    np.testing.assert_array_equal(
+        table.rows(), [[30, 1, 1, NAN], [NAN, NAN, 0, NAN], [50, 0, NAN, NAN]]
+    )
     some = rows.take(np.array([2, 0]))
     assert some.texts("said") == ["", "lost card"]
-    assert some.numbers("age").tolist() == [50, 30]
+    assert some.table(["said"]).column(0).tolist() == [50, 30]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -237,21 +235,73 @@ def test_what_is_no_text_is_named_with_column_and_row(library: str) -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_text_is_no_number(library: str) -> None:
-    with pytest.raises(DataError, match=r"'age' holds text, and held numbers in fit"):
-        Columns.of(as_rows({"age": ["30", "40"]}, library)).numbers("age")
+def test_text_that_is_no_number_is_named(library: str) -> None:
+    rows = Columns.of(as_rows({"age": ["30", "abc"], "x": [1, 2]}, library))
+    with pytest.raises(DataError, match=r"'age' held numbers in fit; row 1 holds 'abc'"):
+        rows.like(["age", "x"], Levels())
 
 
-@pytest.mark.parametrize("library", LIBRARIES[:3])
-def test_dates_are_neither_number_nor_category(library: str) -> None:
-    rows = Columns.of(as_rows({"day": pd.to_datetime([date(2020, 1, 1)] * 2)}, library))
-    with pytest.raises(DataError, match="'day' holds Datetime"):
-        rows.is_category("day")
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_text_is_read_as_what_it_holds(library: str) -> None:
+    columns: dict[str, list[Any]] = {
+        "day": ["2024-01-31", "1.2.2025", "?"],
+        "paid": ["Yes", "no", None],
+        "price": ["1,234.5", "7", "NA"],
+        "share": ["1,5", "2", ""],
+        "code": ["7", "A7", " 7"],
+    }
+    table = FrameTable.learn(Columns.of(as_rows(columns, library)).cells)
+    assert table.names == ("day", "day: year", "day: month", "day: weekday", *list(columns)[1:])
+    assert table.levels.columns == {7: ("7", "A7")}
+    np.testing.assert_array_equal(
+        table.rows(),
+        [
+            [8796, 2024, 1, 3, 1, 1234.5, 1.5, 0],
+            [9163, 2025, 2, 6, 0, 7, 2, 1],
+            [NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0],
+        ],
+    )
+    again = FrameTable.like(Columns.of(as_rows(columns, library)).cells, table.names, table.levels)
+    np.testing.assert_array_equal(again.rows(), table.rows())
+
+
+def test_categories_overrule_what_text_holds() -> None:
+    frame = pd.DataFrame({"zip": ["01234", "99999"], "paid": ["yes", "no"]})
+    assert FrameTable.learn(frame).levels == Levels({}, {1: "yes/no"})
+    table = FrameTable.learn(frame, ["zip"])
+    assert table.levels == Levels({0: ("01234", "99999")}, {1: "yes/no"})
+
+
+@pytest.mark.parametrize(
+    ("way", "cells", "said"),
+    [
+        ("date", ["2024-01-31", "soon"], "held dates in fit; row 1 holds 'soon'"),
+        ("date; day/month/year", ["13/13/2024"], "held dates written as day/month/year in fit"),
+        ("yes/no", ["yes", "perhaps"], "held yes and no in fit; row 1 holds 'perhaps'"),
+        ("date", [7, 8], "held dates in fit, and holds numbers now"),
+        ("yes/no", pd.to_datetime(["2024-01-31"]), "held yes and no in fit, and holds dates now"),
+    ],
+)
+def test_other_cells_than_in_fit_are_named(way: str, cells: Any, said: str) -> None:
+    names = ["a", "a: year"] if way == "date" else ["a"]
+    levels = Levels({}, {0: way, 1: "year"} if way == "date" else {0: way})
+    with pytest.raises(DataError, match=f"'a' {said}"):
+        FrameTable.like(pd.DataFrame({"a": cells}), names, levels)
+
+
+@pytest.mark.parametrize("name", ["order_id", "orderID", "Kunden-Nr"])
+def test_ids_are_not_used(name: str) -> None:
+    names = [f"n{k}" for k in range(60)]
+    frame = pd.DataFrame({name: np.arange(60) * 7, "who": names, "x": np.arange(60)})
+    with pytest.warns(InputWarning, match=f"'{name}', 'who' are unique in every row"):
+        table = FrameTable.learn(frame)
+    assert table.levels == Levels({0: (), 1: ()})
+    assert np.isnan(table.rows()[:, :2]).all()
 
 
 def test_infinite_numbers_are_named() -> None:
     with pytest.raises(DataError, match="column 'age' holds inf in row 1"):
-        Columns.of(pd.DataFrame({"age": [1.0, np.inf]})).numbers("age")
+        FrameTable.learn(pd.DataFrame({"age": [1.0, np.inf]}))
 
 
 @pytest.mark.parametrize(

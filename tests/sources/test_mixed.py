@@ -148,7 +148,7 @@ def words(*cells: Any) -> Columns:
 def test_thresholds_are_held_exactly_where_they_are_passed(
     seen: list[float], new: list[float]
 ) -> None:
-    found, held = NumberConditions.learn("x", column(seen))
+    found, held = NumberConditions.learn("x", column(seen), "")
     cuts = np.array(found.thresholds)
     assert cuts.size <= MOST_THRESHOLDS
     assert found.missing == bool(np.isnan(seen).any())
@@ -166,7 +166,7 @@ def test_thresholds_are_held_exactly_where_they_are_passed(
 @given(NUMBERS)
 @settings(max_examples=100, deadline=None)
 def test_few_values_are_all_told_apart(values: list[float]) -> None:
-    found, held = NumberConditions.learn("x", column(values))
+    found, held = NumberConditions.learn("x", column(values), "")
     with np.errstate(over="ignore"):
         distinct = np.unique(np.nan_to_num(np.array(values).astype(np.float32), nan=np.nan))
     distinct = distinct[~np.isnan(distinct)]
@@ -176,7 +176,7 @@ def test_few_values_are_all_told_apart(values: list[float]) -> None:
 
 
 def test_many_values_are_cut_at_quantiles() -> None:
-    found, _ = NumberConditions.learn("x", column(np.arange(3100.0)))
+    found, _ = NumberConditions.learn("x", column(np.arange(3100.0)), "")
     assert len(found.thresholds) == MOST_THRESHOLDS
     assert np.allclose(np.diff(found.thresholds), 100)
 

@@ -42,9 +42,9 @@ from pacboost.boosters.booster import (
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
-from pacboost.kernels.cuda.device import to_host
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, round_vote
+from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import log, log_sum_exp
 from pacboost.samples.sample import Request, Signs, Sums
 
@@ -163,7 +163,7 @@ class ExponentialWeights(Booster[ExponentialState]):
         weight sits on rows of a few units, whose rounding a prediction cannot see.
         """
         if not LEAST_TOTAL <= state.total <= MOST_TOTAL:
-            logs = state.total_vote - to_host(state.margins).reshape(-1) + state.log_base
+            logs = state.total_vote - in_host_memory(state.margins).reshape(-1) + state.log_base
             fresh = round_vote(math.log(FRESH_TOTAL) - float(log_sum_exp(logs[None])[0]))
             state = replace(state, log_scale=fresh)
             state = replace(state, total=_weigh_once(state, None, 0.0))

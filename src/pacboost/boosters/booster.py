@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.cuda.device import copy_into
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Sample, Signs, Sums
@@ -191,7 +190,7 @@ class Booster(ABC, Generic[S]):
 
         Given are the votes and the last memory of that run, and the margins of its vote.
         """
-        copy_into(state.margins, margins)
+        state.margins[...] = np.asarray(margins, like=state.margins)
         state.cast.extend(votes)
         return self._weigh(state)
 

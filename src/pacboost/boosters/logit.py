@@ -29,7 +29,6 @@ from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import same_bits, update
-from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -169,7 +168,7 @@ class Logit(FilteringBooster[LogitState]):
     def _weigh_two(self, state: LogitState, moved: Moved) -> tuple[int, int]:
         """Weigh all rows of two classes; give the sums of weights and absolute pulls."""
         columns = (state.signs, state.margins, state.weights, state.pulls)
-        signs, *arrays = map(flat, columns)
+        signs, *arrays = (column.reshape(-1) for column in columns)
         totals = np.zeros((team_for(signs.size), 2), dtype=np.int64)
         together(
             update.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,

@@ -41,7 +41,6 @@ from pacboost.questions.new_rows import NewRows
 from pacboost.reports.progress import RoundsBar
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.optional import collected
 
 Measured = tuple[Compared, NDArray[np.bool_] | None]
 """What was measured of a booster, and on which test rows it is wrong."""
@@ -103,7 +102,7 @@ def compare(
     [('adaboost', 100, False), ('mada', 100, False)]
     """
     contest = Contest(
-        collected(X), y, boosters, learner, n_estimators=n_estimators, test=collected(test),
+        X, y, boosters, learner, n_estimators=n_estimators, test=test,
         delta=delta, share=share, copies=copies, random_state=random_state, n_jobs=n_jobs,
         verbose=verbose, **parameters,
     )  # fmt: skip

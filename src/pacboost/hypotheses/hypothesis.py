@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,6 +29,14 @@ class Names:
     level: Callable[[int, int], str] = lambda column, level: str(level)
     condition: Callable[[int], str] | None = None
     """How to say that a row holds a word, where it is not that it contains it."""
+    cut: Callable[[int, float, bool], str] | None = None
+    """How to say that a value lies above a cut, or not above it, where it is no plain number."""
+
+    def side(self, column: int, cut: float, *, above: bool) -> str:
+        """Say on which side of a cut the value of a column lies."""
+        if self.cut is not None:
+            return self.cut(column, cut, above)
+        return f"{self.column(column)} {'>' if above else '≤'} {cut:.6g}"
 
     def holds(self, word: int) -> str:
         """Explain that a row holds a word."""
@@ -71,6 +79,18 @@ class FeaturePart:
     ) -> FeaturePart:
         """Return the part of a single cut, or of none where no value is above it."""
         return cls(feature, cuts, np.stack([low, high])[: cuts.size + 1], missing)
+
+    @classmethod
+    def sum(cls, parts: Sequence[FeaturePart]) -> FeaturePart:
+        """Add up the parts of one feature."""
+        every = np.concatenate([part.thresholds for part in parts])
+        thresholds, places = np.unique(every, return_inverse=True)
+        steps = np.zeros((thresholds.size + 1, parts[0].missing.size))
+        steps[0] = sum(part.steps[0] for part in parts)
+        np.add.at(steps, places + 1, np.concatenate([np.diff(p.steps, axis=0) for p in parts]))
+        missing: CellValues = np.asarray(sum(part.missing for part in parts))
+        levels = max(part.levels for part in parts)
+        return cls(parts[0].feature, thresholds, np.cumsum(steps, axis=0), missing, levels)
 
 
 class Hypothesis(ABC):

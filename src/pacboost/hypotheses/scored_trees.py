@@ -18,10 +18,13 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import predict
-from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, TreesOnGpu, most_stride
+from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, GpuScores, TreesOnGpu, most_stride
+from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
-from pacboost.samples.blocks import layout_of
+from pacboost.samples.blocks import gpu_codes, layout_of, places_of
+from pacboost.samples.sample import Sample
+from pacboost.sources.table import Table
 
 Masks = NDArray[np.uint32]
 Scores = NDArray[np.float64]
@@ -153,12 +156,13 @@ class ScoredTrees:
             jobs.append((predict.score, own))
         _add(jobs, codes, scores, len(self._pairs))
 
-    def add_on_gpu(self, scores: Any, rows: Any, chosen: NDArray[np.intp] | None) -> bool:
-        """Do so on a GPU, for rows of an array, wherever the scores are; tell whether it could."""
-        on_gpu = self._on_gpu
-        if on_gpu is not None:
-            on_gpu.add_to(scores, rows, chosen)
-        return on_gpu is not None
+    def add_on_gpu(self, scores: Any, table: Table) -> bool:
+        """Do so by the GPU in use, wherever the scores are; tell whether it could."""
+        rows = table.in_place() if gpu_in_use() else None
+        if rows is None or self._on_gpu is None:
+            return False
+        self._on_gpu.add_to(scores, *rows)
+        return True
 
     @cached_property
     def _on_gpu(self) -> TreesOnGpu | None:
@@ -167,7 +171,7 @@ class ScoredTrees:
         bins = trees[0].bins
         if bins.missing > 255 or max(tree.feature.size for tree in trees) > SPLITS_AT_ONCE:
             return None
-        layout = layout_of(bins, [])
+        layout = layout_of(bins, *places_of(bins, []))
         if layout.stride > most_stride():
             return None
         packed = PackedTrees.of(trees, votes)
@@ -196,6 +200,14 @@ class ScoredTrees:
             self.asked, packed.nodes[:, predict.FEATURE]
         )
         return packed
+
+
+def scores_on_gpu(sample: Sample, rule: Hypothesis) -> GpuScores | None:
+    """Return what adds trees such as this to the scores of a sample, if a GPU is in use."""
+    if not (isinstance(rule, TreeRule) and sample.bins is rule.bins and gpu_in_use()):
+        return None
+    codes = gpu_codes(sample.table, rule.bins, share=False).codes
+    return GpuScores(codes, rule.values.shape[1])
 
 
 # A vote that grows round by round, and scores rows from their codes.

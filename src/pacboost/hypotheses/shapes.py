@@ -113,38 +113,20 @@ def shapes(vote: Vote, names: Names) -> Shapes:
             intercept += part.missing
         else:
             parts.setdefault(part.feature, []).append(part)
-    features = {j: _add_up(j, parts[j], names, vote.outputs) for j in sorted(parts)}
+    features = {j: _shape(names, FeaturePart.sum(parts[j])) for j in sorted(parts)}
     outputs = names.answers if vote.outputs > 1 else names.answers[-1:]
     return Shapes(intercept, features, outputs)
 
 
-def _add_up(feature: int, parts: list[FeaturePart], names: Names, outputs: int) -> Shape:
-    """Add up the parts of one feature, and drop the thresholds at which nothing changes."""
-    levels = max(part.levels for part in parts)
-    thresholds = np.unique(np.concatenate([part.thresholds for part in parts]))
-    values, missing = np.zeros((thresholds.size + 1, outputs)), np.zeros(outputs)
-    for part in parts:
-        above = np.searchsorted(part.thresholds, thresholds, side="right")
-        values += part.steps[np.concatenate([[0], above])]
-        missing += part.missing
-    return _shape(names, feature, levels, thresholds, values, missing)
-
-
-def _shape(
-    names: Names,
-    feature: int,
-    levels: int,
-    thresholds: NDArray[np.float32],
-    steps: Doubles,
-    missing: Doubles,
-) -> Shape:
+def _shape(names: Names, part: FeaturePart) -> Shape:
     """Name the levels of a category; of a number, put equal neighbours together."""
-    name = names.column(feature)
-    if levels:
-        words = tuple(names.level(feature, k) for k in range(levels))
-        return Shape(name, thresholds, steps, missing, words)
+    assert part.feature is not None
+    name, thresholds, steps = names.column(part.feature), part.thresholds, part.steps
+    if part.levels:
+        words = tuple(names.level(part.feature, k) for k in range(part.levels))
+        return Shape(name, thresholds, steps, part.missing, words)
     changes = (steps[1:] != steps[:-1]).any(axis=1)
-    return Shape(name, thresholds[changes], steps[np.append(True, changes)], missing)
+    return Shape(name, thresholds[changes], steps[np.append(True, changes)], part.missing)
 
 
 # Partial dependence of a vote of trees: how the mean score changes with one feature.
@@ -192,7 +174,7 @@ def _curve(trees: Sequence[_Weighed], feature: int, names: Names) -> Shape:
     for tree in trees:
         total += product(_shares_of_leaves(tree.rule, feature).T, tree.values) - tree.mean
     thresholds, levels = bins.thresholds[feature], int(bins.levels[feature])
-    return _shape(names, feature, levels, thresholds, total[:-1], total[-1])
+    return _shape(names, FeaturePart(feature, thresholds, total[:-1], total[-1], levels))
 
 
 def _shares_of_leaves(rule: TreeRule, feature: int | None) -> Doubles:
@@ -201,35 +183,25 @@ def _shares_of_leaves(rule: TreeRule, feature: int | None) -> Doubles:
     Without a feature there is one column, for all rows.
     """
     splits, leaves = rule.feature.size, len(rule.values)
-    codes = np.zeros(1, dtype=np.intp) if feature is None else _codes(rule.bins, feature)
+    codes = np.zeros(1, dtype=np.intp)
+    if feature is not None:
+        codes = np.append(np.arange(rule.bins.thresholds[feature].size + 1), rule.bins.missing)
     reach = np.zeros((splits + leaves, codes.size))
     reach[0] = 1.0
     lefts, rights = (
         np.where(child >= 0, child, splits + ~child).tolist() for child in (rule.left, rule.right)
     )
-    asked, cover = rule.feature.tolist(), rule.cover.tolist()
+    asked, cover, sides = rule.feature.tolist(), rule.cover.tolist(), rule.sides()
     share: Doubles | float
     for split, (left, right) in enumerate(zip(lefts, rights, strict=True)):
         if asked[split] == feature:
-            share = _goes_left(rule, split, codes).astype(np.float64)
+            share = sides[split, codes].astype(np.float64)
         else:
             weight = cover[left] + cover[right]
             share = cover[left] / weight if weight > 0 else 0.5
         reach[left] = reach[split] * share
         reach[right] = reach[split] * (1 - share)
     return reach[splits:]
-
-
-def _codes(bins: Bins, feature: int) -> NDArray[np.intp]:
-    return np.append(np.arange(bins.thresholds[feature].size + 1), bins.missing)
-
-
-def _goes_left(rule: TreeRule, split: int, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
-    if rule.member[split] >= 0:
-        return np.asarray(rule.members[rule.member[split]][codes] != 0)
-    left = codes <= rule.cut[split]
-    left[-1] = rule.missing_left[split]
-    return np.asarray(left)
 
 
 # Partial dependence of a forest: how its mean answer changes with one feature.
@@ -290,4 +262,4 @@ def _forest_curve(forest: Forest, rows: Lines, mean: Doubles, feature: int, name
     lines[:, feature] = np.repeat(codes, len(rows))
     said = mean_of(_answers(forest, lines).reshape(len(codes), len(rows), -1).swapaxes(0, 1)) - mean
     cuts = thresholds if levels else thresholds[[int(part[-1]) for part in parts[:-1]]]
-    return _shape(names, feature, levels, cuts, said[:-1], said[-1])
+    return _shape(names, FeaturePart(feature, cuts, said[:-1], said[-1], levels))

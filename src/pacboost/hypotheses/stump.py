@@ -108,7 +108,7 @@ class StumpRule(Rule):
             return f"{column} is missing"
         if math.isinf(self.threshold):
             return f"{column} is known"
-        return f"{column} {'>' if value > self.value_cut else '≤'} {self.threshold:.6g}"
+        return names.side(self.feature, self.threshold, above=value > self.value_cut)
 
     def words(self, names: Names) -> str:
         """Say it as a comparison.
@@ -122,4 +122,4 @@ class StumpRule(Rule):
             if self.is_constant:
                 return f"always {no}"
             return f"{column} is missing → {names.answer(self.missing)}, else {no}"
-        return f"{column} > {self.threshold:.6g} → {yes}, else {no}"
+        return f"{names.side(self.feature, self.threshold, above=True)} → {yes}, else {no}"

@@ -184,7 +184,7 @@ class TreeRule(Hypothesis):
             cut, thresholds = int(self.cut[split]), self.bins.thresholds[feature]
             if cut >= thresholds.size:
                 return f"{column} is {'known' if left else 'missing'}"
-            said = f"{column} {'≤' if left else '>'} {thresholds[cut]:.6g}"
+            said = names.side(feature, float(thresholds[cut]), above=not left)
         return f"{said} or missing" if self.missing_left[split] == left else said
 
     def features(self) -> set[int]:

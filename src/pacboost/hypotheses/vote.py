@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
@@ -20,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import Forest
-from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.hypothesis import FeaturePart, Hypothesis
 from pacboost.hypotheses.scored_trees import ScoredTrees
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import bins as lookup
 from pacboost.kernels import words
-from pacboost.kernels.cuda.device import gpu_in_use, to_gpu, zeros_on_gpu
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, SparseCodes, upper_cuts
 from pacboost.samples.sample import unlabelled
@@ -36,16 +34,6 @@ from pacboost.sources.table import Table
 
 Scores = NDArray[np.float64]
 Kind = TypeVar("Kind", bound=Hypothesis)
-
-
-@dataclass(frozen=True)
-class Steps:
-    """One feature's share of the score: a step function, and a value for missing."""
-
-    thresholds: NDArray[np.float32]
-    values: NDArray[np.float64]
-    """One more than thresholds: values[k] is the score above k thresholds."""
-    missing: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +60,13 @@ class Vote:
                 scores += vote * hypothesis.values[hypothesis.cells(sample)]
         return self._shaped(scores)
 
-    def scores_on_gpu(self, table: Table) -> Any:
-        """Return F for every row in the GPU's memory, for a table that lies there."""
-        given, rest = table.in_place(), self.steps or self.index is not None or self._others
-        if given is not None and self.trees and not rest:
-            scores = zeros_on_gpu((table.n_rows, self.outputs))
-            if self._scored_trees.add_on_gpu(scores, *given):
-                return self._shaped(scores)
-        return to_gpu(self.scores(table))
+    def scores_like(self, table: Table, array: Any) -> Any:
+        """Return F for every row in the memory of an array."""
+        scores = np.zeros((table.n_rows, self.outputs), like=array)
+        rest = self.steps or self.index is not None or self._others
+        if self.trees and not rest and self._scored_trees.add_on_gpu(scores, table):
+            return self._shaped(scores)
+        return np.asarray(self.scores(table), like=array)
 
     def staged(self, table: Table) -> Iterator[Scores]:
         """Return F after each round; the array is used again for the next."""
@@ -111,12 +98,12 @@ class Vote:
         return [(rule, float(vote)) for rule, vote in pairs if isinstance(rule, kind)]
 
     @cached_property
-    def steps(self) -> dict[int, Steps]:
+    def steps(self) -> dict[int, FeaturePart]:
         """The step function of every feature that a stump asks for."""
-        stumps: dict[int, list[tuple[StumpRule, float]]] = {}
+        parts: dict[int, list[FeaturePart]] = {}
         for rule, vote in self._of_kind(StumpRule):
-            stumps.setdefault(rule.feature, []).append((rule, vote))
-        return {feature: _add_up(stumps[feature]) for feature in sorted(stumps)}
+            parts.setdefault(rule.feature, []).append(rule.feature_part(vote * rule.values))
+        return {feature: FeaturePart.sum(parts[feature]) for feature in sorted(parts)}
 
     @cached_property
     def trees(self) -> list[tuple[TreeRule, float]]:
@@ -131,8 +118,7 @@ class Vote:
         if not self.trees:
             return
         trees, bins = self._scored_trees, self.trees[0][0].bins
-        given = table.in_place() if gpu_in_use() else None
-        if given is not None and trees.add_on_gpu(scores, *given):
+        if trees.add_on_gpu(scores, table):
             return
         if table.entries is None:
             trees.add_to(scores, bins.encode(table, trees.asked))
@@ -176,8 +162,8 @@ class Vote:
         cuts, offsets = lookup.pack([upper_cuts(s.thresholds) for s in steps])
         heights = np.zeros(cuts.size)
         for start, own in zip(offsets[:-1], steps, strict=True):
-            heights[start : start + own.values.size] = own.values
-        missing = np.array([s.missing for s in steps])
+            heights[start : start + own.steps.size] = own.steps[:, 0]
+        missing = np.array([own.missing[0] for own in steps])
         columns = np.array(used, dtype=np.int64) - first
 
         def task(start: int, stop: int) -> None:
@@ -185,21 +171,6 @@ class Vote:
             lookup.score(values[start:stop], columns, cuts, offsets, heights, missing, own)
 
         each_rows(task, scores.size)
-
-
-def _add_up(stumps: list[tuple[StumpRule, float]]) -> Steps:
-    finite = [stump.threshold for stump, _ in stumps if not math.isinf(stump.threshold)]
-    thresholds = np.unique(np.array(finite, dtype=np.float32))
-    jumps = np.zeros(thresholds.size + 1)
-    missing = 0.0
-    for stump, vote in stumps:
-        jumps[0] -= vote * stump.above
-        missing += vote * stump.missing
-        if not math.isinf(stump.threshold):
-            jumps[1 + np.searchsorted(thresholds, np.float32(stump.threshold))] += (
-                2 * vote * stump.above
-            )
-    return Steps(thresholds, np.cumsum(jumps), missing)
 
 
 # A fingerprint of a vote: of every number in its rules, and of the votes they have.

@@ -10,10 +10,13 @@ flight, a look-up takes 9 ns where a plain binary search takes 74 (one core, 255
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.cuda import encode as on_gpu
+from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime import Cells, Floats, Wholes
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels
 
@@ -33,6 +36,13 @@ def pack(cuts: Sequence[Floats]) -> tuple[Floats, Wholes]:
     for start, own in zip(offsets[:-1], cuts, strict=True):
         packed[start : start + own.size] = own
     return packed, offsets
+
+
+def quantiles(
+    values: Any, chosen: NDArray[np.intp] | None, max_bins: int, tie: float
+) -> tuple[NDArray[Any], ...] | None:
+    """Find the values next to the cuts of all columns by a GPU; None where none is in use."""
+    return on_gpu.quantiles(values, chosen, max_bins, tie) if gpu_in_use() else None
 
 
 @part_of_kernels

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.cuda import encode
+from pacboost.kernels.cuda.device import on_gpu
 from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
 from pacboost.kernels.runtime.jit import inline, kernel, part_of_kernels
+from pacboost.kernels.runtime.threads import each_rows
 
 STEP = MISSING = np.uint64(0x9E3779B97F4A7C15)
 """By which splitmix64 moves on; and the cell of missing values."""
@@ -76,6 +81,21 @@ def near_below(
             j = columns[k]
             total += mixed(near_cell(np.float64(values[i, j]), steps[j]) + factors[j])
         below[i] = mixed(total) < limit
+
+
+def rows_below(
+    values: Any, chosen: NDArray[np.intp] | None, columns: Wholes, steps: Floats, factors: Words,
+    salt: int, limit: int,
+) -> NDArray[np.intp]:  # fmt: skip
+    """Return the rows whose hash of some columns is below a limit, of those chosen on a GPU."""
+    if on_gpu(values):
+        return encode.near_below(values, chosen, columns, steps, factors, salt, limit)
+    below = np.empty(len(values), dtype=np.bool_)
+    fixed = columns, steps, factors, np.uint64(salt), np.uint64(limit)
+    each_rows(
+        lambda a, b: near_below(values[a:b], *fixed, below[a:b]), len(values), width=columns.size
+    )
+    return np.flatnonzero(below)
 
 
 # Chances keyed by row: whether a row is looked at depends on its identity and a key alone.

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.lab.spec import LimitError, LinkError
-from pacboost.sources.cells import Spelling
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import csv_blocks
+from pacboost.sources.written import Spelling, part_of, read_text, ways_of
 
 MOST_BYTES = 32 * 2**20
 MOST_ROWS = 200_000
@@ -127,9 +127,10 @@ def read_file(name: str, content: bytes) -> LabFile:
         )
     numbers = {}
     for column, values in cells.items():
-        read = spelling.read(values)
-        if read.bad is None and not np.isnan(read.values).all():
-            numbers[column] = read.values
+        texts_of = sorted({cell.strip() for cell in values if not spelling.is_missing(cell)})
+        ways = ways_of(texts_of, spelling) if texts_of else None
+        if ways is not None and part_of(ways[0]) is None:
+            numbers[column] = np.array([read_text(cell, ways[0], spelling) for cell in values])
     texts = {column: np.array(values, dtype=object) for column, values in cells.items()}
     known = hashlib.sha256(content).hexdigest()[:24]
     return LabFile(known, name[:200], rows, numbers, texts)

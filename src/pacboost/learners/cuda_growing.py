@@ -15,7 +15,8 @@ from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import routing, split
 from pacboost.kernels.cuda import launches, twins, weighing
-from pacboost.kernels.cuda.device import on_gpu, to_host
+from pacboost.kernels.cuda.device import on_gpu, to_gpu
+from pacboost.kernels.device import gpu_in_use
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
 from pacboost.samples import sample
@@ -41,7 +42,8 @@ class Ahead(NamedTuple):
 class CudaTreeSearch(TreeSearch):
     """Codes row by row, and histograms of every leaf, in the GPU's memory."""
 
-    on_gpu = True
+    in_use = staticmethod(gpu_in_use)
+    expects = True
     _ahead: Ahead | None = None
     """The tree that is being grown for the next round."""
     _begun: int | None = None
@@ -69,6 +71,9 @@ class CudaTreeSearch(TreeSearch):
             self._codes, self._lanes, self._features, self._pairs, self._cells, self._leaves,
             self._bins.missing, self._drawn, self._deepest, self._interactions,
         )  # fmt: skip
+
+    def beside(self, array: NDArray[Any]) -> Any:
+        return to_gpu(array)
 
     def expect(self, request: Request, seed: int) -> None:
         """Have the next tree begun right after the rows are weighed, before the CPU knows of it.
@@ -112,7 +117,8 @@ class CudaTreeSearch(TreeSearch):
         tree = self._rule(self._end(), unit)
         if chosen is not None:
             self._settle(tree, chosen)
-        return tree, self._cells if on_gpu(request.weights) else to_host(self._cells)
+        cells: Any = self._cells
+        return tree, cells if on_gpu(request.weights) else cells.get()
 
     def _begin(
         self,

@@ -16,7 +16,6 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import split, update
-from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.grow import Interactions
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.split import LOW
@@ -321,7 +320,7 @@ class TreeSearch(Search):
         scales = MOST_SUM / request.pull, MOST_SUM / request.weight
         team = team_for(request.weights.size)
         if outputs == 1:
-            given = flat(request.weights), flat(pulls), signed
+            given = request.weights.reshape(-1), pulls.reshape(-1), signed
             together(update.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
             return
         signs = self._flips(outputs, seed)

@@ -33,8 +33,8 @@ class Search(ABC):
     """A learner at work on one sample; it may remember what it saw in the last round."""
 
     sample: Sample
-    on_gpu: ClassVar[bool] = False
-    """Whether it works on a GPU, and is best given arrays that are there."""
+    expects: ClassVar[bool] = False
+    """Whether ``expect`` prepares anything."""
 
     @abstractmethod
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
@@ -66,6 +66,10 @@ class Search(ABC):
         answers = sample.signs[:, 0] if sample.labels is None else sample.labels
         rule = Valued.empty(self.find(weights, answers, seed), sample.signs.shape[1])
         return rule, rule.cells(sample)
+
+    def beside(self, array: NDArray[Any]) -> Any:
+        """Return an array in the memory where the search has its rows."""
+        return array
 
     def expect(self, request: Request, seed: int) -> None:  # noqa: B027 (most cannot)
         """Prepare for the next round, whose weights are about to be computed from these."""

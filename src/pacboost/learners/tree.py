@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, quick_rounds, routing, split, split_general
-from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.runtime.entry import Bundle, address_of
 from pacboost.kernels.runtime.team import largest_team, together
 from pacboost.kernels.runtime.threads import each_rows
@@ -207,4 +206,4 @@ class Tree(TreeParameters, Learner):
         """Start a search on a sample, dense or sparse; dense ones may be searched on the GPU."""
         if sample.sparse is not None:
             return SparseTreeSearch(self, sample)
-        return (CudaTreeSearch if gpu_in_use() else DenseTreeSearch)(self, sample)
+        return (CudaTreeSearch if CudaTreeSearch.in_use() else DenseTreeSearch)(self, sample)

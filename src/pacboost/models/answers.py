@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 
 from pacboost.errors import DataError
 from pacboost.numerics.markup import paragraph, table
+from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import mean, row_totals
 
 MOST_SHOWN = 20
@@ -72,6 +73,11 @@ class AnswerList(list[Answer]):
         said = f"{given:,} of {len(self):,} rows are answered"
         said += f"; the first and the last {half} are shown." if len(self) > MOST_SHOWN else "."
         return paragraph(said) + table(["row", "label", "confidence", "guess"], rows)
+
+
+def asked(model: Any, X: Any, method: str = "predict") -> NDArray[Any]:
+    """Return what a model says of rows, in the memory of the CPU wherever they are."""
+    return np.asarray(in_host_memory(getattr(model, method)(X)))
 
 
 def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[Any]) -> Doubles:

@@ -17,10 +17,10 @@ from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels import same_bits
-from pacboost.kernels.cuda.device import on_gpu, to_gpu, to_host
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import Calibration
+from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import product
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
@@ -83,11 +83,15 @@ class FittedModel:
 
     def say(self) -> Names:
         """Return the names that rules are printed and curves are drawn with."""
-        names, levels = self.column_names, self.levels.columns
+        names, levels = self.column_names, self.levels
         text = getattr(self, "text", None)
-        condition = None if text is None else text.say
-        answers = answer_names(self.classes)
-        return Names(lambda j: names[j], answers, lambda j, k: str(levels[j][k]), condition)
+        return Names(
+            lambda j: names[j],
+            answer_names(self.classes),
+            lambda j, k: str(levels.columns[j][k]),
+            None if text is None else text.say,
+            lambda j, cut, above: levels.condition(j, cut, names, above=above),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -121,12 +125,11 @@ class Model(FittedModel):
         Two classes (and each of several labels): 1/(1 + exp(-2F)). More: softmax(F) for LogitBoost,
         whose scores are logarithms of probabilities, softmax(2F) for the others.
         """
-        if on_gpu(scores) and (self.classes.size == 1 or self.calibration is not None):
-            return to_gpu(self.probabilities(to_host(scores)))  # type: ignore[no-any-return]
         if self.classes.size == 1:
-            return np.ones((len(scores), 1))
+            return np.ones((len(scores), 1), like=scores)
         if self.calibration is not None:
-            return self.calibration.probabilities(scores)
+            chances = self.calibration.probabilities(in_host_memory(scores))
+            return np.asarray(chances, like=scores)
         return self._linked(scores, same_bits.sigmoid, same_bits.softmax)
 
     def log_probabilities(self, scores: Scores) -> NDArray[np.float64]:

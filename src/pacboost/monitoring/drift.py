@@ -16,18 +16,19 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring import mistakes as checked
 from pacboost.monitoring.mistakes import POINTS, History
+from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import log_of, row_totals, total
 from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import is_frame
+from pacboost.sources.dataframe import is_frame, numbers_of
 from pacboost.sources.levels import is_missing, pieces
 from pacboost.sources.optional import collected
 from pacboost.sources.table import Table
@@ -64,10 +65,12 @@ def read_rows(X: Any) -> tuple[NDArray[np.float64], list[str]]:
 def _columns(X: Any) -> Mapping[str, Any]:
     if is_frame(X) or isinstance(X, Columns) or (isinstance(X, list) and isinstance(X[0], Mapping)):
         rows = Columns.of(X).dates_read()
-        kinds = {
-            name: getattr(cells.dtype, "is_numeric", bool)() for name, cells in rows.cells.items()
+        return {
+            name: numbers_of(cells)
+            if isinstance(cells, nw.Series) and cells.dtype.is_numeric()
+            else cells
+            for name, cells in rows.cells.items()
         }
-        return {name: rows.numbers(name) if kinds[name] else rows.cells[name] for name in kinds}
     if isinstance(X, Table):
         found = {j: X.block(j, j + 1)[:, 0] for j in range(X.n_columns)}
         return {

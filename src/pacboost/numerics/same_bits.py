@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.memory import in_host_memory
+
 Floats = NDArray[np.float64]
 Function = Callable[[Any], Any]
 
@@ -29,6 +31,8 @@ ATANH = tuple(2.0 / (2 * n + 1) for n in range(12, 0, -1))
 """For |s| ≤ 0.1716, the series of ln((1 + s)/(1 - s))/s - 2 up to s^24 is off by 1e-20."""
 ROOT_HALF = math.sqrt(0.5)
 FEW = 64
+FEW_ON_GPU = 4_096
+"""So many numbers are copied to the CPU, and added up there."""
 
 
 def total(values: NDArray[Any]) -> float:
@@ -39,14 +43,14 @@ def total(values: NDArray[Any]) -> float:
     >>> total(np.array([0.25, 0.5, 1.0])), total(np.empty(0))
     (1.75, 0.0)
     """
-    left = np.asarray(values, dtype=np.float64).reshape(-1)
-    if left.size <= FEW:
-        return _total_of_few(left.tolist())
-    while left.size > 1:
+    left = _doubles(values).reshape(-1)
+    while left.size > FEW:
+        if left.size <= FEW_ON_GPU:
+            left = in_host_memory(left)
         half = (left.size + 1) // 2
         rest, left = left[half:], left[:half].copy()
         left[: rest.size] += rest
-    return float(left[0]) if left.size else 0.0
+    return _total_of_few(left.tolist())
 
 
 def _total_of_few(left: list[float]) -> float:

@@ -12,7 +12,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.models.answers import asked
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.measuring import (
     Measuring,
@@ -27,7 +27,6 @@ from pacboost.questions.scored_rows import ScoredRows
 from pacboost.samples.copies import numbered, refuse_hidden_copies
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.optional import collected
 from pacboost.sources.oracles.choose import is_collection
 
 
@@ -71,7 +70,7 @@ def _answers(model: Any, X: Any, y: Any, names: list[str]) -> tuple[NDArray[Any]
             f"{allowed}"
         )
     labels = fresh_labels(y)
-    said = np.asarray(in_host_memory(model.predict(X)))
+    said = asked(model, X)
     if said.shape != labels.shape:
         raise DataError(f"predict gave shape {said.shape} for {labels.size} labels")
     if not regressor:
@@ -314,7 +313,6 @@ def _read(
             "an array cannot follow it. Name a column by by=, or compute the rows first."
         )
     X, y = rows_and_labels(X, y, target)
-    X = collected(X)  # once: it is read several times
     watch_order(order if groups is None and not ordered else "any", X, y, model)
     return X, y
 

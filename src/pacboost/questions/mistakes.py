@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels import hashing
-from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.learners.learner import Learner
+from pacboost.models.answers import asked
 from pacboost.samples.bins import MOST_BINS, fit_bins
 from pacboost.samples.row_hashes import RowHasher
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.dataframe import FrameTable, is_frame
+from pacboost.sources.dataframe import is_frame
+from pacboost.sources.explained_errors import explains_input
+from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.optional import collected, need
 from pacboost.sources.oracles.choose import is_collection, open_source
 from pacboost.sources.oracles.held import Held, split_frame
@@ -24,6 +26,7 @@ from pacboost.sources.oracles.oracle import SettlingChooser
 from pacboost.sources.table import Table, refuse_infinite
 
 
+@explains_input
 def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     """Which rows the model gets wrong; for a vote of ours, ties count as wrong."""
     if hasattr(model, "ledger_") and not hasattr(model, "mistakes"):
@@ -45,7 +48,7 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     if labels.ndim != 1 + several or labels.size == 0:
         wanted = "one column for each label" if several else "one label a row"
         raise DataError(f"y has shape {labels.shape}; {wanted} is needed, and at least one")
-    answers = np.asarray(in_host_memory(model.predict(X)))
+    answers = asked(model, X)
     if answers.shape != labels.shape:
         raise DataError(f"predict gave shape {answers.shape} for labels of shape {labels.shape}")
     if not several and not len(classes):
@@ -56,7 +59,7 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
 
 def fresh_labels(y: Any, classes: Any = None) -> NDArray[Any]:
     """Return the labels of rows that had no part in a fit: one a row, none missing, of its type."""
-    labels = np.asarray(in_host_memory(y))
+    labels = np.asarray(y)
     if labels.ndim != 1 or labels.size == 0:
         raise DataError(f"y has shape {labels.shape}; one label a row is needed, and at least one")
     if any(own is None or own != own for own in labels.tolist()):  # noqa: PLR0124
@@ -68,7 +71,7 @@ def fresh_labels(y: Any, classes: Any = None) -> NDArray[Any]:
 
 def refuse_other_labels(classes: Any, y: Any) -> None:
     """Raise if a label is text and no class is, or the like: it could never be right."""
-    labels, known = np.asarray(in_host_memory(y)), np.asarray(classes)
+    labels, known = np.asarray(y), np.asarray(classes)
     other = _kinds(labels).keys() - _kinds(known).keys()
     if known.size and other:
         names = ", ".join(map(repr, list(dict.fromkeys(known.tolist()))[:10]))
@@ -133,7 +136,7 @@ def table_of(X: Any) -> Table:
     if isinstance(X, Table):
         return X
     if is_frame(X):
-        return FrameTable(X)
+        return FrameTable.learn(X, None)
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or 0 in values.shape:
         raise DataError(f"X has shape {values.shape}; rows and columns are needed, some of each")

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.exact_tests import MOST_ROWS, halves_p, runs_of, runs_p
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
-from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.optional import collected
 from pacboost.sources.table import Table
 
 MOST_COLUMNS = 100
@@ -152,7 +151,7 @@ def check_order(X: Any, y: Any, model: Any = None, *, delta: float = 0.01) -> Ro
     "class '1'"
     """
     probability("delta", delta)
-    X, labels = collected(X), np.asarray(y)
+    labels = np.asarray(y)
     if labels.ndim != 1 or labels.size == 0:
         raise DataError(f"y has shape {labels.shape}; one label a row is needed, and one row")
     places = _places(labels.size)
@@ -214,7 +213,7 @@ def _mistakes(model: Any, X: Any, y: NDArray[Any], *, classes: bool) -> tuple[st
 
     if classes:
         return "mistakes", "mistakes of the model", mistakes(model, X, y)
-    said = np.asarray(in_host_memory(model.predict(X)), dtype=np.float64)
+    said = asked(model, X).astype(np.float64)
     errors = np.abs(said - y.astype(np.float64))
     return "mistakes", "errors above their median", above_median(errors)
 

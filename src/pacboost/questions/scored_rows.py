@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.models.answers import asked
 from pacboost.numerics.same_bits import log, row_totals
 
 # What each kind of mistake costs.
@@ -106,7 +106,7 @@ class ScoredRows:
 
     @cached_property
     def _said_chances(self) -> NDArray[Any]:
-        return np.asarray(in_host_memory(self.model.predict_proba(self.X)))
+        return asked(self.model, self.X, "predict_proba")
 
     def score(self, label: Any) -> NDArray[Any]:
         """Return the score by which rows are ranked for a class: its probability, or the decision.
@@ -219,8 +219,8 @@ def class_place(classes: NDArray[Any], label: Any) -> int:
 def score_of(model: Any, X: Any, place: int) -> NDArray[Any]:
     """Return the score of a class: its probability, or for models without, their decision."""
     if hasattr(model, "predict_proba"):
-        return np.asarray(in_host_memory(model.predict_proba(X)))[:, place]
-    found = np.asarray(in_host_memory(model.decision_function(X)))
+        return asked(model, X, "predict_proba")[:, place]
+    found = asked(model, X, "decision_function")
     if found.ndim == 2:
         return found[:, place]
     return found if place else -found

@@ -10,13 +10,11 @@ from numpy.typing import ArrayLike
 
 from pacboost.bounds.answering import Answering, at_thresholds, by_ranks
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.kernels.cuda.device import in_host_memory
-from pacboost.models.answers import confidence
+from pacboost.models.answers import asked, confidence
 from pacboost.numerics.checks import positive_whole
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.optional import collected
 
 
 @explains_input
@@ -68,11 +66,9 @@ def certify_answers(
         raise NotCertified(
             f"{type(model).__name__} has no predict_proba, so nothing says how confident it is"
         )
-    X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)
     rows = NewRows.of([model], X, y, copies)
-    given = map(in_host_memory, (model.predict(X), model.predict_proba(X)))
-    decided, chances = map(np.asarray, given)
+    decided, chances = asked(model, X), asked(model, X, "predict_proba")
     sure = confidence(decided, chances, np.asarray(model.classes_))
     kept = rows.kept
     sure, wrong = np.asarray(sure)[kept], wrong[kept]

@@ -24,8 +24,6 @@ from scipy import sparse
 from pacboost.errors import ParameterError
 from pacboost.kernels import bins as lookup
 from pacboost.kernels import sparse as kernels
-from pacboost.kernels.cuda.device import gpu_in_use
-from pacboost.kernels.cuda.encode import quantiles
 from pacboost.kernels.runtime.threads import each_columns, each_rows
 from pacboost.samples.cuts import (
     TIE,
@@ -170,9 +168,10 @@ def _fit_to_some(
 ) -> Bins:
     """Copy the chosen rows at once, and of columns with few values all rows."""
     found: dict[int, Cut] = {}
-    if gpu_in_use() and weights is None and not levels.any():
-        given = table.take(chosen).in_place()
-        found = {} if given is None else cut_by_quantiles(quantiles(*given, max_bins, TIE))
+    rows = table.take(chosen).in_place()
+    if rows is not None and weights is None and not levels.any():
+        quantiles = lookup.quantiles(*rows, max_bins, TIE)
+        found = {} if quantiles is None else cut_by_quantiles(*quantiles)
     rest = [j for j in range(table.n_columns) if j not in found]
     if rest:
         some = table.take(chosen).rows()[:, rest]

@@ -7,7 +7,7 @@ lanes so, and a tree has that much less to count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -107,20 +107,26 @@ class Blocks:
 
 def lay_out(table: Table, bins: Bins, *, share: bool = True) -> Blocks:
     """Encode a table into words; ``share``: features may share lanes."""
+
+    def in_words(features: NDArray[np.int64], lanes: int) -> tuple[NDArray[np.uint64], set[int]]:
+        words = np.zeros((max(1, -(-lanes // 8)), table.n_rows), dtype=np.uint64)
+        return words, _fill(table, bins, features, words)
+
+    return Blocks(*_without_clashes(table, bins, in_words, share=share))
+
+
+def _without_clashes(
+    table: Table, bins: Bins, coded: Callable[..., tuple[Any, set[int]]], *, share: bool
+) -> tuple[Any, int, NDArray[np.int64]]:
+    """Encode until no features clash that share a lane; return codes, lanes and features."""
     refuse_long_codes(bins)
     shared = sharing(table, bins) if share else []
     while True:
         features, lanes = places_of(bins, shared)
-        words = np.zeros((max(1, -(-lanes // 8)), table.n_rows), dtype=np.uint64)
-        clashing = _fill(table, bins, features, words)
+        codes, clashing = coded(features, lanes)
         if not clashing:
-            return Blocks(words, lanes, features)
-        shared = without(shared, clashing)
-
-
-def without(shared: list[Defaults], clashing: set[int]) -> list[Defaults]:
-    """Leave out the features that cannot share a lane after all."""
-    return [{j: d for j, d in group.items() if j not in clashing} for group in shared]
+            return codes, lanes, features
+        shared = [{j: d for j, d in group.items() if j not in clashing} for group in shared]
 
 
 def refuse_long_codes(bins: Bins) -> None:
@@ -294,22 +300,21 @@ class GpuCodes(NamedTuple):
 
 def gpu_codes(table: Table, bins: Bins, *, share: bool = True) -> GpuCodes:
     """Bring the codes of a table to the GPU; ``share``: features may share lanes."""
-    refuse_long_codes(bins)
-    given = table.in_place()
-    if given is None or table.n_columns > encode.MOST_COLUMNS:
+    rows = table.in_place()
+    if rows is None or table.n_columns > encode.MOST_COLUMNS:
         laid = lay_out(table, bins, share=share)
         return GpuCodes(launches.codes_by_row(laid.words, laid.lanes), laid.lanes, laid.features)
-    shared = sharing(table, bins) if share else []
-    while True:
-        layout = layout_of(bins, shared)
-        codes, clashing = encode.encode(*given, layout)
-        if not clashing.size:
-            return GpuCodes(codes, layout.lanes, layout.features)
-        shared = without(shared, set(clashing.tolist()))
+
+    values, chosen = rows
+
+    def on_gpu(features: NDArray[np.int64], lanes: int) -> tuple[Any, set[int]]:
+        codes, clashing = encode.encode(values, chosen, layout_of(bins, features, lanes))
+        return codes, set(clashing.tolist())
+
+    return GpuCodes(*_without_clashes(table, bins, on_gpu, share=share))
 
 
-def layout_of(bins: Bins, shared: list[Defaults]) -> encode.Layout:
-    """Return what the GPU has to know of bins, and of features that share lanes."""
-    features, lanes = places_of(bins, shared)
+def layout_of(bins: Bins, features: NDArray[np.int64], lanes: int) -> encode.Layout:
+    """Return what the GPU has to know of bins, and of where features lie."""
     maps = np.stack([lane_map(feature, bins.missing) for feature in features])
     return encode.Layout(*bins.packed, bins.missing, features, maps, lanes)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.encode import Quantiles
 from pacboost.sources.table import Entries, Places
 
 TIE = 1e-9
@@ -91,14 +90,20 @@ def _has_two(values: NDArray[np.floating]) -> NDArray[np.bool_]:
     return found
 
 
-def cut_by_quantiles(found: Quantiles) -> dict[int, Cut]:
-    """Do what ``cut`` does, where only the values next to the cuts are known; by column."""
+def cut_by_quantiles(
+    many: NDArray[np.bool_], lows: Floats, highs: Floats, medians: Floats
+) -> dict[int, Cut]:
+    """Do what ``cut`` does for columns with ``many`` values, of which those next to cuts are known.
+
+    ``lows`` (columns, cuts) are the largest below each cut, ``highs`` the next larger ones, or some
+    that are not larger where there is none.
+    """
     cuts: dict[int, Cut] = {}
-    for j in np.flatnonzero(found.many).tolist():
-        low, high = found.low[j], found.high[j]
+    for j in np.flatnonzero(many).tolist():
+        low, high = lows[j], highs[j]
         first = np.concatenate([[True], low[1:] != low[:-1]]) & (high > low)
         thresholds = between(low[first], high[first])
-        cuts[j] = thresholds, int(np.searchsorted(thresholds, found.median[j]))
+        cuts[j] = thresholds, int(np.searchsorted(thresholds, medians[j]))
     return cuts
 
 

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.copies import (
     FEWEST,
     MOST_COLUMNS,

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import hashing
-from pacboost.kernels.cuda import encode as gpu_hashing
 from pacboost.kernels.hashing import LARGEST_CELL, MISSING
 from pacboost.kernels.runtime.threads import each_rows, span_size
 from pacboost.numerics.same_bits import log2
@@ -75,25 +74,16 @@ class RowHasher:
 
     def near_below(self, table: Table, columns: NDArray[np.int64], limit: int) -> Rows:
         """Return the rows whose near hash of some columns is below a limit."""
-        given = table.in_place() if table.far else None
-        if given is not None:
-            return gpu_hashing.near_below(
-                *given, columns, self.steps, self._factors, self.salt, limit
-            )
+        far = table.in_place() if table.far else None
         plain = table.entries is None and not table.levels and table.width >= table.n_columns
-        if not plain or table.n_rows * columns.size <= hashing.CELLS_WORTH_COMPILING:
+        few = not plain or table.n_rows * columns.size <= hashing.CELLS_WORTH_COMPILING
+        if few and far is None:
             every = columns.size == table.n_columns
             hashes = self.near(table, None, None if every else columns.tolist())
             return np.flatnonzero(hashes < np.uint64(limit))
-        below = np.empty(table.n_rows, dtype=np.bool_)
-        values, salt = table.rows(), np.uint64(self.salt)
-        fixed = columns, self.steps, self._factors, salt, np.uint64(limit)
-        each_rows(
-            lambda a, b: hashing.near_below(values[a:b], *fixed, below[a:b]),
-            table.n_rows,
-            width=columns.size,
-        )
-        return np.flatnonzero(below)
+        values, chosen = (table.rows(), None) if far is None else far
+        fixed = columns, self.steps, self._factors, self.salt, limit
+        return hashing.rows_below(values, chosen, *fixed)
 
     def _hashes(
         self,

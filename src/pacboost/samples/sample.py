@@ -174,11 +174,12 @@ def take_codes_from(sample: Sample, pieces: Pieces) -> None:
 
 
 def begin(sample: Sample) -> None:
-    """Compute the fingerprint of a sample on another thread, while a GPU boosts."""
+    """Compute the fingerprint of a sample whose codes are on a GPU, while that boosts."""
     pieces = _elsewhere.get(sample)
-    with_one = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
-    _begun[sample] = with_one.submit(_fingerprint, sample, None if pieces is None else pieces())
-    with_one.shutdown(wait=False)
+    if pieces is not None:
+        with_one = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
+        _begun[sample] = with_one.submit(_fingerprint, sample, pieces())
+        with_one.shutdown(wait=False)
 
 
 def fingerprint(sample: Sample) -> str:

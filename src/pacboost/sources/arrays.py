@@ -41,9 +41,7 @@ class ArrayTable(Table):
     def columns(self, kept: Sequence[int]) -> Self:
         """Copy some columns; the levels of those that have some move with them."""
         names = None if self.names is None else tuple(self.names[j] for j in kept)
-        own = self.levels.columns
-        levels = Levels({new: own[old] for new, old in enumerate(kept) if old in own})
-        return type(self)(self._array[:, list(kept)], names, levels)
+        return type(self)(self._array[:, list(kept)], names, self.levels.of(kept))
 
 
 class CategorisedArray(ColumnTable):

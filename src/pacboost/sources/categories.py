@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from numbers import Number
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 
-from pacboost.errors import DataError, InputWarning, ParameterError
+from pacboost.errors import DataError, InputWarning, ParameterError, warn
 from pacboost.sources.arrays import holds_text
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.explained_errors import NUMBERS_OR_TEXT, odd_value
-from pacboost.sources.levels import Level, Levels, is_missing, is_text, is_unicode, pieces
+from pacboost.sources.levels import Level, Levels, distinct, is_text, is_unicode, pieces
+from pacboost.sources.optional import close_names
 from pacboost.sources.table import Table
 
+FROM_DTYPE = "from_dtype"
 MOST_LEVELS = 254
 """As many as have codes of one byte, with one left for missing values."""
 
 
 def find_levels(
     data: Any,
-    choice: str | Iterable[str | int | bool] | None = "from_dtype",
+    choice: str | Iterable[str | int | bool] | None = FROM_DTYPE,
     most: int = MOST_LEVELS,
 ) -> Levels:
     """Find the levels in the categorical columns of a data frame, a 2-d array or a table.
 
     Of a column with more than ``most`` levels those that most rows have are kept, with a warning;
-    the other ones are treated like levels that never occurred: together, as if they were missing.
+    all others are treated like levels that never occurred: together, as if they were missing.
 
     The choice is "from_dtype" (columns of text and categories), None (no column), or a list of
     column names, of column numbers, or of a boolean for every column.
@@ -42,7 +42,8 @@ def find_levels(
     """
     source = _open(data)
     columns = _chosen(source, choice)
-    return Levels({j: _kept(source, j, most) for j in columns})
+    written = data.levels.written if isinstance(data, Table) else {}
+    return Levels({j: _kept(source, j, most) for j in columns}, written)
 
 
 def _kept(source: _Source, column: int, most: int) -> tuple[Level, ...]:
@@ -54,11 +55,11 @@ def _kept(source: _Source, column: int, most: int) -> tuple[Level, ...]:
     counts = Counter(cell for part in pieces(source.rows(column)) for cell in part)
     several = [level for level in levels if counts[level] > 1]
     kept = sorted(several, key=lambda level: -counts[level])[:most]  # ties: in the order of levels
-    said = f"the {len(kept)} most frequent are kept and the other ones are treated as one"
+    said = f"the {len(kept)} most frequent are kept and all others are grouped as 'other'"
     if not kept:
-        said = "every row has another one, so nothing can be learned from it. Leave the column out"
+        said = "it is unique in every row, so it cannot help to predict, and is not used"
     message = f"column {name} has {len(levels):,} levels, more than {most}: {said}"
-    warnings.warn(message, InputWarning, stacklevel=2)
+    warn(message, InputWarning)
     return tuple(sorted(kept))
 
 
@@ -107,12 +108,28 @@ def _open(data: Any) -> _Source:
     return _Source(data.shape[1], None, column, column, lambda j: holds_text(data[:, j]))
 
 
+def chosen_columns(choice: Any, names: Sequence[str]) -> set[str]:
+    """Return the columns that ``categorical_features`` names or numbers, if it does."""
+    if choice is None or is_by_type(choice):
+        return set()
+    return {names[j] for j in _picked(choice, tuple(names), len(names))}
+
+
+def is_by_type(choice: Any) -> bool:
+    """Check whether columns of text and categories are categories."""
+    return isinstance(choice, str) and choice == FROM_DTYPE
+
+
 def _chosen(source: _Source, choice: Any) -> list[int]:
     """Return the numbers of the columns chosen, in order."""
     if choice is None:
         return []
-    if isinstance(choice, str) and choice == "from_dtype":
+    if is_by_type(choice):
         return [j for j in range(source.n_columns) if source.holds_text(j)]
+    return _picked(choice, source.names, source.n_columns)
+
+
+def _picked(choice: Any, names: tuple[str, ...] | None, columns: int) -> list[int]:
     if isinstance(choice, str) or not isinstance(choice, Iterable):
         raise ParameterError(
             f"categorical_features is {choice!r}; it may be 'from_dtype', None, or a list of "
@@ -120,38 +137,40 @@ def _chosen(source: _Source, choice: Any) -> list[int]:
         )
     picks = list(choice)
     if picks and all(isinstance(pick, bool | np.bool_) for pick in picks):
-        if len(picks) != source.n_columns:
+        if len(picks) != columns:
             raise ParameterError(
-                f"categorical_features holds {len(picks)} booleans, but X has {source.n_columns} "
-                "columns; give one for every column"
+                f"categorical_features holds {len(picks)} booleans, but X has {columns} columns; "
+                "give one for every column"
             )
         return [j for j, pick in enumerate(picks) if pick]
-    return sorted({_number(source, pick) for pick in picks})
+    return sorted({_number(pick, names, columns) for pick in picks})
 
 
-def _number(source: _Source, pick: Any) -> int:
+def _number(pick: Any, names: tuple[str, ...] | None, columns: int) -> int:
     """Return the number of a column named or numbered."""
     if isinstance(pick, str):
-        if source.names is None:
+        if names is None:
             raise ParameterError(
                 f"categorical_features names {pick!r}, but the columns of X have no names; give "
-                f"column numbers, 0 to {source.n_columns - 1}, or a data frame"
+                f"column numbers, 0 to {columns - 1}, or a data frame"
             )
-        if pick not in source.names:
+        if pick not in names:
+            close = close_names(pick, names)
+            guess = f". Did you mean {close[0]!r}?" if close else ""
             raise ParameterError(
                 f"categorical_features names {pick!r}, which is no column of X; its columns are "
-                f"{', '.join(repr(name) for name in source.names)}"
+                f"{', '.join(map(repr, names))}{guess}"
             )
-        return source.names.index(pick)
+        return names.index(pick)
     if isinstance(pick, bool) or not isinstance(pick, int | np.integer):
         raise ParameterError(
             f"categorical_features holds {pick!r}; it may hold column names, column numbers, or a "
             "boolean for every column"
         )
-    if not 0 <= pick < source.n_columns:
+    if not 0 <= pick < columns:
         raise ParameterError(
-            f"categorical_features holds column number {pick}, but X has {source.n_columns} "
-            f"columns: give 0 to {source.n_columns - 1}"
+            f"categorical_features holds column number {pick}, but X has {columns} columns: give 0 "
+            f"to {columns - 1}"
         )
     return int(pick)
 
@@ -159,7 +178,7 @@ def _number(source: _Source, pick: Any) -> int:
 def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
     """Find the levels in one column, in sorted order."""
     try:
-        distinct = _distinct(cells)
+        values = distinct(cells)
     except TypeError as problem:
         every = [cell for part in pieces(cells) for cell in part]
         said = odd_value(every, f"column {name}") or NUMBERS_OR_TEXT
@@ -167,25 +186,15 @@ def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
             f"column {name} holds what is no category: {problem}. {said}; convert it or leave the "
             "column out"
         ) from problem
-    return _in_order(distinct, name, cells)
+    return _in_order(values, name, cells)
 
 
-def _distinct(cells: Any) -> list[Any]:
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
-        found: Iterable[Any] = np.unique(cells).tolist()
-    elif isinstance(cells, np.ndarray) or cells.dtype == nw.Object:
-        found = {cell for part in pieces(cells) for cell in set(part) if not is_missing(cell)}
-    else:
-        found = cells.drop_nulls().unique().to_list()
-    return [cell for cell in found if not is_missing(cell)]
-
-
-def _in_order(distinct: list[Any], name: str, cells: Any = ()) -> tuple[Level, ...]:
+def _in_order(values: list[Any], name: str, cells: Any = ()) -> tuple[Level, ...]:
     """Sort the levels; 1 and 1.0 are one level, and a column holds text or numbers, not both.
 
     The cells are those of the column, if they are at hand: then complaints name the row.
     """
-    plain = {cell.item() if isinstance(cell, np.generic) else cell for cell in distinct}
+    plain = {cell.item() if isinstance(cell, np.generic) else cell for cell in values}
     strange = [cell for cell in plain if not isinstance(cell, str | bool | int | float)]
     if strange:
         cell, where = _first(strange, cells)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.sources.arrays import CategorisedArray, holds_text
-from pacboost.sources.dataframe import DATES, FrameTable, is_frame, open_frame, with_dates
-from pacboost.sources.levels import NO_LEVELS, is_missing, is_text, pieces
+from pacboost.sources.dataframe import MOMENTS, columns_of, is_frame, kind_of, moment_parts
+from pacboost.sources.frame_table import IN_MEMORY, CellOrigin, FrameTable
+from pacboost.sources.levels import Levels, is_missing, pieces
+from pacboost.sources.written import part_name
 
 # What may be given as texts and as options of reading them, and what is said of anything else.
 
@@ -82,27 +82,31 @@ class Columns:
     """The cells of each column, a NumPy array or a narwhals series, all of the same length.
 
     >>> rows = Columns.of([{"age": 30, "city": "Rome"}, {"age": None, "city": "Bern"}])
-    >>> rows.numbers("age").tolist(), rows.is_category("city")
-    ([30.0, nan], True)
+    >>> rows.table(()).rows().tolist()
+    [[30.0, 1.0], [nan, 0.0]]
     """
 
     cells: Mapping[str, Any]
+    origin: CellOrigin = IN_MEMORY
 
     @classmethod
     def of(cls, data: Any) -> Columns:
         """Take a data frame, or a list of mappings from column names to values."""
         if isinstance(data, Columns):
             return data
-        if is_frame(data):
-            frame = open_frame(data)
-            held: dict[str, Any] = {str(name): frame[:, j] for j, name in enumerate(frame.columns)}
-            if len(held) < len(frame.columns):
-                raise DataError(f"column names must differ as texts: {list(frame.columns)}")
-        else:
-            held = _of_mappings(data)
-        if not held or not len(next(iter(held.values()))):
+        cells = columns_of(data) if is_frame(data) else _of_mappings(data)
+        if not cells or not len(next(iter(cells.values()))):
             raise DataError("the table is empty (0 samples); at least one row is needed")
-        return cls(held)
+        return cls(cells)
+
+    def table(self, text: Collection[str]) -> FrameTable:
+        """Find out what the columns but those of texts hold."""
+        others = {name: cells for name, cells in self.cells.items() if name not in text}
+        return FrameTable.learn(others, origin=self.origin)
+
+    def like(self, names: Sequence[str], levels: Levels) -> FrameTable:
+        """Read the columns of these names as they were read in a fit."""
+        return FrameTable.like(self.cells, names, levels, self.origin)
 
     @property
     def n_rows(self) -> int:
@@ -110,59 +114,45 @@ class Columns:
 
     def take(self, rows: NDArray[np.intp]) -> Columns:
         """Copy some rows."""
-        return Columns({name: cells[rows] for name, cells in self.cells.items()})
+        some = {name: cells[rows] for name, cells in self.cells.items()}
+        return Columns(some, self.origin)
 
     def dates_read(self) -> Columns:
-        """Replace columns of dates and times by columns of numbers, as in tables without texts."""
-        found: dict[str, Any] = {}
+        """Replace columns of dates and times by columns of numbers."""
+        read: dict[str, Any] = {}
         for name, cells in self.cells.items():
-            if isinstance(cells, nw.Series) and isinstance(cells.dtype, DATES):
-                made = open_frame(with_dates(cells.alias(name).to_frame().to_native()))
-                found |= {str(part): made[part] for part in made.columns}
+            if kind_of(cells) == MOMENTS:
+                parts = moment_parts(cells).items()
+                read |= {part_name(name, part) if part else name: own for part, own in parts}
             else:
-                found[name] = cells
-        return Columns(found)
-
-    def is_category(self, name: str) -> bool:
-        """Check whether a column holds text, categories or booleans, and no numbers."""
-        cells = self.cells[name]
-        if isinstance(cells, np.ndarray) or cells.dtype == nw.Object:
-            held = [cell for part in pieces(cells) for cell in part if not is_missing(cell)]
-            truths = bool(held) and all(isinstance(cell, bool) for cell in held)
-            return truths or any(isinstance(cell, str) for cell in held)
-        if cells.dtype.is_numeric() or cells.null_count() == len(cells):
-            return False
-        if not is_text(cells.dtype) and cells.dtype != nw.Boolean:
-            raise DataError(
-                f"column {name!r} holds {cells.dtype}, which is neither text nor number nor "
-                "category; turn it into one of them, or leave it out"
-            )
-        return True
+                read[name] = cells
+        return Columns(read)
 
     def texts(self, name: str) -> list[str]:
         """Read a column of texts; a missing one is an empty one."""
-        held = [
-            "" if is_missing(cell) else cell for part in pieces(self.cells[name]) for cell in part
-        ]
+        absent = self.origin.spelling.missing
+        held = ["" if is_missing(c) else c for part in pieces(self.cells[name]) for c in part]
+        held = ["" if isinstance(c, str) and c.strip().lower() in absent else c for c in held]
         return read_texts(held, f"column {name!r}, ")
 
-    def numbers(self, name: str) -> NDArray[np.floating]:
-        """Read a column of numbers; NaN where one is missing."""
-        cells = self.cells[name]
-        if isinstance(cells, nw.Series):
-            if cells.dtype.is_numeric():
-                return FrameTable(cells.to_frame().to_native()).column(0)
-            cells = np.array(cells.to_list(), dtype=object)  # perhaps all of them are missing
-        if holds_text(cells):
-            raise DataError(
-                f"column {name!r} holds text, and held numbers in fit; hand it in as it was in fit"
-            )
-        return CategorisedArray(cells[:, None], NO_LEVELS, (name,)).column(0)
+    def levels(self, name: str, known: Sequence[Any]) -> NDArray[Any]:
+        """Return the cells of a column of categories; None where one is missing.
 
-    def missing(self, name: str) -> NDArray[np.bool_]:
-        """Return which cells of a column are missing."""
-        held = [is_missing(cell) for part in pieces(self.cells[name]) for cell in part]
-        return np.array(held, dtype=np.bool_)
+        A word for missing values that is one of the known levels is that level.
+        """
+        absent, words = self.origin.spelling.missing, not known or isinstance(known[0], str)
+        by_text = {} if words else {str(level).lower(): level for level in known}
+
+        def level(cell: Any) -> Any:
+            if is_missing(cell) or not isinstance(cell, str):
+                return None if is_missing(cell) else cell
+            cell = cell.strip()
+            if by_text:
+                return by_text.get(cell.lower())
+            return None if cell.lower() in absent and cell not in known else cell
+
+        cells = [level(cell) for part in pieces(self.cells[name]) for cell in part]
+        return np.array(cells, dtype=object)
 
     def lines(self, names: Iterable[str]) -> list[str]:
         """Write the cells of these columns out, each row as one text."""

@@ -21,7 +21,7 @@ from pacboost.errors import FileError
 from pacboost.sources.optional import need
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "none", "null", "-", "?"})
-"""Cells that count as missing, in small or capital letters."""
+"""Texts that count as missing, in small or capital letters."""
 UNREADABLE = (
     OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, UnicodeDecodeError
 )  # fmt: skip

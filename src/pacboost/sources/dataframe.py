@@ -1,24 +1,25 @@
-"""Tables from pandas, polars and Arrow, read through narwhals one column at a time."""
+"""Data frames of any library, through narwhals: their columns, and what each of them holds."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.cells import DAYS, ORIGIN
-from pacboost.sources.levels import NO_LEVELS, Levels, is_unicode
-from pacboost.sources.table import ColumnTable, Values, refuse_infinite, refuse_text
+from pacboost.sources.levels import is_missing, is_unicode, pieces
+from pacboost.sources.table import Values
+from pacboost.sources.written import DATE, HOUR, ORIGIN
 
 DATES = (nw.Date, nw.Datetime, nw.Duration)
 WIDE = (nw.Int128, nw.UInt128)
 """Whole numbers that NumPy has no kind for."""
 MILLISECONDS = 86_400_000.0
 DAYS_BEFORE = (ORIGIN - datetime(1970, 1, 1)).days
+NUMBERS, TEXT, MOMENTS, CATEGORIES, OTHER = range(5)
 
 
 def is_frame(data: object) -> bool:
@@ -61,74 +62,45 @@ def _refuse_doubled(problem: Exception) -> DataError:
     return DataError(f"column names must differ: {said}. Rename or drop the columns")
 
 
-def with_dates(data: Any, known: Collection[str] | None = None) -> Any:
-    """Replace columns of dates and times by columns of numbers, and durations by seconds.
-
-    They have the same names as those made of dates in files. After a fit, ``known`` names the
-    columns to keep; a frame without dates is given back as it is.
-    """
+def columns_of(data: Any) -> dict[str, Any]:
+    """Return the columns of a data frame by their names."""
     frame = open_frame(data)
-    if not any(isinstance(kind, DATES) for kind in frame.schema.values()):
-        return data
-    columns = []
-    for name, kind in frame.schema.items():
-        column = nw.col(name)
-        if isinstance(kind, nw.Duration):
-            columns.append((column.dt.total_microseconds() / 1e6).alias(name))
-        elif isinstance(kind, nw.Date | nw.Datetime):
-            columns += _parts(column, str(name), kind)
-        else:
-            columns.append(column)
-    made = frame.select(columns)
-    if known is not None and set(known) <= set(made.columns):
-        made = made.select(list(known))  # a fit on days alone has no hours
-    return made.to_native()
+    columns = {str(name): frame[:, j] for j, name in enumerate(frame.columns)}
+    if len(columns) < len(frame.columns):
+        raise DataError(f"column names must differ as texts: {list(frame.columns)}")
+    return columns
 
 
-def _parts(column: Any, name: str, kind: Any) -> list[Any]:
-    zoned = isinstance(kind, nw.Datetime) and kind.time_zone is not None
-    clock = column.dt.replace_time_zone(None) if zoned else column
-    parts = {"year": clock.dt.year(), "month": clock.dt.month(), "weekday": clock.dt.weekday()}
-    if isinstance(kind, nw.Datetime):
-        parts["hour"] = clock.dt.hour()
-    parts[DAYS] = clock.cast(nw.Datetime("ms")).dt.timestamp("ms") / MILLISECONDS - DAYS_BEFORE
-    return [part.alias(f"{name} ({what})") for what, part in parts.items()]
+def kind_of(cells: Any) -> int:
+    """Return what a column holds, by its type, or by its cells where the type does not say it."""
+    if isinstance(cells, nw.Series) and cells.dtype != nw.Object:
+        kind = cells.dtype
+        if kind.is_numeric() or kind == nw.Boolean or cells.null_count() == len(cells):
+            return NUMBERS
+        for kinds, found in ((DATES, MOMENTS), ((nw.Categorical, nw.Enum), CATEGORIES)):
+            if isinstance(kind, kinds):
+                return found
+        return TEXT if kind == nw.String else OTHER
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
+        return NUMBERS
+    types = {type(cell) for part in pieces(cells) for cell in part if not is_missing(cell)}
+    if all(issubclass(one, bool | int | float | np.number) for one in types):
+        return NUMBERS
+    return TEXT if all(issubclass(one, str) for one in types) else CATEGORIES
 
 
-class FrameTable(ColumnTable):
-    """A data frame of numbers, booleans and the categories of ``levels``; nulls become NaN."""
-
-    def __init__(self, frame: Any, levels: Levels = NO_LEVELS) -> None:
-        self._frame = open_frame(frame)
-        self.n_rows, self.n_columns = self._frame.shape
-        self.names = tuple(str(name) for name in self._frame.columns)
-        self.levels = levels
-        self._refuse_others()
-        for j in range(self.n_columns):
-            if j not in levels:
-                refuse_infinite(self.column(j), repr(self.names[j]))
-
-    def _refuse_others(self) -> None:
-        """Raise if a column holds neither numbers nor booleans, and is none of the categories."""
-        text = []
-        for j, kind in enumerate(self._frame.schema.values()):
-            if kind.is_numeric() or kind == nw.Boolean or j in self.levels:
-                continue
-            if isinstance(kind, nw.Unknown):
-                raise DataError(
-                    f"column {self.name(j)!r} holds {self._frame[:, j].to_native().dtype}, which "
-                    "is neither numbers, text, categories nor dates. Convert it to one of these "
-                    "(periods by .dt.to_timestamp()), or leave the column out"
-                )
-            text.append(self.name(j))
-        if text:
-            raise refuse_text(text)
-
-    def column(self, number: int) -> Values:
-        series = self._frame[:, number]
-        if number in self.levels:
-            return self.levels.numbers(number, series, repr(self.name(number)))
-        return numbers_of(series)
+def moment_parts(series: nw.Series[Any]) -> dict[str, Values]:
+    """Return what is made of dates: the day, year, month and so on; of a duration, its seconds."""
+    if isinstance(series.dtype, nw.Duration):
+        return {"": numbers_of(series.dt.total_microseconds() / 1e6)}
+    zoned = isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None
+    clock = series.dt.replace_time_zone(None) if zoned else series
+    days = clock.cast(nw.Datetime("ms")).dt.timestamp("ms") / MILLISECONDS - DAYS_BEFORE
+    parts = {DATE: days, "year": clock.dt.year(), "month": clock.dt.month()}
+    parts["weekday"] = clock.dt.weekday()
+    if isinstance(series.dtype, nw.Datetime):
+        parts[HOUR] = clock.dt.hour()
+    return {part: numbers_of(own) for part, own in parts.items()}
 
 
 def numbers_of(series: nw.Series[Any]) -> Values:
@@ -143,4 +115,12 @@ def numbers_of(series: nw.Series[Any]) -> Values:
         absent = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
         column = np.asarray(series.fill_null(0).to_numpy(), dtype=np.float64)
         return np.where(absent, np.nan, column)
+    if series.dtype == nw.Object or not (series.dtype.is_float() or series.dtype == nw.Boolean):
+        return object_numbers(series)
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def object_numbers(cells: Any) -> NDArray[np.float64]:
+    """Convert cells that are numbers, each of its own type, or missing."""
+    held = [np.nan if is_missing(cell) else cell for part in pieces(cells) for cell in part]
+    return np.array(held, dtype=np.float64)

@@ -12,14 +12,17 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import wraps
+from itertools import zip_longest
 from types import TracebackType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from pacboost.errors import DataError, DataTypeError, PacboostError
+from pacboost.numerics.memory import in_host_memory
 from pacboost.sources.dataframe import WIDE, is_frame, open_frame
 from pacboost.sources.levels import is_missing, is_unicode
+from pacboost.sources.optional import collected
 from pacboost.sources.table import Table
 
 # The first cell of an input that no estimator can use, named by its column and row.
@@ -217,10 +220,17 @@ NEEDED = {"X": "a table of rows and columns is needed", "y": "one label for each
 
 
 def explains_input(function: Function) -> Function:
-    """Make a function raise a ``DataError`` where another library raises because of the input."""
+    """Make a function raise a ``DataError`` where another library raises because of the input.
+
+    It gets frames in the place of lazy ones, and labels, weights and groups that may lie on a GPU
+    in the memory of the CPU; rows stay where they are.
+    """
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
 
     @wraps(function)
     def explaining(*given: Any, **named: Any) -> Any:
+        given = tuple(_taken(*pair) for pair in zip_longest(given, names[: len(given)]))
+        named = {name: _taken(value, name) for name, value in named.items()}
         try:
             return function(*given, **named)
         except NEVER:
@@ -232,6 +242,11 @@ def explains_input(function: Function) -> Function:
             raise found from problem
 
     return explaining  # type: ignore[return-value]
+
+
+def _taken(value: Any, name: str | None) -> Any:
+    value = collected(value)
+    return in_host_memory(value) if name in (*VALUES, "by") else value
 
 
 def explained(

@@ -15,7 +15,8 @@ from typing import IO, Any
 import numpy as np
 
 from pacboost.errors import FileError, InputWarning
-from pacboost.sources.cells import Cells, as_text, text_column
+from pacboost.sources.arrow import text_column
+from pacboost.sources.cells import Cells, as_text
 from pacboost.sources.data_file import JSON, PARQUET, TEXT, DataFile
 from pacboost.sources.optional import need
 

@@ -7,7 +7,7 @@ another library, with other levels or with levels in another order, give the sam
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.sources.written import HOUR, TRUE_FALSE, YES_NO, is_way, part_name, part_of, shown
 
 Level = str | bool | int | float
 ROWS_AT_ONCE = 65_536
@@ -33,6 +34,8 @@ class Levels:
     """
 
     columns: Mapping[int, tuple[Level, ...]] = field(default_factory=dict)
+    written: Mapping[int, str] = field(default_factory=dict)
+    """How other columns are written, where it is not as plain numbers: see sources/written.py."""
 
     def __contains__(self, column: int) -> bool:
         return column in self.columns
@@ -61,18 +64,68 @@ class Levels:
         places: NDArray[np.intp] = np.where(np.isnan(numbers), -1, numbers).astype(np.intp)
         return own[places]
 
-    def to_dict(self) -> dict[str, list[Level]]:
-        """Return plain values that JSON can hold."""
-        return {str(column): list(own) for column, own in sorted(self.columns.items())}
+    def of(self, columns: Iterable[int]) -> Levels:
+        """Return what is known of some columns, which are numbered anew."""
+        pairs = list(enumerate(columns))
+        return Levels(
+            {new: self.columns[old] for new, old in pairs if old in self.columns},
+            {new: self.written[old] for new, old in pairs if old in self.written},
+        )
+
+    def sources(self, names: Sequence[str]) -> list[str]:
+        """Return the column that each column is made of: of a month, the one of dates.
+
+        >>> Levels({}, {1: "month"}).sources(["price", "bought: month"])
+        ['price', 'bought']
+        """
+        parts = [part_of(self.written.get(j, "")) for j in range(len(names))]
+        return [
+            name if part is None else name.removesuffix(part_name("", part[0]))
+            for name, part in zip(names, parts, strict=True)
+        ]
+
+    def cell(self, column: int, value: float, names: Sequence[str]) -> str:
+        """Return a value of a column as people write it."""
+        if column in self.columns:
+            own = self.columns[column]
+            return "missing" if math.isnan(value) else str(own[int(value)])
+        return shown(value, self.written.get(column, ""), times=self._times(column, names))
+
+    def condition(self, column: int, cut: float, names: Sequence[str], *, above: bool) -> str:
+        """Say on which side of a cut a value lies.
+
+        >>> ways = Levels({}, {0: "yes/no", 1: "date"})
+        >>> ways.condition(0, 0.5, ["paid", "due"], above=False)
+        'paid is no'
+        >>> ways.condition(1, 8796.5, ["paid", "due"], above=True)
+        'due > 2024-01-31'
+        """
+        way = self.written.get(column, "")
+        if way in (YES_NO, TRUE_FALSE):
+            return f"{names[column]} is {shown(float(above), way)}"
+        side = shown(cut, way, times=self._times(column, names))
+        return f"{names[column]} {'>' if above else '≤'} {side}"
+
+    def _times(self, column: int, names: Sequence[str]) -> bool:
+        return part_name(names[column], HOUR) in names if column in self.written else False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold: a list of levels, or how a column is written."""
+        both: dict[int, Any] = {j: list(own) for j, own in self.columns.items()} | {**self.written}
+        return {str(column): both[column] for column in sorted(both)}
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Iterable[Level]]) -> Levels:
+    def from_dict(cls, content: Mapping[str, Any]) -> Levels:
         """Read what ``to_dict`` gave."""
-        columns = {int(column): tuple(own) for column, own in content.items()}
+        written = {int(j): way for j, way in content.items() if isinstance(way, str)}
+        columns = {int(j): tuple(own) for j, own in content.items() if not isinstance(own, str)}
         for column, own in columns.items():
             if column < 0 or list(own) != sorted(set(own)):
                 raise ValueError(f"the levels of column {column} are not in order")
-        return cls(columns)
+        for column, way in written.items():
+            if column < 0 or not is_way(way):
+                raise ValueError(f"column {column} is written in an unknown way, {way!r:.40}")
+        return cls(columns, written)
 
 
 NO_LEVELS = Levels()
@@ -100,6 +153,17 @@ def is_unicode(text: str) -> bool:
     (True, False)
     """
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def distinct(cells: Any) -> list[Any]:
+    """Return the different cells of a column, but for missing ones."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
+        found: Iterable[Any] = np.unique(cells).tolist()
+    elif isinstance(cells, np.ndarray) or cells.dtype == nw.Object:
+        found = {cell for part in pieces(cells) for cell in set(part) if not is_missing(cell)}
+    else:
+        found = cells.drop_nulls().unique().to_list()
+    return [cell for cell in found if not is_missing(cell)]
 
 
 def is_text(kind: nw.dtypes.DType) -> bool:

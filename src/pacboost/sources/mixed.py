@@ -22,10 +22,11 @@ from pacboost.errors import DataError, InputWarning, ParameterError
 from pacboost.sources import word_conditions
 from pacboost.sources.categories import levels_of
 from pacboost.sources.columns import Columns
-from pacboost.sources.levels import Level, Levels
+from pacboost.sources.levels import Level, Levels, is_missing
 from pacboost.sources.sparse import WordTable, beside
 from pacboost.sources.table import starts_of
 from pacboost.sources.text import TextFeatures
+from pacboost.sources.written import is_way
 
 # What can be asked about one column of a mixed table: words, thresholds and levels.
 #
@@ -105,7 +106,7 @@ class NumberConditions(Conditions):
 
     A number lies above a threshold if it does so when rounded to 32 bits.
 
-    >>> found, _ = NumberConditions.learn("age", Columns({"age": np.array([20, 40, np.nan])}))
+    >>> found, _ = NumberConditions.learn("age", Columns({"age": np.array([20, 40, np.nan])}), "")
     >>> found.words
     ('age > 30', 'age ≤ 30', 'age is missing')
     >>> found.held(Columns({"age": np.array([35.0, np.nan])})).words.tolist()
@@ -115,22 +116,29 @@ class NumberConditions(Conditions):
     name: str
     thresholds: tuple[float, ...]
     missing: bool
+    written: str = ""
+    """How the numbers are written: see sources/written.py."""
     kind = "number"
 
     @classmethod
-    def learn(cls, name: str, rows: Columns) -> tuple[NumberConditions, WordTable]:
+    def learn(cls, name: str, rows: Columns, way: str) -> tuple[NumberConditions, WordTable]:
         """Cut between the values seen, or at their quantiles if they are many."""
-        values = _rounded(rows.numbers(name))
-        found = cls(name, _cuts(values[~np.isnan(values)]), bool(np.isnan(values).any()))
+        values = _rounded(rows.cells[name])
+        found = cls(name, _cuts(values[~np.isnan(values)]), bool(np.isnan(values).any()), way)
         return found, found.held(rows)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        said = [f"{self.name} {sign} {cut:.6g}" for sign in ">≤" for cut in self.thresholds]
+        ways = Levels({}, {0: self.written})
+        said = [
+            ways.condition(0, cut, [self.name], above=above)
+            for above in (True, False)
+            for cut in self.thresholds
+        ]
         return (*said, f"{self.name} is missing") if self.missing else tuple(said)
 
     def held(self, rows: Columns) -> WordTable:
-        values, cuts = _rounded(rows.numbers(self.name)), np.array(self.thresholds, np.float32)
+        values, cuts = _rounded(rows.cells[self.name]), np.array(self.thresholds, np.float32)
         known = ~np.isnan(values)
         above = np.searchsorted(cuts, values[known])
         number = np.arange(cuts.size)
@@ -142,7 +150,8 @@ class NumberConditions(Conditions):
 
     def to_dict(self) -> dict[str, Any]:
         own = {"thresholds": list(self.thresholds), "missing": self.missing}
-        return {"kind": self.kind, "name": self.name, **own}
+        way = {"written": self.written} if self.written else {}
+        return {"kind": self.kind, "name": self.name, **own, **way}
 
 
 @dataclass(frozen=True)
@@ -162,7 +171,7 @@ class LevelConditions(Conditions):
     @classmethod
     def learn(cls, name: str, rows: Columns, min_count: int) -> tuple[LevelConditions, WordTable]:
         """Find the levels that at least ``min_count`` rows have."""
-        absent = rows.missing(name)
+        absent = _absent(rows.cells[name])
         levels = levels_of(rows.cells[name], repr(name))
         if len(levels) > max(MOST_LEVELS, np.count_nonzero(~absent) / 2):
             warnings.warn(
@@ -187,13 +196,17 @@ class LevelConditions(Conditions):
     def held(self, rows: Columns) -> WordTable:
         found = Levels({0: self.levels}).numbers(0, rows.cells[self.name], repr(self.name))
         if self.missing:
-            found = np.where(rows.missing(self.name), len(self.levels), found)
+            found = np.where(_absent(rows.cells[self.name]), len(self.levels), found)
         known = ~np.isnan(found)
         return WordTable(starts_of(known), found[known].astype(np.int32), len(self.words))
 
     def to_dict(self) -> dict[str, Any]:
         own = {"levels": list(self.levels), "missing": self.missing}
         return {"kind": self.kind, "name": self.name, **own}
+
+
+def _absent(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.array([is_missing(cell) for cell in cells], dtype=np.bool_)
 
 
 def read_conditions(
@@ -221,6 +234,8 @@ def read_conditions(
         whole = rounded.ndim == 1 and rounded.size <= MOST_THRESHOLDS and np.isfinite(rounded).all()
         if not whole or rounded.tolist() != cuts or not (np.diff(rounded) > 0).all():
             raise ValueError(f"the thresholds of {name!r} are not in order, or not of 32 bits")
+        if "written" in given and not is_way(given["written"]):
+            raise ValueError(f"{name!r} is written in an unknown way, {given['written']!r:.40}")
         return NumberConditions(name, tuple(cuts), **given)
     if kind == LevelConditions.kind:
         levels = given.pop("levels")
@@ -302,8 +317,9 @@ class MixedFeatures:
         alone = len(self.text) == len(self.columns) == 1
         if alone and isinstance(rows, list | tuple) and all(isinstance(r, str) for r in rows):
             rows = [{self.text[0]: row} for row in rows]
-        columns = Columns.of(rows).dates_read()
-        wanted = self.names or self.text
+        columns = Columns.of(rows)
+        levels, names = self.reading()
+        wanted = (*self.text, *levels.sources(names))
         lacking = [name for name in wanted if name not in columns.cells]
         if lacking:
             raise DataError(
@@ -313,36 +329,63 @@ class MixedFeatures:
             )
         return columns
 
+    def values(self, rows: Any) -> Columns:
+        """Return the texts and levels of rows, and their numbers as the fit read them."""
+        columns = self.read(rows)
+        levels, names = self.reading()
+        table = columns.like(names, levels) if names else None
+        cells: dict[str, Any] = {name: columns.cells[name] for name in self.text}
+        for j, name in enumerate(names):
+            assert table is not None
+            known = levels.columns.get(j)
+            cells[name] = table.column(j) if known is None else columns.levels(name, known)
+        return Columns(cells, columns.origin)
+
+    def reading(self) -> tuple[Levels, list[str]]:
+        """Return how the columns but those of texts are read, and their names."""
+        others = [own for own in self.columns if not isinstance(own, TextConditions)]
+        levels = {j: own.levels for j, own in enumerate(others) if isinstance(own, LevelConditions)}
+        numbers = ((j, own) for j, own in enumerate(others) if isinstance(own, NumberConditions))
+        ways = {j: own.written for j, own in numbers if own.written}
+        return Levels(levels, ways), [own.name for own in others]
+
     def learn(self, rows: Any) -> tuple[MixedFeatures, WordTable]:
         """Find what can be asked about each column; give that, and the rows as a table."""
-        read = replace(self, columns=()).read(rows)
-        found = list(self._learned(read))
-        text = tuple(name for name in read.cells if name in self.text)
+        columns = replace(self, columns=()).read(rows)
+        found = list(self._learned(columns))
+        text = tuple(name for name in columns.cells if name in self.text)
         features = replace(self, text=text, columns=tuple(column for column, _ in found))
         if not features.vocabulary:
             raise DataError(
-                f"no column of {', '.join(map(repr, read.cells))} tells rows apart, so there is "
+                f"no column of {', '.join(map(repr, columns.cells))} tells rows apart, so there is "
                 "nothing to learn from; give at least one that varies"
             )
         return features, beside([held for _, held in found], features.vocabulary)
 
-    def _learned(self, rows: Columns) -> Iterator[tuple[Conditions, WordTable]]:
-        for name in rows.cells:
+    def _learned(self, columns: Columns) -> Iterator[tuple[Conditions, WordTable]]:
+        read = columns.table(self.text) if columns.cells.keys() - {*self.text} else None
+        for name in columns.cells:
             if name in self.text:
-                yield TextConditions.learn(name, rows, self.options)
-            elif rows.is_category(name):
-                yield LevelConditions.learn(name, rows, self.options.min_count)
-            else:
-                yield NumberConditions.learn(name, rows)
+                yield TextConditions.learn(name, columns, self.options)
+                continue
+            assert read is not None
+            for j in read.made_of(name):
+                if j in read.levels:
+                    levels = Columns({name: columns.levels(name, read.levels.columns[j])})
+                    yield LevelConditions.learn(name, levels, self.options.min_count)
+                else:
+                    numbers = Columns({read.name(j): read.column(j)})
+                    way = read.levels.written.get(j, "")
+                    yield NumberConditions.learn(read.name(j), numbers, way)
 
     def transform(self, rows: Any) -> WordTable:
         """Return which of the words each row holds."""
-        read = self.read(rows)
+        read = self.values(rows)
         return beside([column.held(read) for column in self.columns], self.vocabulary)
 
     def lines(self, rows: Any) -> list[str]:
         """Return every row as one text."""
-        return self.read(rows).lines(self.names)
+        return self.values(rows).lines(self.names)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of an estimator that reads rows in this way."""

@@ -17,7 +17,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning
+from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.fitted.explaining import mistaken
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.atomic import all_or_nothing
@@ -33,7 +33,7 @@ from pacboost.estimators.inputs.examples import (
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after, threads
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.estimators.inputs.warn import warn, warn_of_one_class
+from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
@@ -73,7 +73,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Scores:
         """Return the votes: for two classes those for the second less those for the first."""
-        return self._scores(X)
+        return np.asarray(self._scores(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return each class its share of the votes, which is not a calibrated probability."""

@@ -15,12 +15,11 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
+from pacboost.errors import DataError, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import RemembersRows
-from pacboost.estimators.inputs.warn import warn
 from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.sample_sizes import runs_needed, selection_size

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-from pacboost.errors import ParameterError, TooFewRowsWarning
+from pacboost.errors import ParameterError, TooFewRowsWarning, warn
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.inputs.warn import warn, warn_of_one_class
+from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner

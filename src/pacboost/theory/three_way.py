@@ -18,14 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import filtering
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning
+from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning, warn
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
 from pacboost.estimators.inputs.tables import open_table, set_features
-from pacboost.estimators.inputs.warn import warn, warn_of_one_class
+from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import integer, positive_whole, real_number

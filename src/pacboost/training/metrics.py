@@ -23,7 +23,6 @@ from pacboost.boosters.registry import LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError
 from pacboost.kernels import measure
 from pacboost.kernels import measure as row_costs
-from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import span_count, span_size
 from pacboost.numerics.exact import wrong_classes, wrong_margins
@@ -44,7 +43,7 @@ def mean_cost(
     sums = np.zeros(span_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, sums.size))
     if kind == row_costs.LOGISTIC and outputs == base.size == 1:
-        together(measure.log_costs, flat(margins), size, sums, at_most=team)
+        together(measure.log_costs, margins.reshape(-1), size, sums, at_most=team)
     else:
         weights = np.ones(1) if base.size == 1 else base
         together(measure.potential, kind, margins, weights, size, sums, at_most=team)

@@ -116,7 +116,7 @@ def test_columns_come_in_any_order_under_their_names(fitted: TextBoostClassifier
     assert np.array_equal(fitted.predict(turned), fitted.predict(frame))
     with pytest.raises(DataError, match="no column 'city'; its columns are 'said', 'age', 'town'"):
         fitted.predict(frame.rename(columns={"city": "town"}))
-    with pytest.raises(DataError, match="'age' holds text, and held numbers in fit"):
+    with pytest.raises(DataError, match="'age' held numbers in fit; row 0 holds 'forty'"):
         fitted.predict(frame.assign(age="forty"))
     with pytest.raises(DataError, match="column 'said', row 3 holds 7"):
         fitted.predict(frame.assign(said=[*frame["said"][:3], 7, *frame["said"][4:]]))

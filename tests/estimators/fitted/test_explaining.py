@@ -24,7 +24,7 @@ from pacboost.models.explain.permutation import Shuffled
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.dataframe import FrameTable
+from pacboost.sources.frame_table import FrameTable
 
 ROWS = 300
 
@@ -104,7 +104,7 @@ def test_every_method_works_with_categories(name: str, classes: int) -> None:
 def test_shapes_are_the_score_bit_for_bit(name: str, classes: int) -> None:
     frame, _, _ = data()
     model = fitted(name, classes)
-    found, table = model.shapes(), FrameTable(frame, model.levels_)
+    found, table = model.shapes(), FrameTable.like(frame, None, model.levels_)
     assert np.array_equal(found.scores(table), model.decision_function(frame))
     assert found.answers == (("yes",) if classes == 2 else ("low", "middle", "top"))
     assert found["job"].levels == ("clerk", "farmer", "smith")
@@ -215,7 +215,7 @@ def test_a_row_may_come_in_any_form() -> None:
         frame.iloc[0][["job", "age", "noise"]],  # by name, so in any order
         dict(zip(frame.columns, values, strict=True)),
         pl.DataFrame(row.to_dict("list")),
-        FrameTable(row, model.levels_),
+        FrameTable.like(row, None, model.levels_),
     ]
     assert all(model.explain(form) == told for form in forms)
     X, _ = numbers()
@@ -253,7 +253,7 @@ def test_shap_values_of_stumps_are_the_shapes_but_for_a_constant(name: str) -> N
     frame, _, _ = data()
     model = fitted(name)
     shares = model.shap_values(frame).values
-    table = FrameTable(frame, model.levels_)
+    table = FrameTable.like(frame, None, model.levels_)
     for j, shape in model.shapes().features.items():
         difference = shares[:, j] - shape.at(table.column(j))[:, 0]
         np.testing.assert_allclose(difference, difference[0], atol=1e-9)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pacboost import RandomForestClassifier
 from pacboost.kernels.cuda import forest
-from pacboost.kernels.cuda.device import using_gpu
+from pacboost.kernels.device import using_gpu
 from pacboost.samples import bins
 from pacboost.sources.arrays import ArrayTable, GpuTable
 from tests.gpu.every_kind import fitted, rows

@@ -90,7 +90,8 @@ def command(
 def _reply(model: Any, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
     """Return the prediction, its probability, and the reasons."""
     from pacboost.cli.inputs.rows import Reader, lone_text
-    from pacboost.sources.cells import Cells, text_column
+    from pacboost.sources.arrow import text_column
+    from pacboost.sources.cells import Cells
     from pacboost.sources.columns import Columns
     from pacboost.sources.table import Table
 
@@ -116,25 +117,22 @@ def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Rea
     """Divide the score among the columns (SHAP): the paths through trees are too long to read."""
     import numpy as np
 
-    from pacboost.sources.cells import part_of
+    names = X.names or ()
+    sources = X.levels.sources(names)
 
-    def said(name: str, value: float) -> str:
-        made = part_of(name)
-        if made is not None and made[0] in given:
-            return f"{name} = {value:g}"
-        if name not in given:
+    def said(column: int) -> str:
+        name, source, value = X.name(column), sources[column], float(X.column(column)[0])
+        if source != name and source in given:
+            return f"{name} = {X.levels.cell(column, value, names)}"
+        if source not in given:
             return f"{name} is missing"
         unknown = ", which the model does not know" if np.isnan(value) else ""
-        return f"{name} = {given[name]}{unknown}"
+        return f"{name} = {given[source]}{unknown}"
 
     shares = model.shap_values(X).values
     added = shares[0, :, place] if shares.ndim == 3 else shares[0] * (1 if place else -1)
     order = np.argsort(-np.abs(added), kind="stable")
-    return [
-        (float(added[j]), said(X.name(j), float(X.block(j, j + 1)[0, 0])))
-        for j in order
-        if added[j]
-    ]
+    return [(float(added[j]), said(int(j))) for j in order if added[j]]
 
 
 def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
@@ -154,11 +152,15 @@ def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
 def _names(model: Any) -> tuple[str, ...]:
     """Name the columns to ask by; dates are given as such, not as the numbers made of them."""
     from pacboost.cli.inputs.rows import column_names, lone_text, text_features
-    from pacboost.sources.cells import part_of
+    from pacboost.sources.levels import NO_LEVELS
+    from pacboost.sources.mixed import MixedFeatures
 
+    features = text_features(model)
+    if isinstance(features, MixedFeatures):
+        levels, others = features.reading()
+        return (*features.text, *dict.fromkeys(levels.sources(others)))
     names = column_names(model)
-    if not names and text_features(model) is not None:
+    if not names and features is not None:
         names = (str(lone_text(model)),)
     names = names or tuple(f"x{j}" for j in range(model.n_features_in_))
-    made = ((name, part_of(name)) for name in names)
-    return tuple(dict.fromkeys(name if part is None else part[0] for name, part in made))
+    return tuple(dict.fromkeys(getattr(model, "levels_", NO_LEVELS).sources(names)))

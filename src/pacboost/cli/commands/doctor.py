@@ -85,7 +85,7 @@ def findings() -> Iterator[Finding]:
 
 
 def _gpu() -> Finding:
-    from pacboost.kernels.cuda.device import describe, what_is_missing
+    from pacboost.kernels.device import describe, what_is_missing
 
     missing = what_is_missing()
     return ("GPU", None, f"none is used: {missing}") if missing else ("GPU", True, describe())

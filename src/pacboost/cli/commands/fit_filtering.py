@@ -28,12 +28,12 @@ from pacboost.cli.output import (
 from pacboost.errors import ClusterError
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.reports.text import refills_table, summary
-from pacboost.sources.cells import read_labels
 from pacboost.sources.data_file import read_as_a_whole
 from pacboost.sources.optional import need
 from pacboost.sources.oracles import csv, svmlight
 from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
 from pacboost.sources.oracles.files import File, address_of, find_files, is_remote
+from pacboost.sources.written import read_labels
 
 # The cluster that ``pacboost fit --cluster`` names: workers on this machine, or a scheduler.
 

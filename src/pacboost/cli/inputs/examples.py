@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Collection, Sequence
-from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,31 +13,26 @@ from pacboost.cli.output import working
 from pacboost.errors import FileError, InputWarning, ParameterError
 from pacboost.estimators.strong.rows import text_columns
 from pacboost.reports.text import counted
-from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.cells import ReadNumbers, Spelling, orders, part_of
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import LabelledTable, read_csv
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import blocks
+from pacboost.sources.frame_table import FEWEST, FrameTable
 from pacboost.sources.table import Table, refuse_text
+from pacboost.sources.written import orders, part_of, spoilt
 
 # Notes on columns of a file that are read as categories and were hardly meant as such.
 
-FEWEST_NUMBERS = 10
-"""Of fewer different numbers, such as 1, 2, 3 and "4 or more", categories may be meant."""
-FEWEST = 50
-"""Of fewer rows, names or numbers may all differ by chance."""
 OTHER_DATE = re.compile(
     r"(?:\d{1,2}([./-])\d{1,2}\1(?:\d{2}|\d{4})|\d{1,2}[-. ]*[A-Za-z]{3,9}[-., ]*(?:\d{2}|\d{4})"
     r"|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})(?:[T ,].*)?"
 )
 """Dates that are not read as such: 31/12/24, 31-12-2024, 31-Dec-2024, Dec 31, 2024."""
-SIGNS = "%'’ \u00a0\u202f"
 
 
-def note_categories(data: DataFile, table: ArrayTable, others: Collection[str]) -> None:
-    """Warn of categories that look like numbers, or that differ in every row."""
-    spelling: Spelling = getattr(table, "spelling", Spelling())
+def note_categories(data: DataFile, table: FrameTable, others: Collection[str]) -> None:
+    """Warn of categories that look like numbers or dates."""
+    spelling = table.origin.spelling
     for j, levels in table.levels.columns.items():
         name, texts = table.name(j), [str(level) for level in levels]
         if name in others:
@@ -56,11 +50,6 @@ def note_categories(data: DataFile, table: ArrayTable, others: Collection[str]) 
                 f"{odd!r} is no number. Write plain numbers, leave such cells empty, or name the "
                 "word by --missing if it stands for a missing value"
             )
-        elif FEWEST <= len(texts) == np.count_nonzero(~np.isnan(table.block(j, j + 1))):
-            _warn(
-                f"{data}: column {name!r} holds another value in every row, so that nothing can be "
-                "learned from it for new rows. Leave it out by --drop"
-            )
 
 
 def note_classes(data: DataFile, target: str, labels: Collection[str]) -> None:
@@ -76,28 +65,10 @@ def note_classes(data: DataFile, target: str, labels: Collection[str]) -> None:
             )
 
 
-def spoilt(texts: Sequence[str], spelling: Spelling) -> str | None:
-    """Return the first text that is no number where most are, but for signs such as $ and %.
-
-    >>> spoilt([*map(str, range(20)), "unknown"], Spelling())
-    'unknown'
-    >>> spoilt([f"${k},000.50" for k in range(20)], Spelling())
-    '$0,000.50'
-    >>> spoilt(["red", "green", "1"], Spelling()) is None
-    True
-    """
-    plain = ("".join(c for c in text if c not in SIGNS and category(c) != "Sc") for text in texts)
-    if sum(map(spelling.is_number, plain)) < max(FEWEST_NUMBERS, (len(texts) + 1) // 2):
-        return None
-    return next((text for text in texts if not spelling.is_number(text)), None)
-
-
 def _warn(said: str) -> None:
     warnings.warn(said, InputWarning, stacklevel=3)
 
 
-ID = re.compile(r"(?:^|[^A-Za-z])(?i:id|nr|no|number|key|index|uid)$|[a-z]I[dD]$")
-"""How the names of columns end that hold ids: customer_id, Kunden-Nr, orderID."""
 MOST_NUMBERS = 200
 """A target with more different numbers is hardly one of classes."""
 
@@ -116,13 +87,12 @@ def read_examples(
 
     ``text`` names columns that hold texts; others that read like sentences are found. If ``text``
     is None, no column is read as texts. ``others`` are columns that are no features, and are kept
-    as they are. Columns that hold one value only are left out. Without ``classes``, the target may
-    hold any numbers.
+    as they are. Without ``classes``, the target may hold any numbers.
     """
     with working(f"reading {data.name}"):
         _check_names(data, target, drop, text or ())
         kept = (*others, *(text or ()))
-        examples = read_csv(data, target, categories=True, drop=drop, as_text=kept)
+        examples = read_csv(data, target, categories=True, drop=drop, raw=kept)
     numbers = _as_numbers(examples)
     if classes:
         whole_or_real = numbers is not None and numbers.dtype.kind in "iuf"
@@ -138,11 +108,16 @@ def read_examples(
             note_classes(data, target, {*examples.labels.tolist()})
     elif numbers is not None:
         examples = LabelledTable(examples.table, numbers)
-    table = _without_constant(data, examples.table, kept)
-    _note_ids(data, table, kept)
-    columns = Columns({name: table.cells(j) for j, name in enumerate(table.names or ())})
+    table = examples.table
+    _note_constant(data, table, kept)
+    _note_numbered(data, table, kept)
+    columns = Columns(table.as_given, table.origin)
     found = set() if text is None else {*text, *text_columns(columns)}
-    levels = [table.name(j) for j in table.levels.columns if table.name(j) not in {*found, *others}]
+    levels = [
+        table.name(j)
+        for j, own in table.levels.columns.items()
+        if own and table.name(j) not in {*found, *others}
+    ]
     if levels and not categories:
         raise FileError(f"{data}: {refuse_text(levels)}")
     note_categories(data, table, {*found, *kept})
@@ -198,46 +173,42 @@ def _as_numbers(examples: LabelledTable) -> NDArray[np.generic] | None:
     labels = examples.labels
     if labels.dtype.kind in "iufb":
         return labels
-    spelling = getattr(examples.table, "spelling", Spelling())
-    read: ReadNumbers = spelling.read([str(label) for label in labels.tolist()])
-    numbers = read.bad is None and not read.booleans and bool(np.isfinite(read.values).all())
-    return read.values if numbers else None
+    values = examples.table.origin.spelling.numbers(map(str, labels.tolist()))
+    return values if values is not None and np.isfinite(values).all() else None
 
 
-def _without_constant(data: DataFile, table: ArrayTable, kept: Collection[str]) -> ArrayTable:
-    """Leave out columns that hold one value only, or nothing, and say which."""
-    varied, empty, constant = [], [], []
-    for j in range(table.n_columns):
-        values = table.block(j, j + 1)[:, 0]
+def _note_constant(data: DataFile, table: FrameTable, kept: Collection[str]) -> None:
+    phrases = ("no values", "the same value in every row")
+    for names, said in zip(_unused(table), phrases, strict=True):
+        named = [name for name in names if name not in kept]
+        if named and table.n_rows > 1:
+            _warn(f"{data}: columns that hold {said} are not used: {', '.join(map(repr, named))}")
+
+
+def _unused(table: Table) -> tuple[list[str], list[str]]:
+    """Name the columns that hold nothing, and those that hold one value only."""
+    empty, constant = [], []
+    for j, name in enumerate(table.names or ()):
+        values = table.column(j)
         missing = np.isnan(values)
-        if missing.all() and table.name(j) not in kept:
-            empty.append(table.name(j))
-        elif table.name(j) in kept or missing.any() or (values != values[0]).any():
-            varied.append(j)
-        else:
-            constant.append(table.name(j))
-    if not varied:
-        return table  # whoever learns from it says what is wrong
-    for names, said in ((empty, "hold no values"), (constant, "hold the same value in every row")):
-        if names and table.n_rows > 1:
-            _warn(f"{data}: columns that {said} are left out: {', '.join(map(repr, names))}")
-    return table if len(varied) == table.n_columns else table.columns(varied)
-
-
-def _note_ids(data: DataFile, table: ArrayTable, kept: Collection[str]) -> None:
-    """Advise against columns that only number the rows: a rule about them says nothing of others.
-
-    Whole numbers, another one in every row: without gaps, or in a column whose name says so.
-    """
-    found = []
-    for j in range(table.n_columns):
-        name, values = table.name(j), table.block(j, j + 1)[:, 0]
-        if j in table.levels or part_of(name) or name in kept or values.size < FEWEST:
+        if table.levels.columns.get(j) == () or table.levels.written.get(j):
             continue
-        whole = bool((values == np.rint(values)).all())
-        if whole and np.unique(values).size == values.size:
+        if missing.all():
+            empty.append(name)
+        elif not missing.any() and (values == values[0]).all():
+            constant.append(name)
+    return empty, constant
+
+
+def _note_numbered(data: DataFile, table: FrameTable, kept: Collection[str]) -> None:
+    """Advise against columns that only number the rows."""
+    found = []
+    for j, name in enumerate(table.names):
+        values = table.column(j)
+        known = j in table.levels or j in table.levels.written or name in kept
+        if not known and values.size >= FEWEST and (values == np.rint(values)).all():
             counted_up = bool(np.ptp(values) == values.size - 1)
-            found += [name] if counted_up or ID.search(name) else []
+            found += [name] if counted_up and np.unique(values).size == values.size else []
     if found:
         _warn(
             f"{data}: {', '.join(map(repr, found))} looks like the number of a row, because every "
@@ -256,11 +227,14 @@ def about(
     kinds: dict[str, dict[str, None]] = {
         "numbers": {}, "dates": {}, "categories": {}, "texts": dict.fromkeys(text)
     }  # fmt: skip
-    for j, name in enumerate(table.names or ()):
-        if name not in text and name not in others:
-            made = part_of(name)
-            kind = "categories" if j in table.levels else "numbers" if made is None else "dates"
-            kinds[kind][name if made is None else made[0]] = None
+    names = table.names or ()
+    unused = set().union(*_unused(table)) if table.n_rows > 1 else set()
+    for j, name in enumerate(table.levels.sources(names)):
+        if name not in text and name not in others and name not in unused:
+            dates = part_of(table.levels.written.get(j, "")) is not None
+            kind = "categories" if j in table.levels else "dates" if dates else "numbers"
+            if table.levels.columns.get(j) != ():  # which is not used
+                kinds[kind][name] = None
     read = [
         f"{len(own)} of {kind}" + ("" if kind == "numbers" else f" ({', '.join(map(repr, own))})")
         for kind, own in kinds.items()

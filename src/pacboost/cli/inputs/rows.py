@@ -16,20 +16,16 @@ from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning, ParameterError
 from pacboost.questions.row_order import RowOrder, watch_order
 from pacboost.reports.text import counted
-from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.cells import Cells, Spelling, part_of, read_labels
+from pacboost.sources.arrow import text_column
+from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import whole
-from pacboost.sources.levels import Levels
-from pacboost.sources.mixed import (
-    Conditions,
-    LevelConditions,
-    MixedFeatures,
-    NumberConditions,
-    TextConditions,
-)
+from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.levels import NO_LEVELS
+from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
+from pacboost.sources.written import Spelling, read_labels
 
 
 class Reader:
@@ -43,36 +39,55 @@ class Reader:
         """Return what the model's ``predict`` takes."""
         features = text_features(self._model)
         if isinstance(features, MixedFeatures):
-            return Columns({own.name: _column(cells, own) for own in features.columns})
+            levels, names = features.reading()
+            _refuse_lacking(cells, [*features.text, *levels.sources(names)])
+            return Columns(cells.series, cells.origin)
         if features is not None:
             return list(cells.of(self._text_column(cells)))
-        names = column_names(self._model)
-        rows = table(cells, names or self._in_order(cells), self._model.levels_, named=bool(names))
-        self._note_unknown(cells, rows, names or self._in_order(cells))
+        rows = self._table(cells)
+        self._note_unknown(cells, rows)
         return rows
 
     def as_written(self, cells: Cells) -> Columns:
         """Return the columns of the model with their categories as the file names them."""
         features = text_features(self._model)
+        if features is not None and not isinstance(features, MixedFeatures):
+            return Columns({(name := self._text_column(cells)): cells.texts(name)})
         if isinstance(features, MixedFeatures):
-            kinds = {own.name: isinstance(own, NumberConditions) for own in features.columns}
-        elif features is not None:
-            kinds = {self._text_column(cells): False}
+            levels, names = features.reading()
+            _refuse_lacking(cells, [*features.text, *levels.sources(names)])
+            rows, texts = cells.like(names, levels), features.text
         else:
-            names = column_names(self._model) or self._in_order(cells)
-            kinds = {name: j not in self._model.levels_ for j, name in enumerate(names)}
-        _refuse_lacking(cells, list(kinds))
-        read = {True: cells.numbers, False: cells.levels}
-        return Columns({name: read[number](name) for name, number in kinds.items()})
+            rows, texts = self._table(cells), ()
+        found = {
+            name: cells.texts(name) if j in rows.levels else rows.column(j)
+            for j, name in enumerate(rows.names)
+        }
+        return Columns({**{name: cells.texts(name) for name in texts}, **found})
 
-    def _note_unknown(self, cells: Cells, rows: ArrayTable, names: Sequence[str]) -> None:
+    def _table(self, cells: Cells) -> FrameTable:
+        """Read the columns of a model that was fitted on a table."""
+        model, levels = self._model, getattr(self._model, "levels_", NO_LEVELS)
+        names = column_names(model) or self._in_order(cells)
+        bins = getattr(getattr(model, "model_", None), "bins", None)
+        sources = levels.sources(names)
+        if bins is not None:  # what a model does not look at need not be there
+            for cuts, name, source in zip(bins.thresholds, names, sources, strict=True):
+                if source not in cells.columns and name == source and not cuts.size:
+                    cells.columns[source] = text_column([""] * cells.n_rows)
+        _refuse_lacking(cells, sources)
+        return cells.like(names, levels)
+
+    def _note_unknown(self, cells: Cells, rows: FrameTable) -> None:
         """Collect the levels that the model does not know."""
         for j, known in rows.levels.columns.items():
-            numbers = rows.block(j, j + 1)[:, 0]
-            given = cells.levels(names[j], known)[np.isnan(numbers)]
+            if not known:  # a column that is not used
+                continue
+            name = rows.names[j]
+            given = cells.texts(name, known)[np.isnan(rows.column(j))]
             found = [str(cell) for cell in given if cell is not None]
             if found:
-                self._unknown.setdefault(names[j], []).extend(found)
+                self._unknown.setdefault(name, []).extend(found)
 
     def warn_of_unknown(self) -> None:
         """Name the columns that held levels unknown to the model."""
@@ -109,15 +124,6 @@ class Reader:
         return left
 
 
-def _column(cells: Cells, asked: Conditions) -> NDArray[Any]:
-    """Read a column of a mixed table as the fit did."""
-    if isinstance(asked, TextConditions):
-        return cells.levels(asked.name)
-    if isinstance(asked, LevelConditions):
-        return _like(cells.levels(asked.name, asked.levels), asked.levels)
-    return cells.numbers(asked.name)
-
-
 def text_features(model: Any) -> TextFeatures | MixedFeatures | None:
     """Return how a model reads texts, if it does."""
     features: TextFeatures | MixedFeatures | None
@@ -141,34 +147,9 @@ def column_names(model: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in getattr(model, "feature_names_in_", ()))
 
 
-def table(cells: Cells, names: Sequence[str], levels: Levels, *, named: bool = True) -> ArrayTable:
-    """Read these columns, numbering levels as the fit did; levels it has not seen are missing."""
-    _refuse_lacking(cells, names)
-    values = np.empty((cells.n_rows, len(names)))
-    for j, name in enumerate(names):
-        if j in levels:
-            given = cells.levels(name, levels.columns[j])
-            values[:, j] = levels.numbers(j, _like(given, levels.columns[j]), repr(name))
-        else:
-            values[:, j] = cells.numbers(name)
-    return ArrayTable(values, tuple(names) if named else None, levels)
-
-
-def _like(cells: NDArray[Any], known: Sequence[Any]) -> NDArray[Any]:
-    """Turn text into the kind of the levels: a fit in Python may have had numbers."""
-    if not known or isinstance(known[0], str):
-        return cells
-    by_text: Mapping[str, Any] = {str(level).lower(): level for level in known}
-    return np.array([None if c is None else by_text.get(c.lower()) for c in cells], dtype=object)
-
-
 def _refuse_lacking(cells: Cells, names: Sequence[str]) -> None:
     """Raise if a file lacks columns that the model was fitted on."""
-    found = {*cells.columns}
-    lacking = [name for name in names if name not in found]
-    parts = [(name, part_of(name)) for name in lacking]
-    wanted = {made[0] if made else name: None for name, made in parts}  # of dates: their column
-    lacking = [name for name in wanted if name not in found]
+    lacking = [name for name in dict.fromkeys(names) if name not in cells.columns]
     if lacking:
         raise FileError(
             f"{cells.file}: has no column{'s' if len(lacking) > 1 else ''} "
@@ -207,11 +188,12 @@ def numbers(texts: Sequence[str], target: str, spelling: Spelling) -> NDArray[np
     >>> numbers(["1", "1,200.5"], "y", Spelling()).tolist()
     [1.0, 1200.5]
     """
-    read = spelling.read(texts)
-    if read.bad is None and not read.booleans:
-        return read.values
+    values = spelling.numbers(texts)
+    if values is not None:
+        return values
+    other = next(text for text in texts if not spelling.is_number(text))
     raise DataError(
-        f"column {target!r} does not hold numbers (it holds {texts[read.bad or 0]!r}), and the "
+        f"column {target!r} does not hold numbers (it holds {other!r}), and the "
         "model predicts numbers. Name the column that holds them with --target"
     )
 

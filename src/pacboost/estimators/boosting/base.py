@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from pacboost.boosters.booster import Booster, FinalTable
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
-from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError
+from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, warn
 from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.automatic import (
     Settings,
@@ -37,7 +37,7 @@ from pacboost.estimators.inputs.examples import (
 )
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.estimators.inputs.warn import warn, warn_of_dense, warn_of_one_class
+from pacboost.estimators.inputs.warn import warn_of_dense, warn_of_one_class
 from pacboost.learners.stump import Stump, count_rules
 from pacboost.models import calibration
 from pacboost.numerics.checks import integer, real_number

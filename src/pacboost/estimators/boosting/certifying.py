@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pacboost.bounds import holdout, occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import NotCertified, ParameterError, TooFewRowsWarning
+from pacboost.errors import NotCertified, ParameterError, TooFewRowsWarning, warn
 from pacboost.estimators.fitted.explaining import wrong_rows
 from pacboost.estimators.fitting.memory import Memory, digest, parameters
 from pacboost.estimators.inputs import division
@@ -20,7 +20,6 @@ from pacboost.estimators.inputs.division import Apart, Division, counted, refuse
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.estimators.inputs.warn import warn
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.models import calibration

@@ -33,7 +33,6 @@ from pacboost.estimators.inputs.examples import (
 from pacboost.estimators.inputs.parameters import callables, progress_after, threads
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote, vote_digest
-from pacboost.kernels.cuda.device import gpu_in_use, in_host_memory, use_gpu, using_gpu
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import FunctionLearner, Learner
@@ -41,6 +40,7 @@ from pacboost.ledgers.ledger import Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.model import Model
 from pacboost.numerics.checks import integer, real_number
+from pacboost.numerics.memory import in_host_memory
 from pacboost.samples import sample as fingerprint
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Sample
@@ -99,7 +99,7 @@ def _pair(which: str, own: Any) -> Pair:
     X, y = own
     if X is None or y is None:
         raise ParameterError(f"set {which} of eval_set holds None; a pair is (X, y)")
-    return X, y
+    return X, in_host_memory(y)
 
 
 Callback = Callable[[Round], bool | None]
@@ -209,10 +209,7 @@ class BoostingFit(VoteBase):
         """
         (name, first), *others = read_sets(X_val, y_val, eval_set).items()
         self._equal_rows = check_copies(copies)
-        shape = getattr(X, "shape", (0,))
-        on_device = using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
-        y, sample_weight = in_host_memory(y), in_host_memory(sample_weight)
-        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), on_device:
+        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), self._boosting(X):
             compile_helper.start_for_a_person(self._rules)
             work = self._prepare(X, y, sample_weight, *first)
             work = self._watch_also(work, name, others)
@@ -324,7 +321,7 @@ class BoostingFit(VoteBase):
                 subsample=recipe.subsample,
                 watch=self._watch(held, sample, recipe),
             )
-            if gpu_in_use() and goes_on:
+            if goes_on:
                 fingerprint.begin(sample)
             if self.warm_start and goes_on and hasattr(self, "model_"):
                 self._resume(run, recipe.booster, recipe.rounds, classes)

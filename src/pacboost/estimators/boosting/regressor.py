@@ -33,10 +33,10 @@ from pacboost.estimators.inputs.examples import (
     read_numbers,
 )
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
+from pacboost.models.answers import asked
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole, real_number
@@ -172,8 +172,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         """Return R², the share of the variance that predictions explain."""
         from sklearn.metrics import r2_score
 
-        targets, predicted, weights = map(in_host_memory, (y, self.predict(X), sample_weight))
-        return float(r2_score(targets, predicted, sample_weight=weights))
+        return float(r2_score(y, asked(self, X), sample_weight=sample_weight))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Return the predictions after each round."""

@@ -20,7 +20,6 @@ from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows, class_place
 from pacboost.questions.selective import certify_answers
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.optional import collected
 
 
 @overload
@@ -146,7 +145,7 @@ def _answering(
         raise ParameterError(
             "positive was given with target_error, which speaks of all classes; leave it out"
         )
-    X, labels = collected(X), _labels(model, y)
+    labels = _labels(model, y)
     return AnsweringClassifier.of(model, certify_answers(model, X, labels, **options), X)
 
 

@@ -13,16 +13,18 @@ from pacboost.bounds.coverage import INTERVAL_METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.estimators.decisions.sets import kept_rule, save_model, with_rule
-from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.deciding import CalibrationRows
 from pacboost.questions.new_rows import snapshot
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 
 Doubles = NDArray[np.float64]
 
 
+@explains_input
 def intervals(
     model: Any,
     X: Any = None,
@@ -93,13 +95,12 @@ def intervals(
     way = _method(model, method, scale)
     if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor < math.inf:
         raise ParameterError(f"floor is {floor!r}; it is a finite number above 0")
-    X = collected(X)
-    asked = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
-    targets = _targets(asked, y)
+    predictors = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
+    targets = _targets(predictors, y)
     said = forecast(model, X, way, scale, floor)
     if said.low.size != targets.size:
         raise DataError(f"there are {said.low.size} rows and {targets.size} numbers in y")
-    rows = CalibrationRows.of(asked, X, targets, groups, copies, models)
+    rows = CalibrationRows.of(predictors, X, targets, groups, copies, models)
     scores = said.score(targets)[rows.kept]
     cutoff, made = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
     width = mean(np.diff(said.interval(cutoff), axis=1))
@@ -154,18 +155,17 @@ class PredictionIntervals:
 def forecast(model: Any, X: Any, method: str, scale: Any, floor: float) -> Forecast:
     """Ask the models for the ends of an interval and its scale."""
     if method == "quantiles":
-        low, high = (numbers(own.predict(X), "predict") for own in model)
-        return Forecast.of(low, high)
-    middle = numbers(model.predict(X), "predict")
+        return Forecast.of(*(numbers(quantile, X) for quantile in model))
+    middle = numbers(model, X)
     if method == "residual":
         return Forecast.of(middle, middle)
-    sizes = model.spread(X) if scale is None else scale.predict(X)
-    return Forecast.of(middle, middle, np.maximum(numbers(sizes, "the scale"), floor))
+    asks = (model, X, "spread") if scale is None else (scale, X, "predict")
+    return Forecast.of(middle, middle, np.maximum(numbers(*asks, "the scale"), floor))
 
 
-def numbers(values: Any, what: str) -> Doubles:
+def numbers(model: Any, X: Any, method: str = "predict", what: str = "predict") -> Doubles:
     """Return finite numbers, one a row, or raise."""
-    found = np.asarray(in_host_memory(values), dtype=np.float64)
+    found = asked(model, X, method).astype(np.float64)
     if found.ndim != 1 or not np.isfinite(found).all():
         raise DataError(
             f"{what} gave shape {found.shape}, or numbers that are missing or not finite; one "

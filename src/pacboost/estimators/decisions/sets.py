@@ -15,7 +15,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import LabelScore, SetRule, coverage_words
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
-from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
 from pacboost.questions.certify import by_column, groups_of_rows
 from pacboost.questions.deciding import CalibrationRows
@@ -25,6 +25,7 @@ from pacboost.questions.scored_rows import ScoredRows
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 
 # Rows of any kind as numbers that can be hashed, for models of other libraries.
@@ -69,6 +70,7 @@ Doubles = NDArray[np.float64]
 Kind = TypeVar("Kind")
 
 
+@explains_input
 def sets(
     model: Any,
     X: Any = None,
@@ -148,7 +150,7 @@ def sets(
             "group of by, by rows that are independent, or all together where rows depend on each "
             "other within groups"
         )
-    X, named = by_column(model, collected(X), by)
+    X, named = by_column(model, X, by)
     labels = _labels(model, y)
     every = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     chances, places = every.chances, every.places
@@ -264,11 +266,11 @@ class PredictionSets:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the prediction of the classifier."""
-        return np.asarray(in_host_memory(self.estimator_.predict(X)))
+        return asked(self.estimator_, X)
 
     def predict_proba(self, X: Any) -> Doubles:
         """Return the probabilities of the classifier."""
-        return np.asarray(in_host_memory(self.estimator_.predict_proba(X)))
+        return asked(self.estimator_, X, "predict_proba")
 
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and sets to a file; ``pacboost.sets(pacboost.load(path))`` reads the sets."""
@@ -285,7 +287,7 @@ def predicted_set(model: Any, rule: SetRule, X: Any, by: Any = None) -> NDArray[
         X, place = _groups(model, rule, X, by)
     elif by is not None:
         raise ParameterError("by was given, and these sets have one cutoff for all groups")
-    chances = in_host_memory(model.predict_proba(X))
+    chances = asked(model, X, "predict_proba")
     return rule.holds(chances, row_shares(model, X, rule.score), place)
 
 

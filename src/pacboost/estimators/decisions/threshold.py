@@ -20,8 +20,7 @@ from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.decisions.sets import plain_rows
 from pacboost.estimators.inputs.estimator import least_likely
-from pacboost.kernels.cuda.device import in_host_memory
-from pacboost.models.answers import AnswerList, answers, confidence
+from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel, Model
 from pacboost.questions.new_rows import inner_models, remembers, snapshot
@@ -116,13 +115,11 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the estimator."""
-        found: NDArray[np.float64] = in_host_memory(self.estimator_.predict_proba(X))
-        return found
+        return asked(self.estimator_, X, "predict_proba")
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the estimator."""
-        found: NDArray[np.float64] = in_host_memory(self.estimator_.decision_function(X))
-        return found
+        return asked(self.estimator_, X, "decision_function")
 
     def overlap(self, X: Any) -> Overlap | None:
         """Compare rows with those of the fit, and with those that chose the threshold."""
@@ -312,8 +309,8 @@ class AnsweringClassifier(WrappedClassifier):
     def answer(self, X: Any) -> AnswerList:
         """Return a label with its confidence where it is large enough, else ``otherwise``."""
         check_is_fitted(self, "estimator_")
-        decided = np.asarray(in_host_memory(self.estimator_.predict(X)))
-        chances = np.asarray(in_host_memory(self.estimator_.predict_proba(X)))
+        decided = asked(self.estimator_, X)
+        chances = asked(self.estimator_, X, "predict_proba")
         sure = confidence(decided, chances, self.classes_)
         return answers(decided, sure, self.threshold, self.otherwise)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from pacboost.boosters.logit import Logit
-from pacboost.errors import DataError, NoEdgeWarning
+from pacboost.errors import DataError, NoEdgeWarning, warn
 from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
@@ -26,9 +26,8 @@ from pacboost.estimators.inputs.parameters import (
     shows_progress,
 )
 from pacboost.estimators.inputs.tables import open_table, set_features
-from pacboost.estimators.inputs.warn import warn, warn_of_one_class
+from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.vote import vote_digest
-from pacboost.kernels.cuda.device import use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.model import Model
 from pacboost.samples.equal_rows import check_copies
@@ -232,7 +231,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                     "call; they cannot change"
                 )
             stream.run.encoder.check(labels)
-        with using(self.n_jobs), self._device():
+        with using(self.n_jobs), self._boosting():
             if stream is None:
                 known = np.unique(labels) if given is None else given
                 oracle = PushedOracle(table.n_columns, table.names)
@@ -252,7 +251,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             oracle = opened(seed)
             stack.callback(oracle.close)
             self.__dict__.pop("_stream", None)
-            with using(self.n_jobs), self._device():
+            with using(self.n_jobs), self._boosting():
                 session = set_up(self, oracle, seed, classes, copies)
                 self.classes_ = session.run.encoder.classes
                 attempt.keep = lambda: self._keep_interrupted(session)
@@ -263,10 +262,6 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                 session.finish()
                 self._warn(session)
         return self
-
-    def _device(self) -> AbstractContextManager[None]:
-        """Boost the sample on the GPU if asked for; "auto" does not, since samples are small."""
-        return using_gpu(use_gpu(self.device, 0))
 
     def _keep(self, session: Session) -> None:
         run = session.run

@@ -32,6 +32,7 @@ from pacboost.numerics.exact import wrong_answers, wrong_classes, wrong_margins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.dataframe import is_frame
+from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.table import Table
 from pacboost.training import metrics
 from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
@@ -221,8 +222,12 @@ def as_one_row(model: Model, x: Any, estimator: str) -> Any:
     """Turn a sequence of values, or a mapping from names, into rows that can be opened."""
     if isinstance(x, Table) or is_frame(x) or sparse.issparse(x):
         return x
+    if hasattr(x, "keys") and model.names is not None:
+        row = _by_name(x, model.levels.sources(model.names))
+        cells = {name: np.array([cell], dtype=object) for name, cell in row.items()}
+        return FrameTable.like(cells, model.names, model.levels)
     if hasattr(x, "keys"):
-        x = _by_name(x, model.names)
+        x = [x[key] for key in x.keys()]  # noqa: SIM118 - of a series, too
     values = np.asarray(x, dtype=None if hasattr(x, "dtype") else object)  # 1 is not "1"
     if values.ndim == 2:
         return x
@@ -236,19 +241,16 @@ def as_one_row(model: Model, x: Any, estimator: str) -> Any:
     return CategorisedArray(values.astype(object)[None, :], model.levels, model.names)
 
 
-def _by_name(row: Any, names: tuple[str, ...] | None) -> list[Any]:
-    """Put the values of a mapping (or of a row of a frame) into the order of the columns."""
-    keys = list(row.keys())
-    if names is None:
-        return [row[key] for key in keys]
-    wrong = set(keys) ^ set(names)
+def _by_name(row: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Read the values of a mapping (or of a row of a frame) by the names of the columns."""
+    wrong = {*row.keys()} ^ {*names}
     if wrong:
         column = sorted(map(str, wrong))[0]
         raise DataError(
             f"x {'lacks' if column in names else 'has'} the column {column!r}; it must have those "
-            f"of fit: {', '.join(names)}"
+            f"of fit: {', '.join(dict.fromkeys(names))}"
         )
-    return [row[name] for name in names]
+    return {name: row[name] for name in names}
 
 
 # What a notebook shows of an estimator: what scikit-learn shows, and what is certified.

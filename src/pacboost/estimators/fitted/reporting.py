@@ -16,8 +16,8 @@ from pacboost.bounds.family import Family
 from pacboost.estimators.fitted.explaining import margins_after, refuse_half
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
-from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import using
+from pacboost.models.answers import asked
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel
 from pacboost.numerics.exact import wrong_margins
@@ -122,8 +122,7 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
         return _numbers(model, X, y, table, shares, seen)
     several = bool(getattr(model, "several_labels_", False))
     known = label_rows(table, y, model.classes_, "y", several=several)
-    probabilities, said = map(in_host_memory, (model.predict_proba(X), model.predict(X)))
-    said = np.asarray(said)
+    probabilities, said = asked(model, X, "predict_proba"), asked(model, X)
     if several:
         own, said = (known.signs > 0).astype(np.int64), said.astype(np.int64)
     else:
@@ -176,7 +175,7 @@ def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
 
 def _numbers(model: Any, X: Any, y: Any, table: Table, shares: Doubles, seen: bool) -> Numbers:
     own = read_targets(y, table.n_rows)
-    said = np.asarray(in_host_memory(model.predict(X)), dtype=np.float64)
+    said = asked(model, X).astype(np.float64)
     rows = lowest(-np.abs(said - own), CASES)
     cells = _cells(model, X, table, rows, shares)
     shown = tuple(
@@ -207,7 +206,7 @@ def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
     if not isinstance(features, MixedFeatures):
         texts = list(X)
         return [(("", _value(texts[k])),) for k in rows.tolist()]
-    held = features.read(X).take(rows)
+    held = features.values(X).take(rows)
     only = features.text[0] if len(features.text) == 1 else None
     names = sorted(features.names, key=lambda name: name not in features.text)[: CELLS_SHOWN + 1]
     columns = [("" if name == only else name, list(held.cells[name])) for name in names]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,20 +24,15 @@ from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
-from pacboost.kernels.cuda.device import (
-    in_host_memory,
-    labels_at,
-    lies_on_gpu,
-    of_the_library_of,
-    predict_on_gpu,
-    using_gpu,
-)
+from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
+from pacboost.models.answers import asked
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import ForestModel, Model
 from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
 from pacboost.sources.table import Table
 from pacboost.training import metrics
 
@@ -59,13 +56,19 @@ def open_rows(self: Any, X: Any) -> Table:
 
 
 def answered(self: Any, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
-    """Return what follows from scores, in the GPU's memory if the rows came there."""
-    table, there = self._open(X), _on_gpu(self, X)
-    with using(threads(self.n_jobs)), using_gpu(there):
-        if not (there and lies_on_gpu(X)):
-            return answer(self.model_, self.model_.vote.scores(table))
-        found: Any = answer(self.model_, self.model_.vote.scores_on_gpu(table))
+    """Return what follows from scores, as the library of the rows has arrays."""
+    scores = scores_of(self, X)
+    found = answer(self.model_, scores)
     return of_the_library_of(X, found)  # type: ignore[no-any-return]
+
+
+def scores_of(self: Any, X: Any) -> Any:
+    """Return the scores of rows, in the GPU's memory if they came there."""
+    table, on_gpu = self._open(X), _on_gpu(self, X)
+    vote = self.model_.vote
+    with using(threads(self.n_jobs)), using_gpu(on_gpu):
+        there = on_gpu and lies_on_gpu(X)
+        return vote.scores_like(table, as_cupy(X)) if there else vote.scores(table)
 
 
 def _on_gpu(self: Any, X: Any) -> bool:
@@ -102,6 +105,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     model_: Model
     n_jobs: int | None
+    device: str
 
     save, report = reporting.save, reporting.report
     _open, _answered, __sklearn_is_fitted__ = open_rows, answered, is_fitted
@@ -219,10 +223,13 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
         return self.model_
 
-    def _scores(self, X: Any) -> Scores:
-        table = self._open(X)
-        with using(threads(self.n_jobs)), using_gpu(_on_gpu(self, X)):
-            return self.model_.vote.scores(table)
+    def _boosting(self, X: Any = None) -> AbstractContextManager[None]:
+        """Boost on the GPU inside this block, if asked for; "auto" wants a large table."""
+        shape = getattr(X, "shape", (0,))
+        return using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
+
+    def _scores(self, X: Any) -> Any:
+        return scores_of(self, X)
 
 
 def _inner(hypothesis: Hypothesis) -> Any:
@@ -249,8 +256,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """Return the accuracy, the share of rows that are right."""
         from sklearn.metrics import accuracy_score
 
-        labels, predicted, weights = map(in_host_memory, (y, self.predict(X), sample_weight))
-        return float(accuracy_score(labels, predicted, sample_weight=weights))
+        return float(accuracy_score(y, asked(self, X), sample_weight=sample_weight))
 
     def staged_decision_function(self, X: Any) -> Iterator[Scores]:
         """Return the score after each round."""
@@ -315,12 +321,14 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         with using(self.n_jobs):
             return explaining.margins(self.model_, sample)
 
-    def _decide(self, scores: Scores) -> NDArray[Any]:
+    def _decide(self, scores: Scores) -> Any:
         if self.several_labels_:
             return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
         second = (scores > 0) & (self.classes_.size == 2)
         places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
-        return labels_at(self.classes_, places)  # type: ignore[no-any-return]
+        if self.classes_.dtype.kind in "biuf":  # numbers stay where the scores are
+            return np.asarray(self.classes_, like=places)[places]
+        return self.classes_[in_host_memory(places)]
 
     def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
         table, wrong = judging(self, X, y)

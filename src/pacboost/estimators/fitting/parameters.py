@@ -18,7 +18,6 @@ from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.growing import NAMED_INTERACTIONS
 from pacboost.numerics.checks import integer, positive_whole, real_number
-from pacboost.sources.cells import DERIVED
 from pacboost.sources.table import Table
 
 # Features that parameters name: by the names of their columns, or by their numbers.
@@ -45,7 +44,9 @@ def interaction_sets(given: Any, table: Table) -> list[tuple[int, ...]] | str | 
 
     >>> import numpy as np
     >>> from pacboost.sources.arrays import ArrayTable
-    >>> table = ArrayTable(np.zeros((1, 3)), ("id", "age", "bought (year)"))
+    >>> from pacboost.sources.levels import Levels
+    >>> names = ("id", "age", "bought: year")
+    >>> table = ArrayTable(np.zeros((1, 3)), names, Levels({}, {2: "year"}))
     >>> interaction_sets([["age", "bought"], [0]], table)
     [(1, 2), (0,)]
     """
@@ -62,11 +63,9 @@ def interaction_sets(given: Any, table: Table) -> list[tuple[int, ...]] | str | 
 def _numbers(feature: Any, table: Table) -> list[int]:
     """Return the numbers of the columns that a feature became: a date becomes several."""
     names = table.names or ()
-    if isinstance(feature, str) and feature not in names:
-        found = [(j, DERIVED.fullmatch(name)) for j, name in enumerate(names)]
-        parts = [j for j, match in found if match is not None and match[1] == feature]
-        if parts:
-            return parts
+    sources = table.levels.sources(names)
+    if isinstance(feature, str) and sources.count(feature) > (feature in names):
+        return [j for j, source in enumerate(sources) if source == feature]
     return [feature_number("interaction_constraints", feature, table.names, table.n_columns)]
 
 

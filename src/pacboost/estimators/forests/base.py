@@ -22,7 +22,6 @@ from pacboost.estimators.inputs.parameters import share_or_count, threads
 from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.shapes import Shapes
-from pacboost.kernels.cuda.device import in_host_memory, use_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import permutation
 from pacboost.models.model import ForestModel
@@ -31,7 +30,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import SomeRows
-from pacboost.training.bags.bagging import TREES_WORTH_A_GPU, Bagging, GpuTreeMaker, too_heavy
+from pacboost.training.bags.bagging import Bagging, tree_maker
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
     NO_LIMIT,
@@ -110,7 +109,7 @@ class ForestBase(Bagged):
         Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
         estimator is as it was before.
         """
-        return self._fit(X, in_host_memory(y), in_host_memory(sample_weight), copies)
+        return self._fit(X, y, sample_weight, copies)
 
     def _set_up(
         self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
@@ -120,18 +119,11 @@ class ForestBase(Bagged):
         bags = self._drawn(sample, targets, examples.weights, seed)
         if examples.weights is not None and not self.bootstrap:
             sample = replace(sample, base=examples.weights)
-        maker = self._maker(sample, classes, bags.drawn)(
+        maker = tree_maker(self.device, self.n_estimators, sample, classes, bags.drawn)(
             sample, targets, classes, self._limits(examples),
             drawn=bags.drawn, hard=self._certifies_outside,
         )  # fmt: skip
         return maker, bags, counted
-
-    def _maker(self, sample: Sample, classes: int, drawn: int) -> type[TreeMaker]:
-        many = self.n_estimators >= TREES_WORTH_A_GPU
-        if not use_gpu(self.device, sample.n_rows * sample.table.n_columns if many else 0):
-            return TreeMaker
-        helps = self.device == "cuda" or not too_heavy(sample, classes, drawn)
-        return GpuTreeMaker if helps else TreeMaker
 
     def _digest(self, sample: Sample) -> str:
         """Hash codes and bins, which are all that trees learn from."""

@@ -20,10 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataTypeError
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.kernels.cuda.device import gpu_in_use
+from pacboost.kernels.device import gpu_in_use
 from pacboost.samples.sketch import Overlap, Sketch
-from pacboost.sources.explained_errors import NEVER, explained
-from pacboost.sources.optional import collected, need
+from pacboost.sources.explained_errors import explains_input
+from pacboost.sources.optional import need
 from pacboost.sources.oracles.choose import is_collection
 from pacboost.sources.table import Table
 
@@ -31,6 +31,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _of_any_rows(method: Method) -> Method:
+    explaining = explains_input(method)
+
     @wraps(method)
     def call(self: Any, *args: Any, **named: Any) -> Any:
         first = args[0] if args else named.get("X")
@@ -38,17 +40,7 @@ def _of_any_rows(method: Method) -> Method:
             return lazily(self, method.__name__, first)
         if is_collection(first) and not self._reads_partitions:
             args, named = need("dask", "dask").compute((args, named))[0]
-        args = (self, *map(collected, args))
-        named = {name: collected(value) for name, value in named.items()}
-        try:
-            return method(*args, **named)
-        except NEVER:
-            raise
-        except Exception as problem:
-            found = explained(problem, method, args, named)
-            if found is None:
-                raise
-            raise found from problem
+        return explaining(self, *args, **named)
 
     return call  # type: ignore[return-value]
 

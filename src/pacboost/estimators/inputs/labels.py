@@ -10,7 +10,6 @@ from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import column_or_1d
 
 from pacboost.errors import DataError
-from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
 from pacboost.numerics.same_bits import mean
 from pacboost.sources.explained_errors import odd_value, shown
@@ -89,7 +88,6 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
     """
     if y is None:
         raise DataError("this classifier requires y to be passed, but the target y is None")
-    y = in_host_memory(y)
     with np.errstate(invalid="ignore"):  # labels that are missing are looked for below
         matrix = several and is_multilabel(y)
     if matrix:
@@ -138,7 +136,6 @@ def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
     """Check the numbers to predict: one per row, all finite."""
     if y is None:
         raise DataError("this regressor requires y to be passed, but the target y is None")
-    y = in_host_memory(y)
     try:
         values = column_or_1d(y, warn=True)
     except ValueError as problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,17 @@ from sklearn.utils.validation import _get_feature_names, validate_data
 
 from pacboost.errors import DataError
 from pacboost.estimators.inputs.warn import warn_of_dense
-from pacboost.kernels.cuda.device import as_cupy, gpu_in_use, lies_on_gpu
+from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.threads import each_rows
+from pacboost.numerics.memory import as_cupy, lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray, GpuTable
-from pacboost.sources.categories import find_levels
-from pacboost.sources.dataframe import FrameTable, is_frame, with_dates
+from pacboost.sources.categories import FROM_DTYPE, find_levels
+from pacboost.sources.dataframe import columns_of, is_frame
+from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, Table, refuse_infinite
+from pacboost.sources.written import part_of
 
 # Rows that come in the memory of a GPU, as CuPy arrays or whatever shares its memory with them.
 
@@ -68,15 +71,9 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         _check_own(estimator, X, reset=reset)
         return _with_levels(estimator, X, reset=reset)
     if is_frame(X):
-        X = with_dates(X, None if reset else getattr(estimator, "feature_names_in_", None))
-        seen = hasattr(X, "iloc") or _get_feature_names(X) is not None  # pandas', or visible
-        if seen:
-            validate_data(estimator, X, reset=reset, skip_check_array=True)
-        table: Table = FrameTable(X, _levels(estimator, X, reset=reset))
+        table = _of_frame(estimator, X, reset=reset)
         _refuse_empty(table)
-        if not seen:
-            _check_names(estimator, table, reset=reset)
-        return table
+        return _with_levels(estimator, table, reset=reset) if reset else table
     if not sparse.issparse(X) and hasattr(estimator, "categorical_features"):
         raw = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)  # 1 is not "1"
         levels = _levels(estimator, raw, reset=reset) if raw.ndim == 2 and raw.size else NO_LEVELS
@@ -91,6 +88,45 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if reset and not keeps:
         warn_of_dense(stored)
     return stored
+
+
+def _of_frame(estimator: Any, X: Any, *, reset: bool) -> FrameTable:
+    """Read a data frame: in fit as what its columns hold, after it as it was read in fit."""
+    levels: Levels = getattr(estimator, "levels_", NO_LEVELS)
+    if reset:
+        estimator.__dict__.pop("levels_", None)
+        choice = getattr(estimator, "categorical_features", None)
+        table, levels = FrameTable.learn(X, choice, note=True), NO_LEVELS
+        parted = len(table.names) > len(table.sources)
+    else:
+        parted = any(map(part_of, levels.written.values()))
+    seen = hasattr(X, "iloc") or _get_feature_names(X) is not None  # pandas', or visible
+    if seen and not parted:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    elif reset:
+        set_features(estimator, table.n_columns, table.names)
+    else:
+        _check_sources(estimator, columns_of(X), levels)
+    if reset:
+        return table
+    names = getattr(estimator, "feature_names_in_", None)
+    return FrameTable.like(X, None if names is None else [str(name) for name in names], levels)
+
+
+def _check_sources(estimator: Any, columns: Collection[str], levels: Levels) -> None:
+    """Check the names of columns, of which a date became several in fit."""
+    names = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
+    expected = list(dict.fromkeys(levels.sources(names)))
+    if names and not ({*names} <= {*columns} or {*expected} <= {*columns}):
+        raise DataError(
+            "The feature names should match those that were passed during fit: got "
+            f"{', '.join(columns)}; expected {', '.join(expected)}"
+        )
+    if not names and len(columns) != estimator.n_features_in_:
+        raise DataError(
+            f"X has {len(columns)} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:
@@ -157,10 +193,14 @@ def _without_na(X: Any) -> Any:
 
 def _levels(estimator: Any, data: Any, *, reset: bool) -> Levels:
     """Find the levels of categorical columns in fit, and give the same ones after it."""
-    if not hasattr(estimator, "categorical_features"):
+    takes, framed = hasattr(estimator, "categorical_features"), isinstance(data, FrameTable)
+    if not takes and not framed:
         return NO_LEVELS
     if reset:
-        estimator.levels_ = find_levels(data, estimator.categorical_features)
+        choice = getattr(estimator, "categorical_features", None)
+        if takes and framed:  # it knows its categories
+            choice = FROM_DTYPE
+        estimator.levels_ = find_levels(data, choice)
     levels: Levels = estimator.levels_
     return levels
 

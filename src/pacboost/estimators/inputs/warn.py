@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from numpy.typing import NDArray
 
-from pacboost.errors import DenseWarning, OneClassWarning
-from pacboost.sources import explained_errors
+from pacboost.errors import DenseWarning, OneClassWarning, warn
 from pacboost.sources.table import Table
-
-OURS = (
-    *(str(Path(__file__).parents[2] / room) for room in ("estimators", "theory")),
-    explained_errors.__file__,
-)
-"""Lines in these places are not the user's."""
-
-
-def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the innermost line outside of the estimators."""
-    frame: FrameType | None = sys._getframe()
-    level = 1
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
 
 
 def warn_of_one_class(classes: NDArray[Any], *, certified: bool = True) -> None:

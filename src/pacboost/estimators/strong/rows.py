@@ -26,14 +26,14 @@ from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.estimators.inputs.documented import guess
 from pacboost.samples.equal_rows import Examples
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.cells import orders, read_dates
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile, read_as_a_whole
 from pacboost.sources.dataframe import is_frame, open_frame
-from pacboost.sources.levels import Levels
+from pacboost.sources.frame_table import CellOrigin, FrameTable
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
+from pacboost.sources.written import Spelling, orders, read_dates
 
 WORDS_OF_A_TEXT, FEW_TEXTS = 3, 50
 """Cells of at least so many words on average, and of more than so many kinds, are texts."""
@@ -104,24 +104,27 @@ def read(
         if not file.path.exists():
             raise FileError(f"{file}: there is no such file")
         texts = {name for name in (groups, time) if isinstance(name, str)}
-        examples = read_csv(file, y, categories=True, as_text=texts)
+        examples = read_csv(file, y, categories=True, raw=texts)
         reading = read(examples.table, examples.labels, groups, time, sample_weight)
         return replace(reading, dropped=(*reading.dropped, y))
-    if order is not None:
-        raise ParameterError(
-            f"dates is {dates!r}, which says how a file writes dates, but X is no file; in a data "
-            "frame, turn texts into dates first, as by pandas.to_datetime(column, dayfirst=True)"
-        )
     known = {"y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
     if isinstance(X, Table) and X.names is not None:
         return _from_columns(X, X.names, X.cells, _of_table, known)
     if is_frame(X):
         frame = open_frame(X)
         names = tuple(str(name) for name in frame.columns)
-        return _from_columns(
+        reading = _from_columns(
             X, names, lambda number: np.asarray(frame[:, number].to_numpy()),
             lambda _, kept: frame[:, kept].to_native(), known,
         )  # fmt: skip
+        if order is None:
+            return reading
+        origin = CellOrigin(Spelling(day_first=order))
+        return replace(reading, X=FrameTable.learn(reading.X, origin=origin, note=True))
+    if order is not None:
+        raise ParameterError(
+            f"dates is {dates!r}, which says how text writes dates, but X is no file and no frame"
+        )
     for name, value in known.items():
         if isinstance(value, str):
             raise ParameterError(
@@ -133,6 +136,8 @@ def read(
 
 def columns_of(X: Any) -> Columns | None:
     """Return the columns by name as they came; None where they have no names."""
+    if isinstance(X, FrameTable):
+        return Columns(X.as_given, X.origin)
     if isinstance(X, Table) and X.names is not None:
         return Columns({name: X.cells(j) for j, name in enumerate(X.names)})
     return Columns.of(X) if is_frame(X) else None
@@ -188,11 +193,10 @@ def _from_columns(
 def _of_table(table: Table, kept: list[int]) -> Table:
     """Copy some columns; the levels of those that have some move with them."""
     assert table.names is not None
-    if isinstance(table, ArrayTable):
+    if isinstance(table, ArrayTable | FrameTable):
         return table.columns(kept)
-    levels = {new: table.levels.columns[old] for new, old in enumerate(kept) if old in table.levels}
     values = np.column_stack([table.block(j, j + 1)[:, 0] for j in kept])
-    return ArrayTable(values, tuple(table.names[j] for j in kept), Levels(levels))
+    return ArrayTable(values, tuple(table.names[j] for j in kept), table.levels.of(kept))
 
 
 Rows = NDArray[np.intp]

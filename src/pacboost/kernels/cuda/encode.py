@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import encode_kernel, on_gpu, pinned, to_gpu, to_host
+from pacboost.kernels.cuda.device import encode_kernel, on_gpu, pinned, to_gpu
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.kernels.split import LANE
 
@@ -173,40 +173,30 @@ LARGEST = np.finfo(np.float32).max
 Floats = NDArray[np.float32]
 
 
-class Quantiles(NamedTuple):
-    """Of every column with more than so many distinct values, those below and above the cuts."""
-
-    many: NDArray[np.bool_]
-    """(columns): which columns these are; of the others nothing is said."""
-    low: Floats
-    """(columns, cuts): the largest value below each cut."""
-    high: Floats
-    """(columns, cuts): the next larger one, or one that is not larger where there is none."""
-    median: Floats
-    """(columns)"""
-
-
-def quantiles(values: Any, chosen: Rows | None, max_bins: int, tie: float) -> Quantiles:
+def quantiles(
+    values: Any, chosen: Rows | None, max_bins: int, tie: float
+) -> tuple[NDArray[np.bool_], Floats, Floats, Floats]:
     """Sort all columns of the chosen rows of an array, and look at the places where to cut.
 
     A cut is wanted after every ``max_bins``-th part of the values that are not missing; ``tie`` is
-    the share of all that may be missing to it.
+    the share of all that may be missing to it. Returned are what ``cut_by_quantiles`` of
+    samples/cuts.py takes.
     """
     import cupy
 
     columns = cupy.ascontiguousarray(_some_rows(values, chosen).T.astype(np.float32))
     columns = cupy.sort(cupy.clip(columns, -LARGEST, LARGEST), axis=1)  # missing ones are last
     steps = (columns[:, 1:] > columns[:, :-1]).sum(axis=1)
-    seen = to_host(columns.shape[1] - cupy.isnan(columns).sum(axis=1)).astype(np.float64)
-    many = to_host(steps) >= max_bins  # a step lies between two distinct values
+    seen = (columns.shape[1] - cupy.isnan(columns).sum(axis=1)).get().astype(np.float64)
+    many = steps.get() >= max_bins  # a step lies between two distinct values
     places = _places(seen, max_bins, tie)
     low = cupy.take_along_axis(columns, to_gpu(places), axis=1)
     high = cupy.zeros(low.shape, np.float32)
     for j in np.flatnonzero(many).tolist():
         above = cupy.searchsorted(columns[j, : int(seen[j])], low[j], side="right")
         high[j] = columns[j, cupy.minimum(above, columns.shape[1] - 1)]
-    low, high = to_host(low), to_host(high)
-    return Quantiles(many, low[:, :-1], high[:, :-1], low[:, -1])
+    low, high = low.get(), high.get()
+    return many, low[:, :-1], high[:, :-1], low[:, -1]
 
 
 def _some_rows(values: Any, chosen: Rows | None) -> Any:

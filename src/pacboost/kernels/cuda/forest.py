@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import forest_kernel, limited_memory, to_gpu
+from pacboost.kernels.cuda.device import forest_kernel, to_gpu
+from pacboost.kernels.device import limited_memory
 from pacboost.kernels.forest import CLASSES
 
 CODES, WARPS = 256, 8

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.cuda import twins
 from pacboost.kernels.cuda.device import row_kernel, to_gpu, tree_kernel
-from pacboost.kernels.cuda.weighing import NOTHING, Copied, Origin
+from pacboost.kernels.cuda.weighing import NOTHING, SUMS, Copied, Origin, keep
 from pacboost.kernels.grow import Interactions
 
 CODES = 256
@@ -221,5 +221,6 @@ class GrowingTree:
             members = self._split_members[: leaves - 1].get()
         if self._summed is not None:
             sums = back[PLAN_WORDS + 6 * self._leaves :].reshape(2, -1)[:, :leaves]
-            twins.keep_sums(self._cells, *self._summed, sums)
+            weights, pulls = self._summed
+            keep(SUMS, self._cells, (weights.data.ptr, pulls.data.ptr, sums))
         return Grown(leaves, splits, gains.view(np.float64)[: leaves - 1], members)

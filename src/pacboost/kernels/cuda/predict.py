@@ -7,18 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import (
-    on_gpu,
-    pinned,
-    predict_kernel,
-    row_kernel,
-    to_gpu,
-    zeros_on_gpu,
-)
+from pacboost.kernels.cuda.device import on_gpu, pinned, predict_kernel, row_kernel, to_gpu
 from pacboost.kernels.cuda.encode import Encoder, Layout, Rows, pieces
 from pacboost.kernels.predict import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.numerics.same_bits import total
 
 SPLITS_AT_ONCE = 3_072
 """A larger tree is not walked on the GPU."""
@@ -64,7 +56,7 @@ class TreesOnGpu:
             with stream:
                 codes = cupy.empty((len(part), layout.stride), np.uint8)
                 own = scores[first : first + len(part)]
-                found = own if stay else zeros_on_gpu(own.shape)
+                found = own if stay else cupy.zeros(own.shape)
                 encoder.write(part, codes)
                 kernel((min(4_096, -(-len(part) // THREADS)),), (THREADS,), (
                     codes, whole(layout.stride), whole(len(part)), self._entries, self._members_of,
@@ -156,44 +148,14 @@ class GpuScores:
         self._codes = codes
         self._scores = to_gpu(np.zeros((len(codes), outputs)))
 
-    def add(
-        self,
-        features: NDArray[np.int32],
-        goes_left: NDArray[np.uint8],
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        values: NDArray[np.float64],
-        vote: float,
-    ) -> NDArray[np.float64]:
-        """Add a tree with this vote, and give all scores; ``goes_left`` is (splits, codes)."""
+    def add(self, tree: Any, vote: float) -> NDArray[np.float64]:
+        """Add a tree (hypotheses/tree.py) with this vote, and give all scores."""
         rows, outputs = self._scores.shape
-        held = (to_gpu(array) for array in (features.astype(np.int64), goes_left, left, right))
+        features = tree.feature.astype(np.int64)
+        shape = map(to_gpu, (features, tree.sides(), tree.left, tree.right))
         row_kernel("add_tree")((2_048,), (256,), (
-            self._codes, whole(self._codes.shape[1]), *held, whole(features.size), to_gpu(values),
-            np.float64(vote), whole(rows), whole(outputs), self._scores,
+            self._codes, whole(self._codes.shape[1]), *shape, whole(features.size),
+            to_gpu(tree.values), np.float64(vote), whole(rows), whole(outputs), self._scores,
         ))  # fmt: skip
         scores: NDArray[np.float64] = self._scores.get()
         return scores
-
-
-# Sums of floats on the GPU that have the bits of ``total`` of numerics/same_bits.py.
-
-FEW = 4_096
-"""So many numbers are copied to the CPU, and added up there."""
-
-
-def total_anywhere(values: Any) -> float:
-    """Add numbers up where they are: halves are added to each other until few are left.
-
-    >>> import numpy as np
-    >>> total_anywhere(np.array([0.25, 0.5, 1.0]))
-    1.75
-    """
-    if not on_gpu(values):
-        return total(values)
-    left = values.reshape(-1)
-    while left.size > FEW:
-        half = (left.size + 1) // 2
-        rest, left = left[half:], left[:half].copy()
-        left[: rest.size] += rest
-    return total(left.get())

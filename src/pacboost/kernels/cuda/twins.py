@@ -22,9 +22,8 @@ from pacboost.kernels.cuda.weighing import (
     SUMS,
     Origin,
     forget,
-    keep,
     known,
-    weigh,
+    logistic,
 )
 
 THREADS = 256
@@ -108,14 +107,6 @@ def pair_up_after(totals: Any, weights: Any, pulls: Any, pairs: Any) -> None:
     rows, one, none = weights.size, whole(1), real(0)
     given = weights, pulls, None, None, none, none, whole(rows), one, one, pairs, totals
     _launch("pair_up", given, _for_rows(rows))
-
-
-def logistic(
-    cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any, weights: Any,
-    pulls: Any, totals: Any,
-) -> None:  # fmt: skip
-    """Weigh rows by the logistic loss."""
-    weigh(cells, values, signs, base, most, margins, weights, pulls, totals)
 
 
 def softmax(
@@ -209,11 +200,6 @@ def weigh_again(origin: Origin, weights: Any, cells: Any, pulls: Any, sums: Any)
     ), _for_rows(weights.size), 16 * cell_count if here else 0)  # fmt: skip
 
 
-def keep_sums(cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
-    """Keep sums over cells for ``cell_sums``, which is asked for them next."""
-    keep(SUMS, cells, (weights.data.ptr, pulls.data.ptr, sums))
-
-
 def _sums_of(
     chosen: Any, count: int, cells: Any, weights: Any, wholes: Any, signs: Any, sums: Any
 ) -> None:
@@ -305,8 +291,3 @@ TWINS: dict[str, Callable[..., None]] = {
 def runs_on_gpu(arguments: tuple[Any, ...]) -> bool:
     """Check whether some of the arguments are in the GPU's memory."""
     return "cupy" in sys.modules and any(map(on_gpu, arguments))
-
-
-def run_twin(name: str, arguments: tuple[Any, ...]) -> None:
-    """Run the twin of a kernel."""
-    TWINS[name](*arguments)

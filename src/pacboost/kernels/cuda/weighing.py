@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import found_so_far, pinned, row_kernel, to_gpu
+from pacboost.kernels.cuda.device import pinned, row_kernel, to_gpu
+from pacboost.kernels.device import found_so_far
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
 
 THREADS = 256
@@ -145,7 +146,7 @@ def _kept_there(array: Any) -> Any:
     return held[1]
 
 
-def weigh(
+def logistic(
     cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any, weights: Any,
     pulls: Any, totals: Any,
 ) -> None:  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.kernels.cuda.twins import run_twin, runs_on_gpu
+from pacboost.kernels.cuda.twins import TWINS, runs_on_gpu
 from pacboost.kernels.runtime import Wholes, board
 from pacboost.kernels.runtime.entry import Body, entry_of
 from pacboost.kernels.runtime.threads import threads
@@ -147,7 +147,7 @@ def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool =
     Where arrays are in a GPU's memory, the kernel's twin is run there.
     """
     if runs_on_gpu(arguments):
-        run_twin(body.__name__, arguments)
+        TWINS[body.__name__](*arguments)
         return
     size = 1 if at_most <= 1 else min(largest_team(), at_most)
     with _a_team() as team:

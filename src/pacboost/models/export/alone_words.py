@@ -115,6 +115,8 @@ class _Levels:
 
     def held(self, cell: Any) -> set[int]:
         """Return the number of the level, if it is asked for."""
+        if isinstance(cell, str) and cell not in self.levels:
+            cell = cell.strip()
         return {self.missing if _absent(cell) else self.levels.get(cell, -1)} - {-1}
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW, Forest
+from pacboost.hypotheses.hypothesis import FeaturePart
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
@@ -100,24 +101,21 @@ class Trees:
 
 def of_vote(vote: Vote) -> Trees:
     """Lay out a vote of stumps and trees."""
-    steps: dict[int, _Steps] = {}
+    steps: dict[int, list[FeaturePart]] = {}
     always, parts = np.zeros(vote.outputs), []
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
         if isinstance(rule, StumpRule):
-            above, missing = np.array([cast * rule.above]), np.array([cast * rule.missing])
-            own = steps.setdefault(rule.feature, _Steps(vote.outputs))
-            own.add(rule.threshold, -above, above, missing)
+            steps.setdefault(rule.feature, []).append(rule.feature_part(cast * rule.values))
         elif isinstance(rule, TreeRule) and not rule.feature.size:
             always = always + cast * rule.values[0]
         elif isinstance(rule, TreeRule) and rule.feature.size == 1 and rule.member[0] < 0:
-            low, high = cast * rule.values[~rule.left[0]], cast * rule.values[~rule.right[0]]
-            own = steps.setdefault(int(rule.feature[0]), _Steps(vote.outputs))
-            own.add(_cuts(rule)[0], low, high, low if rule.missing_left[0] else high)
+            part = rule.feature_part(cast * rule.values)
+            steps.setdefault(int(rule.feature[0]), []).append(part)
         elif isinstance(rule, TreeRule):
             parts.append(_of_tree(rule, float(cast)))
         else:
             raise TypeError(f"a {type(rule).__name__} is no tree")
-    searches = [steps[feature].tree(feature) for feature in sorted(steps)]
+    searches = [_search(feature, FeaturePart.sum(steps[feature])) for feature in sorted(steps)]
     constant = [Trees.always(always)] if always.any() else []
     return Trees.join([*constant, *searches, *parts], vote.outputs)
 
@@ -156,34 +154,18 @@ def _cuts(rule: TreeRule) -> NDArray[np.float32]:
     return np.array(cuts, dtype=np.float32)
 
 
-class _Steps:
-    """The sum of rules of one column: a step function, and what is said where it is missing."""
-
-    def __init__(self, outputs: int) -> None:
-        self._jumps: dict[float, Lines] = {}
-        self._lowest, self._missing = np.zeros(outputs), np.zeros(outputs)
-
-    def add(self, cut: float, low: Lines, high: Lines, missing: Lines) -> None:
-        """Add ``low`` up to the cut, ``high`` above it."""
-        self._lowest = self._lowest + low
-        self._missing = self._missing + missing
-        if np.isfinite(cut):
-            at = float(np.float32(cut))
-            self._jumps[at] = self._jumps.get(at, 0.0) + (high - low)
-
-    def tree(self, feature: int) -> Trees:
-        """Return the tree that finds the step of a value by halving."""
-        cuts = sorted(self._jumps)
-        heights = np.cumsum([self._lowest, *(self._jumps[cut] for cut in cuts)], axis=0)
-        splits = list(_halving(0, len(cuts), 1))  # split 0 asks whether the value is known
-        first = 1 if cuts else ~0
-        children = np.array([(first, ~len(heights)), *(split[1:] for split in splits)])
-        count = len(children)
-        return Trees(
-            np.full(count, feature), np.array([np.inf, *(cuts[s[0]] for s in splits)], np.float32),
-            np.zeros(count, dtype=np.bool_), children[:, 0], children[:, 1], np.full(count, -1), (),
-            np.zeros(1, dtype=np.int64), np.vstack([heights, self._missing]),
-        )  # fmt: skip
+def _search(feature: int, part: FeaturePart) -> Trees:
+    """Return the tree that finds the step of a value by halving."""
+    cuts, heights = part.thresholds, part.steps
+    splits = list(_halving(0, cuts.size, 1))  # split 0 asks whether the value is known
+    first = 1 if cuts.size else ~0
+    children = np.array([(first, ~len(heights)), *(split[1:] for split in splits)])
+    count = len(children)
+    return Trees(
+        np.full(count, feature), np.array([np.inf, *(cuts[s[0]] for s in splits)], np.float32),
+        np.zeros(count, dtype=np.bool_), children[:, 0], children[:, 1], np.full(count, -1), (),
+        np.zeros(1, dtype=np.int64), np.vstack([heights, part.missing]),
+    )  # fmt: skip
 
 
 def _halving(low: int, high: int, number: int) -> Iterator[tuple[int, int, int]]:

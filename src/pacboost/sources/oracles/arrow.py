@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, FileError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.cells import doubles, memory, one_chunk
+from pacboost.sources.arrow import doubles, memory, one_chunk
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import (
     File,

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
-from pacboost.sources.cells import Spelling, label_kind, read_labels
 from pacboost.sources.data_file import MISSING, DataFile
 from pacboost.sources.file_rows import separator
 from pacboost.sources.optional import need
@@ -34,6 +33,7 @@ from pacboost.sources.oracles.files import (
 )
 from pacboost.sources.oracles.held import NO_LABEL, Held, HeldArray, features, refuse_other
 from pacboost.sources.table import refuse_text
+from pacboost.sources.written import Spelling, label_kind, read_labels
 
 BLOCK = 2**23
 """About so many bytes make a block."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.models.answers import asked
 from pacboost.numerics.checks import positive_whole, probability, whole
 from pacboost.reports.plots import figure, tidy
 from pacboost.sources.toy import cycling_matrix
@@ -59,7 +59,7 @@ def regions(
     x, z = (_grid(points[:, j], positive_whole("resolution", resolution)) for j in (first, second))
     rows = np.tile(np.median(points, axis=0), (x.size * z.size, 1))
     rows[:, first], rows[:, second] = np.tile(x, z.size), np.repeat(z, x.size)
-    said = np.asarray(in_host_memory(classifier.predict(_like(X, rows))))
+    said = asked(classifier, _like(X, rows))
     classes = np.unique(said if y is None else np.concatenate([said, np.asarray(y)]))
     shade(axes, x, z, np.searchsorted(classes, said).reshape(z.size, x.size), classes.size)
     if y is not None:

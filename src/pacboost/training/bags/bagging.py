@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.forest import ForestTree
 from pacboost.kernels.cuda.forest import MOST_EXACT_WEIGHT, ForestOnGpu, SmallBag
+from pacboost.kernels.device import use_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.parallel.cluster import Cluster, in_batches, send
 from pacboost.parallel.tasks import in_order
@@ -92,6 +93,16 @@ class GpuTreeMaker(TreeMaker):
                 yield self.make(wide), bag
             else:
                 yield self.member(ForestTree(*grown)), bag
+
+
+def tree_maker(
+    device: str, trees: int, sample: Sample, classes: int, drawn: int
+) -> type[TreeMaker]:
+    """Choose where trees are grown: with device "auto", many on a large table on the GPU."""
+    cells = sample.n_rows * sample.table.n_columns if trees >= TREES_WORTH_A_GPU else 0
+    if not use_gpu(device, cells) or (device == "auto" and too_heavy(sample, classes, drawn)):
+        return TreeMaker
+    return GpuTreeMaker
 
 
 def _narrow(bag: Bag) -> Bag:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.scored_trees import scores_on_gpu
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.cuda.device import gpu_in_use
-from pacboost.kernels.cuda.predict import GpuScores
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
 from pacboost.samples.bins import Bins, Codes
-from pacboost.samples.blocks import gpu_codes
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, log_loss
 
@@ -64,7 +62,7 @@ class EarlyStopping:
     def start_again(self) -> None:
         """Drop all rounds."""
         self._scores = np.zeros(self._sample.signs.shape)
-        self._on_gpu: GpuScores | None = None
+        self._on_gpu: Any = None
         self._seen = 0
         self._best = math.inf
         self.best_round = 0
@@ -82,7 +80,7 @@ class EarlyStopping:
         known = isinstance(own, partial) and own.func is log_loss
         plain = sample.bins is bins and sample.table.entries is None and sample.labels is None
         few = 0 < sample.n_rows <= ROWS_PER_SPAN
-        if not (known and plain and few) or self.others or self._on_gpu is not None:
+        if not (known and plain and few) or self.others:
             return None
         assert sample.codes is not None
         patience = -1 if self._patience is None else self._patience
@@ -105,16 +103,12 @@ class EarlyStopping:
 
     def _add(self, hypothesis: Hypothesis, vote: float) -> None:
         """Add a round to the scores; where trees are grown on a GPU, there."""
-        sample = self._sample
-        tree = hypothesis if isinstance(hypothesis, TreeRule) else None
-        if tree is not None and self._seen == 0 and gpu_in_use() and sample.bins is tree.bins:
-            found = gpu_codes(sample.table, tree.bins, share=False)
-            self._on_gpu = GpuScores(found.codes, len(tree.values[0]))
-        if tree is None or self._on_gpu is None:
-            self._scores += vote * hypothesis.values[hypothesis.cells(sample)]
+        if self._seen == 0:
+            self._on_gpu = scores_on_gpu(self._sample, hypothesis)
+        if self._on_gpu is None or not isinstance(hypothesis, TreeRule):
+            self._scores += vote * hypothesis.values[hypothesis.cells(self._sample)]
         else:
-            shape = tree.feature, tree.sides(), tree.left, tree.right
-            self._scores = self._on_gpu.add(*shape, tree.values, vote)
+            self._scores = self._on_gpu.add(hypothesis, vote)
 
     def see_all(self, vote: Vote) -> float:
         """Return the metric after a round that changed the votes of others too."""

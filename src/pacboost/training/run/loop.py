@@ -20,9 +20,9 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis, Names
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.cuda.device import to_host
 from pacboost.learners.learner import Capacity, Learner
 from pacboost.ledgers.ledger import HardRow, Ledger, Round
+from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.sample import Sample, Wholes
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.margins import Floats, hardest, margin_and_gap, norm
@@ -324,7 +324,7 @@ class Run:
     @property
     def margins(self) -> Floats:
         """y·F(x) of every row, (rows, outputs)."""
-        return to_host(self.state.margins)  # type: ignore[no-any-return]
+        return in_host_memory(self.state.margins)  # type: ignore[no-any-return]
 
     @property
     def weights(self) -> Wholes:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
 from pacboost.kernels import measure
-from pacboost.kernels.cuda.device import to_host
 from pacboost.ledgers.ledger import LOSSES, Round
+from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import log, log_sum_exp
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training import metrics
@@ -124,8 +124,8 @@ class Exponential(Potential):
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
         """Compare the mean of exp(-margin) with ∏ Z_t, up to the rounding of the weights."""
-        margins: Floats = to_host(state.margins)
-        first = np.broadcast_to(to_host(first_weights)[:, None], margins.shape)
+        margins: Floats = in_host_memory(state.margins)
+        first = np.broadcast_to(in_host_memory(first_weights)[:, None], margins.shape)
         found = float(log_sum_exp((log(first / first.sum()) - margins).reshape(1, -1))[0])
         allowed = ROUNDING + sum(
             4 * margins.size / e.weight * math.exp(e.vote) / e.normaliser for e in entries

@@ -19,7 +19,6 @@ from pacboost.boosters.logit import MOST_STEP, Logit
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, measure, update
 from pacboost.kernels import quick_rounds as quick
-from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
@@ -65,7 +64,7 @@ class QuickRounds:
         rounds, sample, watch = run.rounds, run.sample, run.watch
         search, booster, shown = rounds.search, run.booster, rounds.shown
         kinds = type(rounds), type(booster), type(search), type(rounds.scores)
-        if kinds != (CellRounds, Logit, DenseTreeSearch, Margins) or gpu_in_use():
+        if kinds != (CellRounds, Logit, DenseTreeSearch, Margins):
             return None
         plain = sample.signs.shape[1] == 1 and sample.base.size == 1 and not shown.resample
         measured = type(rounds.potential) is Logistic

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Booster, Measured, Moved
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
-from pacboost.kernels.cuda.device import to_gpu
 from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import draw
@@ -179,8 +178,8 @@ class Rounds(ABC):
         """Set all scores to 0, and give the booster's first state."""
         self.scores = scores_of(self.booster, self.sample)
         signs = self.scores.signs
-        if self.cells and self.search.on_gpu and self.booster.on_gpu:
-            signs = to_gpu(signs)
+        if self.cells and self.booster.on_gpu:
+            signs = self.search.beside(signs)
         state = self.booster.init(signs, self.sample.base, self.sample.targets)
         self.scores.look(self.booster, state, None)
         first = self.booster.request(state)
@@ -305,7 +304,7 @@ class CellRounds(Rounds):
 
     def step(self, state: Any, rule: MeasuredCells, number: int) -> Step:
         by_sums = self.potential.of_cells(rule.sums, rule.values)
-        if self.shown.all_rows and self.search.on_gpu:
+        if self.shown.all_rows and self.search.expects:
             self.search.expect(self.booster.request(state), self.shown.seed_of(number + 1, 0))
         state = self.booster.move(state, Moved(rule.cells, rule.values, by_sums, rule.rows))
         if self.shown.all_rows:

@@ -20,8 +20,6 @@ from pacboost.boosters.booster import Booster, Measured, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import measure
-from pacboost.kernels.cuda.device import flat, on_gpu, to_gpu, to_host
-from pacboost.kernels.cuda.predict import total_anywhere
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import (
     ROWS_FOR_CHEAP_KERNELS,
@@ -31,7 +29,8 @@ from pacboost.kernels.runtime.threads import (
     span_size,
 )
 from pacboost.numerics.exact import FRESH_TOTAL, wrong_margins
-from pacboost.numerics.same_bits import exp, row_totals, total
+from pacboost.numerics.memory import in_host_memory
+from pacboost.numerics.same_bits import exp, row_totals
 from pacboost.numerics.same_bits import mean as mean_of
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.sample import Request, Sample, Signs, Sums, Wholes
@@ -69,7 +68,7 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     parts = np.zeros((team, 2, count, outputs), dtype=np.int64)
     given = cells, request.weights, request.pulls, request.signed, size, parts, squares
     if outputs == 1:
-        own = flat(request.weights), flat(request.pulls)
+        own = request.weights.reshape(-1), request.pulls.reshape(-1)
         given = cells, *own, request.signed, size, parts[..., 0], squares
     kernel = measure.cell_sums_of_one if outputs == 1 else measure.cell_sums
     together(kernel, *given, at_most=team)
@@ -133,7 +132,7 @@ def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: 
     totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
     if outputs == 1 or sample.labels is None:
         each = np.repeat(first_weights, outputs) if weighted and outputs > 1 else first_weights
-        together(measure.mistakes, flat(margins), each, totals, at_most=len(totals))
+        together(measure.mistakes, margins.reshape(-1), each, totals, at_most=len(totals))
         return int(totals.sum()) / int(total * outputs)
     weights = first_weights
     together(measure.wrong_classes, margins, sample.signs, weights, totals, at_most=len(totals))
@@ -248,9 +247,10 @@ class SoftmaxRows(Margins):
         """
         chosen = self._all_rows if moved is None else moved
         signs, pulls = self._sample.signs, request.pulls.astype(np.int64, copy=False)
-        if on_gpu(margins) and not on_gpu(self._costs):
-            self._costs, self._squares = to_gpu(self._costs), to_gpu(self._squares)
-            self._wrong, self._signs = to_gpu(self._wrong), to_gpu(signs)
+        if type(margins) is not type(self._costs):  # the rows lie in other memory
+            own = self._costs, self._squares, self._wrong, signs
+            there: Any = (np.asarray(array, like=margins) for array in own)
+            self._costs, self._squares, self._wrong, self._signs = there
         known = np.empty((0, 2)) if sums is None else sums
         together(
             measure.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
@@ -261,9 +261,9 @@ class SoftmaxRows(Margins):
         """Return the mean of -log₂ p(y|x), a bound on the error: a wrong row has p(y|x) ≤ ½."""
         base, costs = self._sample.base, self._costs
         if base.size == 1:
-            mean = total_anywhere(costs) / max(1, costs.size)
+            mean = sum_of(costs) / max(1, costs.size)
         else:
-            mean = total(base * to_host(costs)) / total(base)
+            mean = sum_of(base * in_host_memory(costs)) / sum_of(base)
         return max(mean / math.log(2), LEAST_COST)
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
@@ -285,7 +285,7 @@ class SoftmaxRows(Margins):
             at_most=len(parts),
         )  # fmt: skip
         pulls, weights = parts.sum(axis=0)
-        square = total_anywhere(self._squares)
+        square = sum_of(self._squares)
         worth = request.pull**2 / square if square > 0 else 0.0
         return moving, Sums(pulls, weights, request.weight, request.pull, self._wrong.size), worth
 
