@@ -18,7 +18,7 @@ test: check
 else
 test:
 	$(MAKE) --jobs=3 --output-sync kernels check browser docs pytest AFTER=kernels \
-	  SKIPPED=--ignore=tests/test_model_bytes.py
+	  SKIPPED="--ignore=tests/test_model_bytes.py --ignore=tests/gpu"
 endif
 
 # Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two

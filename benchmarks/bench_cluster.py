@@ -29,7 +29,7 @@ from pacboost import FilterBoostClassifier
 from pacboost.models.file.format import model_bytes
 from pacboost.parallel import cluster as clusters
 from pacboost.parallel.cluster import Cluster
-from pacboost.training.filtering.remote import FoundRows
+from pacboost.training.filtering.remote import SentRows
 
 COLUMNS, GROUP, ROWS_PER_FILE = 20, 122_880, 2_000_000
 
@@ -81,9 +81,9 @@ class Traffic:
             value = getattr(outcome, "value", None)
             if outcome is not None:
                 self.all_seconds.append(getattr(outcome, "seconds", 0.0))
-            if isinstance(value, list) and value and isinstance(value[0], FoundRows):
+            if isinstance(value, list) and value and isinstance(value[0], SentRows):
                 self.bytes += len(pickle.dumps(value, protocol=5))
-                self.kept += sum(found.places.size for found in value)
+                self.kept += sum(found.kept.n_rows for found, *_ in value)
                 self.seconds.append(outcome.seconds)
             return outcome
 

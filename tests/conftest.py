@@ -18,8 +18,8 @@ from pacboost.models import calibration
 from tests.bounds.coverage import COUNTS, HEADER
 
 collect_ignore = ["kernels/cuda_on_cpu"]  # a program with a stand-in for CuPy
-FEW = 10
-SHARE = 0.2
+FEW = 6
+SHARE = 0.1
 """Quick runs try this share of random examples, but no fewer than ``FEW``; ``make slow`` all."""
 
 if "mix_stderr" in inspect.signature(CliRunner).parameters:  # before click 8.2

@@ -183,7 +183,7 @@ def agree(seed: int, path: Path) -> None:
     assert not whole or checker.FAILS not in said, (seed, checker.check(path.read_bytes()))
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_random_and_altered_models(part: int, tmp_path: Path) -> None:
     for seed in range(12 * part, 12 * part + 12):
         agree(seed, tmp_path / "m.pacb")

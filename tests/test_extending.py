@@ -26,6 +26,22 @@ assert "at most 3.00 %" in made.claim, made.claim
 assert all(check.holds for check in pacboost.verify(made))
 forged = type(made)(**{**vars(made), "value": made.value / 2})
 assert not all(check.holds for check in pacboost.verify(forged))
+
+from click.testing import CliRunner
+from pacboost.cli.main import main
+def run(*words):
+    found = CliRunner().invoke(main, words)
+    assert found.exit_code == 0, found.output
+    return found.output
+assert "edges" in run("--help")
+rows = [f"{a},{b},{int(a > b)}" for a, b in X.tolist()]
+open("rows.csv", "w").write("\\n".join(["a,b,y", *rows]))
+words = "--target y --booster halfway --learner stump --rounds 4 --output n.pacb"
+run("fit", "rows.csv", *words.split())
+for name in ("m.pacb", "n.pacb"):
+    lines = run("edges", name).splitlines()
+    assert len(lines) == 4
+    assert all(0 < float(line.split()[1]) < 1 for line in lines)
 """
 
 
@@ -46,20 +62,10 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(folder: Path, *words: str) -> str:
+def test_a_booster_a_certificate_and_a_command_are_one_file_each(copied: Path) -> None:
     done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True,
+        [sys.executable, "-c", PROGRAM],
+        cwd=copied, env={**os.environ, "PYTHONPATH": str(copied)}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_a_booster_a_certificate_and_a_command_are_one_file_each(copied: Path) -> None:
-    run(copied, "-c", PROGRAM)
-    main = ("-c", "from pacboost.cli.main import main; main()")
-    assert "edges" in run(copied, *main, "--help")
-    lines = run(copied, *main, "edges", "m.pacb").splitlines()
-    assert len(lines) == 4
-    assert all(0 < float(line.split()[1]) < 1 for line in lines)

@@ -56,7 +56,7 @@ def curves(u_curve: ModuleType) -> Any:
 @pytest.fixture(scope="module")
 def few_rows(u_curve: ModuleType) -> tuple[Any, Any]:
     """A thousand rows with correct labels, and with a fifth of the labels flipped."""
-    settings = {"rows": 1_000, "rounds": 3_000, "fresh": 6_000}
+    settings = {"rows": 1_000, "rounds": 2_000, "fresh": 4_000}
     return u_curve.measure(**settings), u_curve.measure(**settings, noise=0.2)
 
 

@@ -1,11 +1,14 @@
-"""What importing the package costs and shows."""
+"""What importing the package costs and shows, and names that hold across it."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +42,9 @@ def test_names_are_all_there_and_others_are_not() -> None:
     statement = (
         "from pacboost import *\nimport pacboost\nassert set(pacboost.__all__) <= {*globals()}"
     )
-    assert {"numba", "sklearn"} <= loaded_after(statement)
+    loaded = loaded_after(statement)
+    assert {"numba", "sklearn"} <= loaded
+    assert "cupy" not in loaded
     assert set(pacboost.__all__) <= set(dir(pacboost))
     with pytest.raises(AttributeError, match=r"pacboost.*AdaBoast"):
         _ = pacboost.AdaBoast  # type: ignore[attr-defined]
@@ -71,3 +76,22 @@ def test_every_dependency_names_its_oldest_version() -> None:
     assert {"numpy", "numba", "scikit-learn", "pandas", "pyarrow", "dask"} <= set(found)
     assert all(re.fullmatch(r">=\d+(\.\d+)*", version) for version in found.values()), found
     assert "numpy==2.0" in constraints()
+
+
+# Names that hold across the package.
+
+
+def test_no_class_name_is_defined_twice() -> None:
+    source = Path(pacboost.__file__).parent
+    names = Counter(
+        node.name
+        for path in source.rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, count in names.items() if count > 1} == set()
+
+
+def test_no_folder_is_deeper_than_two() -> None:
+    source = Path(pacboost.__file__).parent
+    assert max(len(path.relative_to(source).parts) for path in source.rglob("*.py")) <= 3

@@ -48,7 +48,7 @@ def irregular(rows: int, generator: np.random.Generator) -> NDArray[np.intp]:
     return np.concatenate([np.arange(rows), generator.integers(rows, size=19 * rows)])
 
 
-@several_runs(80, 200)
+@several_runs(30, 200)
 @pytest.mark.parametrize("kind", ["20 times", "irregular", "copies of what is right"])
 @pytest.mark.parametrize("foreign", [False, True])
 def test_copies_of_fifty_rows(kind: str, foreign: bool, runs: int) -> None:
@@ -189,7 +189,7 @@ def visits(seed: int) -> Draw:
     return X[chosen], y[chosen]
 
 
-@several_runs(12, 100)
+@several_runs(6, 100)
 def test_patients_with_several_visits(runs: int) -> None:
     """Nobody names the patients; a random division puts visits of one on both sides."""
     failed = 0
@@ -228,7 +228,7 @@ def test_other_questions_count_alike(question: str) -> None:
 
 
 def test_honest_repeats_of_a_discrete_domain_count_in_full() -> None:
-    for seed in range(20):
+    for seed in range(6):
         generator = np.random.default_rng(seed)
         X = generator.integers(4, size=(900, 3)).astype(np.float64)
         y = np.where(X[:, 0] + generator.normal(size=900) > 1.5, 1, 0)
@@ -284,7 +284,7 @@ def test_compression_refuses_copies() -> None:
 
 @pytest.mark.parametrize("exponent", [1.2, 1.6, 3.0])
 def test_draws_from_a_long_tail_are_not_called_copies(exponent: float) -> None:
-    for seed in range(300):
+    for seed in range(100):
         generator = np.random.default_rng(seed)
         _, times = np.unique(generator.zipf(exponent, size=800), return_counts=True)
         assert copied_times(times) == 0
@@ -292,7 +292,7 @@ def test_draws_from_a_long_tail_are_not_called_copies(exponent: float) -> None:
 
 @pytest.mark.parametrize("values", [30, 300, 3000])
 def test_nor_are_uniform_draws(values: int) -> None:
-    for seed in range(300):
+    for seed in range(100):
         generator = np.random.default_rng(seed)
         _, times = np.unique(generator.integers(values, size=900), return_counts=True)
         assert copied_times(times) == 0

@@ -33,7 +33,7 @@ from tests.data import HOME
 from tests.public import estimators
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
-RUNS, DELTA = 12, 0.05
+RUNS, DELTA = 6, 0.05
 Rows = tuple[NDArray[Any], NDArray[Any]]
 
 

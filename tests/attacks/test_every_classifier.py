@@ -33,7 +33,7 @@ def plain(seed: int) -> Rows:
 
 
 def copies(seed: int) -> Rows:
-    X, y = coins(seed, 50)
+    X, y = coins(seed, 70)
     return np.repeat(X, 8, axis=0), np.repeat(y, 8)
 
 
@@ -134,7 +134,7 @@ def test_every_classifier_is_listed_in_every_mode() -> None:
     assert {name: set(listed) for name, listed in EXPECTED.items()} == found
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(7)
 @several_runs(FEW, 10)
 @pytest.mark.parametrize(("name", "certify", "world", "expected"), cases())
 def test_coins_are_never_certified(

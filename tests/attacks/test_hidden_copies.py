@@ -24,7 +24,7 @@ from tests.attacks.worlds import coins
 from tests.bounds.coverage import allowed_violations
 from tests.runs import several_runs
 
-RUNS, DELTA, ROWS, TIMES = 10, 0.05, 60, 8
+RUNS, DELTA, ROWS, TIMES = 5, 0.05, 60, 8
 Rows = tuple[NDArray[Any], NDArray[Any]]
 
 
@@ -132,7 +132,7 @@ def test_training_texts_with_another_mark_at_the_end() -> None:
         pacboost.certify(model, [f"{text}!" for text in texts], labels)
 
 
-@several_runs(30, 100)
+@several_runs(12, 100)
 @pytest.mark.parametrize(("rows", "learned"), [(30, 6), (6, 6)])
 def test_few_training_rows_among_few_rows(rows: int, learned: int, runs: int) -> None:
     violated = 0

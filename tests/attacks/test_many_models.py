@@ -120,7 +120,7 @@ def test_the_best_of_many_models_holds_if_all_are_paid_for(way: Callable[..., bo
         pacboost.compare_models,
     ):  # fmt: skip
         assert "models" in inspect.signature(question).parameters
-    check_coverage(f"{way.__name__}, best of 20", false_claims(way, 8, models=MODELS), 8, 0.05)
+    check_coverage(f"{way.__name__}, best of 20", false_claims(way, 4, models=MODELS), 4, 0.05)
 
 
 @pytest.mark.slow

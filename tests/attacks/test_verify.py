@@ -163,7 +163,7 @@ def flipped(value: Any) -> Any:
     return 1 if value is None else [1]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kind", MADE)
 def test_every_leaf_of_a_file_counts(kind: str, fresh: Any) -> None:
     """Change one leaf after the other: the file does not load, or its certificate falls."""

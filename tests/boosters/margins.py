@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, eye_array, hstack
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.corrective import Corrective, CorrectiveState
@@ -17,10 +19,30 @@ from pacboost.bounds.training import product_bound
 from pacboost.learners.learner import Learner
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
-from tests.numerics.margin_programs import largest_margin
 from tests.training.run.prefixes import shares
 
+# The largest soft margin by one plain linear program over votes: slow, and written otherwise.
+
 Floats = NDArray[np.float64]
+
+
+def largest_margin(columns: NDArray[np.int8], base: Floats, share: float) -> float:
+    """Max ρ - Σ base·slack/share over votes of sum 1, with margin ≥ ρ - slack in every row."""
+    rules, rows = columns.shape
+    soft = share > 0
+    c = np.concatenate([np.zeros(rules), [-1.0], base / share if soft else np.empty(0)])
+    margins: Any = csr_array(np.hstack([-columns.T.astype(float), np.ones((rows, 1))]))
+    if soft:
+        margins = hstack([margins, -eye_array(rows)], format="csr")
+    whole = np.zeros((1, c.size))
+    whole[0, :rules] = 1
+    bounds = [(0.0, None)] * rules + [(-2.0, 2.0)] + [(0.0, None)] * (rows if soft else 0)
+    answer = linprog(c, margins, np.zeros(rows), whole, [1.0], bounds=bounds, method="highs")
+    assert answer.fun is not None
+    assert answer.status == 0
+    return -float(answer.fun)
+
+
 SOFT: dict[str, Any] = {
     "lp": LP,
     "soft": Soft,

@@ -132,25 +132,6 @@ def test_one_file_of_your_own_is_a_booster_on_the_command_line(
     assert all(check.holds for check in pacboost.verify(output))
 
 
-def test_one_file_beside_the_others_is_a_booster_by_its_name(folder: Path) -> None:
-    """The file is put where boosters are looked for, in a process of its own."""
-    data = write_data(folder)
-    program = f"""
-import pacboost.boosters, sys
-pacboost.boosters.__path__.append({str(folder)!r})
-from pacboost.cli.main import main
-from pacboost import BoostClassifier
-model = BoostClassifier("timid", "stump", n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
-assert model.ledger_.booster == "timid"
-main(["fit", {str(data)!r}, "--target", "y", "--booster", "timid", "--rounds", "3"])
-"""
-    answer = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert answer.returncode == 0, answer.stderr
-    assert "certificate" in answer.stdout
-
-
 def test_help_names_every_booster_without_loading_one() -> None:
     program = """
 import sys

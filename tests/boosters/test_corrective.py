@@ -31,9 +31,8 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import NO_MISTAKES
-from tests.boosters.margins import NAMES, SOFT, advance, check_best, heaviest, made
+from tests.boosters.margins import NAMES, SOFT, advance, check_best, heaviest, largest_margin, made
 from tests.data import real_data
-from tests.numerics.margin_programs import largest_margin
 from tests.training.run.prefixes import sample_of
 from tests.worlds import make_sample, noisy
 
@@ -124,7 +123,7 @@ def test_broken_boosters_are_caught(twin: Any) -> None:
         check_best(twin(0.5, 0.02), world(2), Stump(), 40)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lp"])
 @pytest.mark.parametrize("share", [0.0, 0.1])
 @pytest.mark.parametrize(("edge", "order"), [(0.15, "random"), (0.3, "heavy"), (0.6, "light")])
@@ -148,12 +147,12 @@ def test_on_an_adversary_the_margin_is_its_edge(
 
 @pytest.mark.parametrize("name", sorted(SOFT))
 def test_the_first_rule_says_what_share_to_go_by(name: str) -> None:
-    X, signs = noisy(400, 3, seed=1, noise=0.3)
+    X, signs = noisy(200, 3, seed=1, noise=0.3)
     run = Run(make_sample(X, signs), Stump(), made(name, None, 0.02))
     first = next(iter(run)).entry
     assert run.state.share == pytest.approx(2 * first.error, abs=1e-15)
     assert first.margin == pytest.approx(0, abs=1e-12)
-    advance(run, 60)
+    advance(run, 40)
     assert run.done[-1].entry.training_error <= first.error + 0.02
 
 
@@ -175,7 +174,7 @@ def classes(count: int, rows: int = 150) -> tuple[Floats, Any]:
     return X, np.digitize(score, np.quantile(score, np.arange(1, count) / count))
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("count", "learner"), [(2, "stump"), (2, "tree"), (3, "stump"), (4, "tree")]

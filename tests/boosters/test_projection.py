@@ -189,7 +189,9 @@ def test_the_product_alone_is_no_bound() -> None:
     assert product < 0.2 * done.entry.training_error
 
 
-@pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.1, 0.02)])
+@pytest.mark.parametrize(
+    ("edge", "epsilon"), [(0.2, 0.1), pytest.param(0.1, 0.02, marks=pytest.mark.slow)]
+)
 def test_a_quarter_of_the_rounds_is_not_enough(edge: float, epsilon: float) -> None:
     """So the bound on the rounds is nearly as good as it could be."""
     X, signs = noisy(1000, 2, seed=2)

@@ -17,8 +17,7 @@ from pacboost.numerics.soft_margin import edges_of, whole_votes
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from tests.boosters.margins import advance, check_best, check_gains, entropy
-from tests.numerics.margin_programs import largest_margin
+from tests.boosters.margins import advance, check_best, check_gains, entropy, largest_margin
 from tests.training.run.prefixes import shares
 from tests.worlds import make_sample, noisy
 
@@ -225,7 +224,7 @@ def test_fewer_rounds_than_steps_alone() -> None:
 SMOOTHED = [ERLP, CorrectiveERLP, MLP]
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("kind", SMOOTHED)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4, None])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])

@@ -122,12 +122,12 @@ CASES = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_promises_are_kept(case: tuple[str, object, int, float], ties: bool) -> None:
     name, wish, rows, share = case
-    runs = {"cost": 60, "precision": 120}.get(name, 300)
+    runs = {"cost": 25, "precision": 50}.get(name, 120)
     failed, others = broken(name, wish, rows, share, runs, ties)
     check_coverage(f"threshold, {name}={wish}, n={rows}, ties={ties}", failed, runs, 0.05)
     check_coverage(f"other side of {name}={wish}, n={rows}", others, runs, 0.05)
@@ -166,8 +166,8 @@ def chosen_in_noise(plain: bool, runs: int) -> int:
 
 
 def test_the_best_looking_threshold_is_rejected() -> None:
-    check_coverage("precision tested in a fixed order", chosen_in_noise(False, 300), 300, 0.05)
-    check_rejected("precision at the best of 50 thresholds", chosen_in_noise(True, 300), 300, 0.05)
+    check_coverage("precision tested in a fixed order", chosen_in_noise(False, 100), 100, 0.05)
+    check_rejected("precision at the best of 50 thresholds", chosen_in_noise(True, 100), 100, 0.05)
 
 
 def promised(share: float, delta: float, runs: int) -> int:
@@ -188,7 +188,7 @@ def promised(share: float, delta: float, runs: int) -> int:
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6])
 def test_sequences_of_tests_share_delta(share: float) -> None:
-    check_coverage(f"precision, {share:.0%} of scores equal", promised(share, 0.05, 200), 200, 0.05)
+    check_coverage(f"precision, {share:.0%} of scores equal", promised(share, 0.05, 60), 60, 0.05)
 
 
 def test_sequences_that_have_the_whole_of_delta_each_are_rejected() -> None:

@@ -470,7 +470,7 @@ GROUPS: dict[str, Callable[[np.random.Generator, tuple[int, int]], NDArray[np.fl
 }
 
 
-@several_runs(100, 2000)
+@several_runs(40, 2000)
 @pytest.mark.parametrize("name", GROUPS)
 def test_bets_on_groups_cover(name: str, runs: int) -> None:
     groups, delta = 40, 0.05

@@ -267,7 +267,7 @@ def ranked_failures(runs: int, known: bool) -> int:
     return failed
 
 
-@several_runs(50, 150)
+@several_runs(20, 150)
 def test_ranks(runs: int) -> None:
     check_coverage("AUC by ranks", ranked_failures(runs, False), runs, 0.05)
     check_rejected("AUC, positives not paid for", ranked_failures(150, True), 150, 0.05)
@@ -326,9 +326,9 @@ def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = Tr
 
 
 def test_mean_of_losses() -> None:
-    check_coverage("mean loss, n=60", loss_failures(200, 60, 0.05, False), 200, 0.05)
-    blocks = loss_failures(200, 60, 0.05, False, rare=False)
-    check_coverage("mean loss by blocks, n=60", blocks, 200, 0.05)
+    check_coverage("mean loss, n=60", loss_failures(80, 60, 0.05, False), 80, 0.05)
+    blocks = loss_failures(80, 60, 0.05, False, rare=False)
+    check_coverage("mean loss by blocks, n=60", blocks, 80, 0.05)
     check_rejected("mean loss by the normal law", loss_failures(400, 60, 0.05, True), 400, 0.05)
 
 
@@ -341,7 +341,7 @@ def test_mean_of_losses_in_full(n: int, delta: float, rare: bool) -> None:
     check_coverage(f"mean loss, n={n}, rare={rare}", failed, 3000, delta)
 
 
-@several_runs(100, 400)
+@several_runs(40, 400)
 def test_lower_end_of_a_mean(runs: int) -> None:
     generator = np.random.default_rng(7)
     failed = 0

@@ -123,7 +123,7 @@ def test_the_mean_error_is_enclosed_while_it_changes() -> None:
     errors = np.concatenate([np.full(1500, 0.02), np.full(1500, 0.3), np.full(1500, 0.1)])
     truth = np.cumsum(errors) / np.arange(1, errors.size + 1)
     missed = 0
-    for seed in range(200):
+    for seed in range(80):
         stream = MistakeStream(ERROR, DELTA, 10**9)
         mistakes = np.random.default_rng(seed).random(errors.size) < errors
         ever = False
@@ -132,7 +132,7 @@ def test_the_mean_error_is_enclosed_while_it_changes() -> None:
             low, high = stream.interval()
             ever |= not low <= truth[start + 49] <= high
         missed += ever
-    check_coverage("monitor: mean of changing errors", missed, 200, DELTA)
+    check_coverage("monitor: mean of changing errors", missed, 80, DELTA)
 
 
 def test_rows_until_a_jump_is_seen() -> None:

@@ -121,7 +121,7 @@ def failures_on_noise(runs: int, n: int, rules: int, keep: int) -> tuple[int, in
     return failed, broken
 
 
-@several_runs(100, 300)
+@several_runs(40, 300)
 @pytest.mark.parametrize(("rules", "keep"), [(1, 1), (60, 9)])
 def test_coverage_on_noise_labels(rules: int, keep: int, runs: int) -> None:
     failed, broken = failures_on_noise(runs, 120, rules, keep)

@@ -167,10 +167,10 @@ def test_its_claim_is_weaker_with_less_evidence(name: str) -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, 2.0, float("nan"), True, "0.05"])
-def test_it_refuses_deltas(name: str, delta: Any) -> None:
-    with pytest.raises(ParameterError, match="delta"):
-        BOUNDS[name].compute(**CASES[name][0], delta=delta)
+def test_it_refuses_deltas(name: str) -> None:
+    for delta in (0.0, 1.0, -1.0, 2.0, float("nan"), True, "0.05"):
+        with pytest.raises(ParameterError, match="delta"):
+            BOUNDS[name].compute(**CASES[name][0], delta=delta)
 
 
 @EVERY

@@ -24,7 +24,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs
 
-RUNS, ROWS, DELTA = 1000, 250, 0.05
+RUNS, ROWS, DELTA = 400, 250, 0.05
 bound = cache(selective.answered_error)
 share = cache(selective.answered_share)
 
@@ -184,7 +184,6 @@ UNEVEN = [
 
 
 @several_runs(200, 600)
-@pytest.mark.thinned(2)
 @pytest.mark.parametrize("world", UNEVEN, ids=lambda world: world.name)
 def test_a_target_fixed_beforehand_is_kept(world: Uneven, runs: int) -> None:
     """No threshold that passes has an error above the target, except with probability delta."""

@@ -13,7 +13,7 @@ from distributed import Client
 import pacboost
 from pacboost.errors import ClusterError, DataError, FileError
 from pacboost.parallel.cluster import Cluster
-from pacboost.parallel.remote_task import Done, Failed, run, versions
+from pacboost.parallel.remote_task import Failed, run, versions
 from tests.cluster.clusters import local
 
 RELEASED = threading.Event()
@@ -163,7 +163,3 @@ def test_errors_that_cannot_be_sent_become_words() -> None:
     assert isinstance(outcome, Failed)
     assert str(outcome.problem) == "OwnError: odd"
     assert run(versions(), abs, outcome) is outcome
-
-
-def test_the_scheduler_learns_how_large_values_are() -> None:
-    assert Done(memoryview(bytes(5000)), "", 0.0).__sizeof__() > 5000

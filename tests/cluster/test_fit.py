@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster, Security
 from pacboost import FilterBoostClassifier
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.training.filtering import stream
-from tests.cluster.clusters import bytes_of, forgets, local
+from tests.cluster.clusters import bytes_of, forgets
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -65,11 +65,6 @@ def test_the_same_model_with_processes(
     for source, model in ((folder, alone), (three, other)):
         together = small().fit_source(source, "y", client=processes)
         assert bytes_of(together) == bytes_of(model)
-
-
-def test_the_same_model_with_four_workers(folder: Path, alone: FilterBoostClassifier) -> None:
-    with local(4, processes=False) as client:
-        assert bytes_of(small().fit_source(folder, "y", client=client)) == bytes_of(alone)
 
 
 def test_the_current_client_is_used(

@@ -31,7 +31,6 @@ KINDS: dict[str, Any] = {
     "bags of trees": BaggingClassifier(n_estimators=9, certify="oob", random_state=1),
     "bags of stumps": BaggingClassifier("stump", 6, random_state=1),
     "bags of small trees": BaggingClassifier("tree", 6, max_features=0.5, random_state=1),
-    "bags of boosted trees": BaggingClassifier("tree", 6, random_state=1),
     "bags of a black box": BaggingClassifier(GaussianNB(), 6, random_state=1),
     "a forest": RandomForestClassifier(25, oob_score=True, random_state=1),
     "a forest that settles": RandomForestClassifier(200, settle=10, random_state=1),

@@ -1,8 +1,8 @@
 """scikit-learn's checks as cases of a test: an estimator meets all of them once.
 
-The first configuration of a class meets every check. Others of the same class share its
-constructor, the reading of input and its messages, so here they meet the checks of what was
-learned, each on one kind of array; the rest of the grid is run by ``make slow``.
+The first estimator of a list meets every check. Others of its class share its constructor, the
+reading of input and its messages, so here they meet the checks of what was learned; other classes
+meet every check on one kind of array. The rest of the grid is run by ``make slow``.
 """
 
 from __future__ import annotations
@@ -16,23 +16,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 OF_WHAT_IS_LEARNED = {
-    "check_class_weight_classifiers",
-    "check_classifiers_classes",
     "check_classifiers_one_label",
-    "check_classifiers_one_label_sample_weights",
     "check_classifiers_train",
-    "check_decision_proba_consistency",
-    "check_estimators_pickle",
-    "check_fit2d_1feature",
     "check_fit2d_1sample",
-    "check_fit_idempotent",
-    "check_methods_sample_order_invariance",
     "check_methods_subset_invariance",
-    "check_regressors_int",
     "check_regressors_train",
     "check_sample_weight_equivalence_on_dense_data",
-    "check_sample_weight_equivalence_on_sparse_data",
-    "check_sample_weights_not_overwritten",
 }
 
 LABELS_CHANGE = sklearn.__version__.startswith("1.6.")
@@ -64,6 +53,7 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
             if LABELS_CHANGE and "weight_equivalence" in name and is_binary(estimator):
                 continue
             plain = not getattr(check, "keywords", None)  # not on mapped files or other types
-            marks = () if first or (plain and name in OF_WHAT_IS_LEARNED) else pytest.mark.slow
+            quick = place == 0 or (plain and (first or name in OF_WHAT_IS_LEARNED))
+            marks = () if quick else pytest.mark.slow
             cases.append(pytest.param(own, check, id=f"{settings}-{name}", marks=marks))
     return cases

@@ -42,8 +42,8 @@ from tests.estimators.checks import LABELS_CHANGE, checks_of
 
 BY_CHANCE = [
     AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), 10),  # breaks ties by rounding
-    AdaBoostClassifier(resample=True),
-    AdaBoostClassifier(early_stopping=True),
+    AdaBoostClassifier(resample=True, n_estimators=10),
+    AdaBoostClassifier(early_stopping=True, n_estimators=10),
 ]
 """Rows in another order are drawn, held back or split anew: no weights stand for repeated rows."""
 
@@ -65,20 +65,20 @@ WEIGHTS_AS_REPEATED_ROWS = (
 
 WEIGHT_CHECKS = [check.__name__ for check in WEIGHTS_AS_REPEATED_ROWS]
 CHECKED = (
-    AdaBoostClassifier(),
-    AdaBoostClassifier(learning_rate=0.5),
-    BoostClassifier(),
+    AdaBoostClassifier(n_estimators=10),
+    AdaBoostClassifier(learning_rate=0.5, n_estimators=10),
+    BoostClassifier(n_estimators=10),
     SMOOTHED,
     UNSMOOTHED,
     *(BoostClassifier(name, n_estimators=6) for name in BOOSTERS if name != SMOOTHED.booster),
     *BY_CHANCE,
-    BoostClassifier(logistic, n_estimators=20),
+    BoostClassifier(logistic, n_estimators=10),
     BoostRegressor(),
     BoostRegressor("absolute"),
-    BoostRegressor("gamma", n_estimators=20),
+    BoostRegressor("gamma", n_estimators=10),
     BoostRegressor(min_leaf_rows=1, n_estimators=10),
-    FilterBoostClassifier(),
-    FilterBoostClassifier(learner="stump", n_estimators=40),
+    FilterBoostClassifier(n_estimators=10),
+    FilterBoostClassifier(learner="stump", n_estimators=20),
     FilterBoostClassifier("mada", n_estimators=20),
     StrongClassifier(n_estimators=10),
     RandomForestClassifier(10),
@@ -94,12 +94,12 @@ CHECKED = (
     BaggingRegressor("tree", 10),
     theory.MajorityOfBoosters(n_estimators=10),
     theory.MajorityOfBoosters(5, n_estimators=10),
-    theory.SubsampledBoost(9, n_estimators=10),
-    theory.BaggedBoost(5, n_estimators=10),
+    theory.SubsampledBoost(9, n_estimators=5),
+    theory.BaggedBoost(5, n_estimators=5),
     theory.ThreeLearnerBoost(),
     theory.ThreeLearnerBoost(DecisionTreeClassifier(max_depth=3)),
     theory.ThreeWayBoost(max_draws=30_000),
-    theory.ConfidenceBoost(),
+    theory.ConfidenceBoost(gap=0.4),
     theory.RectangleClassifier(),
     theory.VersionSpaceClassifier(),
     theory.VersionSpaceClassifier("intervals"),

@@ -88,7 +88,7 @@ def test_every_member_does_its_share(members: int) -> None:
 
 
 def test_teams_of_random_sizes_on_random_work() -> None:
-    stress(1_000, 0)
+    stress(300, 0)
 
 
 @pytest.mark.slow
@@ -191,7 +191,7 @@ def test_two_fits_with_more_threads_than_cores_share_one_core() -> None:
         "import numpy as np\n"
         "from pacboost import BoostClassifier\n"
         "from pacboost.kernels.runtime import team; team.cores = lambda: 16\n"
-        "from tests.kernels.test_team import stress; stress(100, 3)\n"
+        "from tests.kernels.test_team import stress; stress(30, 3)\n"
         "X = np.random.default_rng(0).normal(size=(9000, 5)); y = X[:, 0] * X[:, 1] > 0\n"
         "def fit(k):\n"
         "    model = BoostClassifier(n_estimators=4, n_jobs=(16, 1)[k], random_state=0)\n"

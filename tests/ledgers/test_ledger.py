@@ -1,16 +1,19 @@
-"""The ledger as JSON, as a frame, and as a fingerprint."""
+"""The ledger as JSON, as a frame and as a fingerprint, and the hardest rows that it keeps."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
+import numpy as np
 import pytest
 
+from pacboost import AdaBoostClassifier, BoostRegressor, FilterBoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.errors import DataError
+from pacboost.errors import DataError, ParameterError
 from pacboost.learners.stump import Stump
-from pacboost.ledgers.ledger import Ledger
+from pacboost.ledgers.ledger import HardRow, Ledger
 from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
 
@@ -55,3 +58,85 @@ def test_frames(ledger: Ledger, backend: str) -> None:
 def test_something_else_is_not_a_ledger() -> None:
     with pytest.raises(DataError, match="not a ledger"):
         Ledger.from_json('{"rounds": [{"nonsense": 1}]}')
+
+
+# hardest(k): what it gives, and why it sometimes gives nothing.
+
+
+@pytest.fixture(scope="module")
+def hard_ledger() -> Ledger:
+    X, signs = noisy(300, 3, seed=1)
+    return AdaBoostClassifier(n_estimators=8).fit(X, signs).ledger_
+
+
+def test_the_hardest_come_first(hard_ledger: Ledger) -> None:
+    assert hard_ledger.hardest(3) == hard_ledger.hard[:3]
+    assert len(hard_ledger.hardest()) == 10
+    assert hard_ledger.hardest(100) == hard_ledger.hard
+
+
+def test_json_both_ways_and_the_digest_knows_them(hard_ledger: Ledger) -> None:
+    again = Ledger.from_json(hard_ledger.to_json())
+    assert again == hard_ledger
+    other = [HardRow(7, "?", -1.0, 1.0), *hard_ledger.hard[1:]]
+    assert replace(hard_ledger, hard=other).digest() != hard_ledger.digest()
+
+
+def test_records_without_them_leave_them_out(hard_ledger: Ledger) -> None:
+    old = replace(hard_ledger, hard=[])
+    assert "hard" not in old.to_dict()
+    assert Ledger.from_json(old.to_json()) == old
+    with pytest.raises(DataError, match=r"no rows are known to be hard.*margins\(X, y\)"):
+        old.hardest(1)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "3"])
+def test_numbers_that_are_none(hard_ledger: Ledger, k: Any) -> None:
+    with pytest.raises(ParameterError, match="k is"):
+        hard_ledger.hardest(k)
+
+
+def test_more_than_are_kept(hard_ledger: Ledger) -> None:
+    with pytest.raises(ParameterError, match=r"keeps the 100 hardest rows; margins\(X, y\)"):
+        hard_ledger.hardest(101)
+    X, signs = noisy(20, 3, seed=1)
+    few = AdaBoostClassifier(n_estimators=3).fit(X, signs).ledger_
+    assert len(few.hardest(50)) == 20
+
+
+def test_reasons_for_none() -> None:
+    X, signs = noisy(300, 3, seed=1)
+    filtered = FilterBoostClassifier(n_estimators=3, random_state=0).fit(X, signs).ledger_
+    with pytest.raises(DataError, match="drawn, learned from and forgotten"):
+        filtered.hardest(1)
+    numbers = BoostRegressor(n_estimators=2).fit(X, X[:, 0]).ledger_
+    with pytest.raises(DataError, match="numbers have no margins"):
+        numbers.hardest(1)
+    with pytest.raises(DataError, match="the vote is empty"):
+        Ledger("adaboost", "exponential", "stump", 10, 1, False, True).hardest(1)
+
+
+def test_rows_are_counted_as_they_were_given() -> None:
+    """Whatever was held back, or left out for its weight of 0."""
+    X, signs = noisy(400, 3, seed=2)
+    weights = np.ones(400)
+    weights[::7] = 0
+    plain: dict[str, Any] = {"n_estimators": 10, "random_state": 3}
+    ways: list[tuple[dict[str, Any], Any]] = [
+        ({"certify": "holdout"}, None),
+        ({"early_stopping": True}, None),
+        ({"certify": "holdout", "early_stopping": True, "calibrate": "sigmoid"}, None),
+        ({}, weights),
+        ({"early_stopping": True}, weights),
+    ]
+    two = np.where(signs > 0, "yes", "no")
+    for options, given in ways:
+        model = AdaBoostClassifier(**plain, **options).fit(X, two, sample_weight=given)
+        margins = model.margins(X, two)
+        hard = model.ledger_.hard
+        assert len(hard) == 100
+        assert all(entry.margin == margins[entry.row] for entry in hard)
+        assert all(entry.label == two[entry.row] for entry in hard)
+        assert model.ledger_.rows < 400
+        if given is not None:
+            assert all(given[entry.row] > 0 for entry in hard)

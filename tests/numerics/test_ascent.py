@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 
 from pacboost.numerics.ascent import Climb, best_votes, evenest
 from pacboost.numerics.soft_margin import Columns, edges_of
-from tests.numerics.margin_programs import largest_margin
+from tests.boosters.margins import largest_margin
 from tests.numerics.test_soft_margin import drawn_rules, shares, solved
 
 # The capped entropic minimum: allowed, least, and the gradient of its value.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import mpmath as mp
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.numerics.kl import kl, kl_lower, kl_upper
+from pacboost.numerics.quantiles import quantile_of, quantiles_of_cells
 
 mp.mp.dps = 50
 
@@ -25,10 +29,10 @@ def exact(q: float, p: mp.mpf) -> mp.mpf:
     return q * mp.log(q / p) + (1 - q) * mp.log((1 - q) / (1 - p))
 
 
-@pytest.mark.parametrize("q", SHARES)
 @pytest.mark.parametrize("p", SHARES)
-def test_divergence_to_many_digits(q: float, p: float) -> None:
-    assert kl(q, p) == pytest.approx(float(exact(q, mp.mpf(p))), rel=1e-10, abs=1e-300)
+def test_divergence_to_many_digits(p: float) -> None:
+    for q in SHARES:
+        assert kl(q, p) == pytest.approx(float(exact(q, mp.mpf(p))), rel=1e-10, abs=1e-300)
 
 
 def test_divergence_keeps_its_digits_near_the_diagonal() -> None:
@@ -44,25 +48,25 @@ def test_divergence_at_the_ends() -> None:
     assert kl(0.5, 0.0) == kl(0.5, 1.0) == math.inf
 
 
-@pytest.mark.parametrize("q", SHARES)
 @pytest.mark.parametrize("c", COSTS)
-def test_upper_inverse_is_outward_and_close(q: float, c: float) -> None:
-    end = mp.mpf(kl_upper(q, c))
-    assert end == 1 or exact(q, end) >= c
-    inside = end * (1 - mp.mpf("1e-9"))
-    assert inside <= q or exact(q, inside) <= c
+def test_upper_inverse_is_outward_and_close(c: float) -> None:
+    for q in SHARES:
+        end = mp.mpf(kl_upper(q, c))
+        assert end == 1 or exact(q, end) >= c
+        inside = end * (1 - mp.mpf("1e-9"))
+        assert inside <= q or exact(q, inside) <= c
 
 
-@pytest.mark.parametrize("q", SHARES)
 @pytest.mark.parametrize("c", COSTS)
-def test_lower_inverse_is_outward_and_close(q: float, c: float) -> None:
-    end = mp.mpf(kl_lower(q, c))
-    if end == 0:  # too small for a float
-        assert exact(q, mp.mpf("1e-307")) < c
-        return
-    assert exact(q, end) >= c
-    inside = end * (1 + mp.mpf("1e-9"))
-    assert inside >= q or exact(q, inside) <= c
+def test_lower_inverse_is_outward_and_close(c: float) -> None:
+    for q in SHARES:
+        end = mp.mpf(kl_lower(q, c))
+        if end == 0:  # too small for a float
+            assert exact(q, mp.mpf("1e-307")) < c
+            continue
+        assert exact(q, end) >= c
+        inside = end * (1 + mp.mpf("1e-9"))
+        assert inside >= q or exact(q, inside) <= c
 
 
 def test_inverses_at_the_ends() -> None:
@@ -104,3 +108,56 @@ def test_bad_numbers_are_refused() -> None:
     for c in (-1e-9, math.nan):
         with pytest.raises(ParameterError, match=r"c is .*0 or more"):
             kl_lower(0.1, c)
+
+
+# Quantiles minimise the pinball loss, and a weight counts as that many rows.
+
+ROWS = st.lists(st.tuples(st.floats(-100, 100), st.integers(1, 9)), min_size=1, max_size=15)
+SHARES_BELOW = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.7, 0.9, 0.99])
+UNITS = 10**9
+"""Weights are whole units, far more than there are rows."""
+
+
+def pinball(numbers: NDArray[Any], weights: NDArray[Any], value: float, share: float) -> float:
+    off = numbers - value
+    return float((weights * np.maximum(share * off, (share - 1) * off)).sum())
+
+
+@given(ROWS, SHARES_BELOW)
+def test_nothing_costs_less(rows: list[tuple[float, int]], share: float) -> None:
+    numbers, weights = np.array([r for r, _ in rows]), np.array([w for _, w in rows])
+    best = min(pinball(numbers, weights, number, share) for number in numbers)
+    for found in (
+        quantile_of(numbers, weights * UNITS, share),
+        quantile_of(np.repeat(numbers, weights), None, share),
+    ):
+        assert pinball(numbers, weights, found, share) <= best * (1 + 1e-9) + 1e-9
+
+
+@given(ROWS, SHARES_BELOW)
+def test_a_weight_is_a_number_of_rows(rows: list[tuple[float, int]], share: float) -> None:
+    numbers, weights = np.array([r for r, _ in rows]), np.array([w for _, w in rows])
+    weighted = quantile_of(numbers, weights * UNITS, share)
+    assert weighted == quantile_of(np.repeat(numbers, weights), None, share)
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=20))
+def test_half_is_the_median(numbers: list[float]) -> None:
+    assert quantile_of(np.array(numbers), None, 0.5) == np.median(numbers)
+
+
+def test_the_test_rejects_other_definitions() -> None:
+    """Linear interpolation, the default of NumPy, costs more than the minimum."""
+    numbers, ones = np.array([0.0, 1.0, 100.0]), np.ones(3)
+    other = float(np.quantile(numbers, 0.9))
+    assert pinball(numbers, ones, other, 0.9) > 1.1 * pinball(numbers, ones, 100.0, 0.9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cells_have_their_own(weighted: bool) -> None:
+    generator = np.random.default_rng(0)
+    numbers, cells = generator.normal(size=50), generator.integers(0, 3, size=50).astype(np.uint8)
+    weights = np.full(50, UNITS) if weighted else None
+    found = quantiles_of_cells(numbers, weights, 0.7, cells, 4)
+    expected = [quantile_of(numbers[cells == k], None, 0.7) for k in range(3)]
+    assert found.tolist() == [*expected, 0.0]

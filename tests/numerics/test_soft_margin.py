@@ -24,7 +24,7 @@ from pacboost.numerics.soft_margin import (
     whole_votes,
     whole_weights,
 )
-from tests.numerics.margin_programs import largest_margin
+from tests.boosters.margins import largest_margin
 
 
 def drawn(rules: int, kinds: int, seed: int = 0) -> Columns:

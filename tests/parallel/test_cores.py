@@ -85,13 +85,29 @@ def test_quota_of_control_groups(
     assert cores.cgroup_quota(written(tmp_path, files)) == expected
 
 
-def test_all_cores_without_limits(machine: pytest.MonkeyPatch) -> None:
-    assert cores.cores() == cores.usable_cores() == 16
-
-
-def test_a_mask_limits(machine: pytest.MonkeyPatch) -> None:
-    machine.setattr(os, "sched_getaffinity", lambda _: {3, 7}, raising=False)
-    assert cores.cores() == cores.usable_cores() == 2
+@pytest.mark.parametrize(
+    ("mask", "quota", "variables", "expected"),
+    [
+        (16, None, {}, 16),
+        (2, None, {}, 2),
+        (16, 3, {}, 3),
+        (16, None, {"OMP_NUM_THREADS": "64", "NUMBA_NUM_THREADS": "64"}, 16),  # none is added
+        (16, None, {"OMP_NUM_THREADS": "8,2"}, 8),  # a number for each level
+        *((16, None, {"OMP_NUM_THREADS": text}, 16) for text in ("", "0", "-3", "many", "1.5")),
+    ],
+)
+def test_the_smallest_limit_counts(
+    machine: pytest.MonkeyPatch,
+    mask: int,
+    quota: int | None,
+    variables: dict[str, str],
+    expected: int,
+) -> None:
+    machine.setattr(os, "sched_getaffinity", lambda _: set(range(mask)), raising=False)
+    machine.setattr(cores, "_quota", lambda: quota)
+    for name, text in variables.items():
+        machine.setenv(name, text)
+    assert cores.cores() == expected
 
 
 def test_a_mask_that_changes_counts_from_the_next_fit_on(machine: pytest.MonkeyPatch) -> None:
@@ -100,11 +116,6 @@ def test_a_mask_that_changes_counts_from_the_next_fit_on(machine: pytest.MonkeyP
     machine.setattr(os, "sched_getaffinity", lambda _: {3, 7}, raising=False)
     with using(8):
         assert team.largest_team() == 2
-
-
-def test_a_quota_limits(machine: pytest.MonkeyPatch) -> None:
-    machine.setattr(cores, "_quota", lambda: 3)
-    assert cores.cores() == cores.usable_cores() == 3
 
 
 def test_without_masks_the_machine_counts(machine: pytest.MonkeyPatch) -> None:
@@ -120,25 +131,6 @@ def test_variables_of_joblib_limit(machine: pytest.MonkeyPatch, name: str) -> No
     assert cores.thread_count(None) == 4
     assert cores.thread_count(-2) == 3
     assert cores.thread_count(12) == 12
-
-
-@pytest.mark.parametrize("text", ["", "0", "-3", "many", "1.5"])
-def test_variables_that_are_no_numbers_of_threads_do_not_limit(
-    machine: pytest.MonkeyPatch, text: str
-) -> None:
-    machine.setenv("OMP_NUM_THREADS", text)
-    assert cores.cores() == 16
-
-
-def test_openmp_may_name_a_number_for_each_level(machine: pytest.MonkeyPatch) -> None:
-    machine.setenv("OMP_NUM_THREADS", "8,2")
-    assert cores.cores() == 8
-
-
-def test_variables_never_add_cores(machine: pytest.MonkeyPatch) -> None:
-    machine.setenv("OMP_NUM_THREADS", "64")
-    machine.setenv("NUMBA_NUM_THREADS", "64")
-    assert cores.cores() == cores.usable_cores() == 16
 
 
 def test_an_explicit_number_is_larger_than_what_openmp_may_have(

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.kernels import hashing
-from pacboost.samples.gathering import Gathering
 from pacboost.samples.row_hashes import RowHasher
+from pacboost.samples.sketch import Gathering
 from pacboost.sources.arrays import ArrayTable
 
 

@@ -12,29 +12,11 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor, TextBoostClassifier, load
-from pacboost.samples.bins import fit_bins
-from pacboost.samples.sample import Sample, signs_of, unlabelled
-from pacboost.sources.arrays import ArrayTable
+from pacboost.samples.sample import signs_of
 from tests.worlds import noisy
 
 VALUES = np.array([[1.0, 5.0], [2.0, np.nan], [3.0, 6.0]])
 SIGNS = np.array([[1], [-1], [1]], dtype=np.int8)
-
-
-def test_codes_are_those_of_the_bins_and_made_once() -> None:
-    table = ArrayTable(VALUES)
-    bins = fit_bins(table)
-    sample = Sample(table, SIGNS, bins=bins)
-    assert sample.codes is not None
-    np.testing.assert_array_equal(sample.codes, bins.encode(table))
-    assert sample.codes is sample.codes
-
-
-def test_an_unlabelled_sample_has_rows_but_no_signs() -> None:
-    sample = unlabelled(ArrayTable(VALUES))
-    assert sample.n_rows == 3
-    assert sample.signs.shape == (3, 0)
-    assert sample.codes is None
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=20))

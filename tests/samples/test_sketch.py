@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.samples.sketch import MOST_KEPT, Chances, Overlap, Sketch
+from pacboost.samples.overlap import Chances, Overlap
+from pacboost.samples.sketch import MOST_KEPT, Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import SomeRows, Table
@@ -77,7 +78,7 @@ def test_columns_are_told_apart() -> None:
 
 
 def test_fresh_continuous_rows_are_never_suspected() -> None:
-    for seed in range(200):
+    for seed in range(60):
         seen = overlap(gaussian(300, 2, 2 * seed), gaussian(200, 2, 2 * seed + 1))
         assert seen.shared == 0
         assert not seen.suspicious
@@ -88,7 +89,7 @@ def test_fresh_continuous_rows_are_never_suspected() -> None:
 def test_fresh_draws_from_a_discrete_domain_are_not_suspected(
     values: int, train: int, test: int
 ) -> None:
-    for seed in range(15):
+    for seed in range(5):
         generator = np.random.default_rng(seed)
         X = generator.integers(values, size=(train, 1)).astype(np.float64)
         Z = generator.integers(values, size=(test, 1)).astype(np.float64)
@@ -167,18 +168,6 @@ def test_stays_small_where_most_rows_are_equal() -> None:
     X = np.zeros((20_000, 3))
     X[:2000] = gaussian(2000, 3, 1)
     assert Sketch.of(table(X)).exact.hashes.size <= 2 * MOST_KEPT
-
-
-def test_a_constant_table_suspects_nobody() -> None:
-    X = np.zeros((10_000, 2))
-    assert not overlap(X, X).suspicious
-
-
-def test_equal_tables_have_equal_sketches() -> None:
-    """So that equal fits write equal files."""
-    first, second = (Sketch.of(table(gaussian(200, 2, 1))) for _ in range(2))
-    assert first.salt == second.salt
-    np.testing.assert_array_equal(first.near.hashes, second.near.hashes)
 
 
 def test_each_table_has_its_own_salt() -> None:

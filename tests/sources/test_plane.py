@@ -38,7 +38,6 @@ def test_without_spread_points_lie_on_their_shapes() -> None:
 def test_batches_may_be_drawn_without_end() -> None:
     oracle = as_oracle(Plane("moons"), seed=3)
     assert oracle.draw(5000).n_rows == 5000
-    assert oracle.endless
 
 
 @pytest.mark.parametrize(

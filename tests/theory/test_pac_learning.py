@@ -39,7 +39,7 @@ def test_the_exact_probability_is_in_the_interval() -> None:
 
 
 def test_peeling_bound_holds_and_a_broken_learner_exceeds_it() -> None:
-    good = theory.pac(RectangleClassifier(), SQUARE, 60, epsilon=0.1, trials=200)
+    good = theory.pac(RectangleClassifier(), SQUARE, 60, epsilon=0.1, trials=100)
     assert [bound.name.split()[0] for bound in good.bounds] == ["peeling", "strips"]
     assert good.lower <= good.bounds[0].value <= good.bounds[1].value
 

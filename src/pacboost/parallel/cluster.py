@@ -69,8 +69,6 @@ class Cluster:
         """How many tasks each worker has done."""
         self.blocks: Counter[str] = Counter()
         """How many blocks each worker has read."""
-        self.seconds = 0.0
-        """How long these tasks took, in all."""
         self._greet()
 
     def _greet(self) -> None:
@@ -195,14 +193,10 @@ class Cluster:
             if strict:
                 raise self._explained(error) from error
             return Failed(error, "")
-        return self._value(future, seconds)
-
-    def _value(self, future: Any, seconds: float) -> Outcome | None:
-        """Fetch what a task gave; None if the worker that has it died, and nobody does it again."""
         try:
             outcome: Outcome = future.result(timeout=seconds)
             return outcome
-        except TimeoutError as late:
+        except TimeoutError as late:  # the worker that has it died, and nobody does it again
             late.__traceback__ = None
             return None
         except Exception as problem:
@@ -237,10 +231,7 @@ class Cluster:
             raise self._lost() from problem
 
     def find_silent(self) -> None:
-        """Ask workers whether they are there, also busy ones; those that say nothing get no tasks.
-
-        Others may wait for values that a silent worker holds, so it is not them who are slow.
-        """
+        """Ask all workers whether they are there; those that say nothing get no tasks."""
         for worker in self.workers():
             if worker not in self.unusable and not self._answers(worker):
                 self.unusable[worker] = SILENT

@@ -36,10 +36,7 @@ def cores() -> int:
 
 @lru_cache(maxsize=1)
 def usable_cores() -> int:
-    """Return the number of cores of which this process can have all at the same time.
-
-    Every team asks for it, so it is counted when ``n_jobs`` is read, at the start of a fit.
-    """
+    """Return the number of cores that this process has, counted when ``n_jobs`` is read."""
     mask = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     found = [max(1, mask or 1), _quota(), _variable(HARD_LIMIT)]
     return min(count for count in found if count is not None)

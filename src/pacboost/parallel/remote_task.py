@@ -133,10 +133,7 @@ Avoided = frozenset[str]
 
 
 class Shared(Generic[Result]):
-    """A value that several tasks need, made on a worker by a pure function.
-
-    If workers have to be avoided, it is made again on others: it may be lost with those.
-    """
+    """A value that several tasks need; it is made again where workers have to be avoided."""
 
     def __init__(
         self, cluster: Cluster, make: Callable[..., Result], given: tuple[Any, ...]
@@ -152,15 +149,15 @@ class Shared(Generic[Result]):
         return self._futures[avoid]
 
 
-class Job(Generic[Result]):
-    """A task on its way."""
+class Job(Shared[Result]):
+    """A task on its way, whose result the client waits for."""
 
     def __init__(
         self, cluster: Cluster, function: Callable[..., Result], given: tuple[Any, ...]
     ) -> None:
-        self._cluster, self._function, self._given = cluster, function, given
+        super().__init__(cluster, function, given)
         self._avoid = frozenset(cluster.unusable)
-        self._future = cluster.start(function, given, self._avoid)
+        self.future(self._avoid)
         self.worker = ""
         self.makers: tuple[str, ...] = ()
         """When there is a result: who did the task, and who made what it was given as shared."""
@@ -169,39 +166,38 @@ class Job(Generic[Result]):
         """Wait for the result; where a worker fails or is slow, have others try."""
         complaints: list[str] = []
         while True:
-            self._leave_silent_workers()
-            outcome = self._cluster.wait(self._future, self._cluster.timeout)
+            lost = frozenset(self._cluster.unusable) - self._avoid
+            if lost and not self.future(self._avoid).done():
+                self._restart(lost)
+            outcome = self._cluster.wait(self.future(self._avoid), self._cluster.timeout)
             if isinstance(outcome, Done):
                 self._cluster.done[outcome.worker] += 1
-                self._cluster.seconds += outcome.seconds
                 self.worker, self.makers = outcome.worker, outcome.makers
                 value: Result = outcome.value
                 return value
             if isinstance(outcome, Failed) and not outcome.elsewhere:
                 outcome.problem.add_note(f"raised on worker {outcome.worker}")
                 raise outcome.problem
-            for worker, why in self._complaints(outcome).items():
-                complaints.append(f"worker {worker}: {why}")
-                self._avoid |= {worker}
-            others = [own for own in self._cluster.workers() if own not in self._avoid]
-            if not others or len(complaints) >= MOST_TRIES:
+            found = self._complaints(outcome)
+            complaints += [f"worker {worker}: {why}" for worker, why in found.items()]
+            tried = self._avoid | found.keys()
+            if tried >= self._cluster.workers().keys() or len(complaints) >= MOST_TRIES:
                 raise self._given_up(complaints, outcome)
-            self._restart()
+            self._restart(tried)
 
-    def _restart(self) -> None:
-        self._future = self._cluster.start(self._function, self._given, self._avoid)
-
-    def _leave_silent_workers(self) -> None:
-        """Start again elsewhere if the worker that has the task was lost in the meantime."""
-        lost = frozenset(self._cluster.unusable) - self._avoid
-        if lost and not self._future.done():
-            self._avoid |= lost
-            self._restart()
+    def _restart(self, avoid: Avoided) -> None:
+        """Start again elsewhere; the task is no longer wanted where it was."""
+        self._avoid |= avoid
+        self._futures.clear()
+        self.future(self._avoid)
 
     def _complaints(self, outcome: Failed | None) -> dict[str, str]:
         if outcome is not None:
             return {outcome.worker: str(outcome.problem) or type(outcome.problem).__name__}
-        before, slow = set(self._cluster.unusable), self._cluster.worker_of(self._future)
+        before, slow = (
+            set(self._cluster.unusable),
+            self._cluster.worker_of(self.future(self._avoid)),
+        )
         self._cluster.find_silent()
         silent = set(self._cluster.unusable) - before
         late = f"no result after {self._cluster.timeout:g} s"

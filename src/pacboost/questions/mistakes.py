@@ -22,7 +22,6 @@ from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.optional import collected, need
 from pacboost.sources.oracles.choose import is_collection, open_source
 from pacboost.sources.oracles.held import Held, split_frame
-from pacboost.sources.oracles.oracle import SettlingChooser
 from pacboost.sources.table import Table, refuse_infinite
 
 
@@ -157,7 +156,7 @@ KEY = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
-class ByCoin(SettlingChooser):
+class ByCoin:
     """Chooses every row with the same chance."""
 
     share: float
@@ -167,9 +166,6 @@ class ByCoin(SettlingChooser):
         drawn = np.empty(rows.size, dtype=np.uint64)
         hashing.numbers(rows, KEY, drawn)
         return np.asarray(drawn * 2.0**-hashing.BITS < self.share)
-
-    def settle(self, first: SettlingChooser) -> None:
-        """Do nothing: the share is settled."""
 
 
 def rows_and_labels(X: Any, y: Any, target: str | None) -> tuple[Any, Any]:

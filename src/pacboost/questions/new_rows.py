@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE, Examples, check_copies
-from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.samples.overlap import Overlap
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
 
 # Find the pacboost models inside a classifier of another library, with the rows as they see them.

@@ -238,7 +238,7 @@ class ContentSample:
             self._weights = _weights(rows)
         total = np.zeros(rows.n_rows)
         for j, weight in self._weights.items():
-            values = _column(rows, j)
+            values = rows.column(j)
 
             def task(start: int, stop: int, values: Any = values, weight: float = weight) -> None:
                 own = values[start:stop].astype(np.float64)
@@ -254,7 +254,7 @@ def _look_fine(X: Any, place: Rows) -> tuple[tuple[int, ...], ...]:
     columns = range(table.n_columns)
     if isinstance(table, SparseTable):  # zeros tell nothing
         columns = np.argsort(-np.diff(X.indptr), kind="stable")[:MOST_OF_SPARSE].tolist()
-    count = {j: np.unique(_column(table, j)).size for j in columns}
+    count = {j: np.unique(table.column(j)).size for j in columns}
     most = sorted(count, key=lambda j: -count[j])
     pairs = combinations(most[:MOST_COLUMNS] if table.n_columns > 2 else (), 2)
     sets = chain(((j,) for j in most), pairs)
@@ -264,7 +264,7 @@ def _look_fine(X: Any, place: Rows) -> tuple[tuple[int, ...], ...]:
 def _is_fine(table: Table, columns: tuple[int, ...], place: Rows) -> bool:
     """Check whether a column or pair is fine; a single column must not be a grid of numbers."""
     if table.n_columns == 1:
-        return is_fine([_column(table, 0)], place)
+        return is_fine([table.column(0)], place)
     return is_fine([_values(table, columns)], place)
 
 
@@ -277,7 +277,7 @@ def _values(rows: Held | Table, columns: tuple[int, ...]) -> Hashes:
     total = np.zeros(rows.n_rows, dtype=np.uint64)
     for number, j in enumerate(columns):
         with np.errstate(over="ignore"):
-            cells = (_column(rows, j).astype(np.float32) + np.float32(0)).view(np.uint32)
+            cells = (rows.column(j).astype(np.float32) + np.float32(0)).view(np.uint32)
         total += mixed(cells.astype(np.uint64) + np.uint64(number + 1 << 32))
     return total
 
@@ -304,7 +304,7 @@ def _weights(rows: Held | Table) -> dict[int, float]:
     some = min(rows.n_rows, ROWS_LOOKED_AT)
     distinct, spread = np.zeros(rows.n_columns, dtype=np.int64), np.ones(rows.n_columns)
     for j in range(rows.n_columns):
-        values = _column(rows, j, some).astype(np.float64)
+        values = rows.column(j)[:some].astype(np.float64)
         values = values[np.isfinite(values)]
         distinct[j] = count_distinct(values)
         spread[j] = _spread(values) if values.size else 1.0
@@ -327,8 +327,3 @@ def _in_parts(task: Callable[[int, int], None], rows: int) -> None:
 def _spread(values: Floats) -> float:
     """Return the standard deviation of values, 1 where there is none."""
     return math.sqrt(mean((values - mean(values)) ** 2)) or 1.0
-
-
-def _column(rows: Held | Table, column: int, most: int | None = None) -> NDArray[Any]:
-    """Return the values of a column, or so many of them at most."""
-    return np.asarray(rows.column(column)[:most])

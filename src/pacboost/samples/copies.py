@@ -295,10 +295,7 @@ def near_places(keys: Hashes) -> NDArray[np.intp]:
 
 
 def _keys(values: NDArray[Any], number: int, step: float, words: bool = True) -> Hashes:
-    """Hash a column: numbers rounded to a share of their spread, or as they are; words of texts.
-
-    Columns have factors of their own.
-    """
+    """Hash a column: numbers as they are or rounded to a share of their spread; words of texts."""
     factor = np.uint64((2 * number + 1) * 0x9E3779B97F4A7C15 % 2**64)
     if values.dtype.kind not in "fiub":
         said, place = np.unique(values.astype(str), return_inverse=True)
@@ -335,11 +332,7 @@ def _across(repeats: Repeats, groups: NDArray[Any] | None) -> Repeats:
 
 
 def _ways(X: Any) -> Iterator[Hashes]:
-    """Return the keys of all rows, in each of the ways in which they are compared.
-
-    Hashes of single columns are kept only where one of them may be left out: those of a wide table
-    would take twice the memory of the table.
-    """
+    """Return the keys of all rows in each way; of a wide table, none without one column."""
     exact = near = np.zeros(0, dtype=np.uint64)
     few, kept = True, list[tuple[Hashes, Hashes]]()
     for number, values in enumerate(column_values(X)):

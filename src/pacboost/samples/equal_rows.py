@@ -130,7 +130,9 @@ class Examples:
         if copies == "auto" and draws and _repeats(whole):
             place = whole if labels is None else Repeats.by_keys(whole, labels).place
             times = times_copied(place)
-            number = _every(place, times) if times > 1 else None
+            if times > 1:  # every so many equal rows are one example
+                number = np.empty_like(place)
+                number[np.argsort(place, kind="stable")] = np.arange(place.size) // times
         if copies != "draws":
             number = _with_hidden(X, columns, number, draws=draws)
         repeated = number is not None or _repeats(whole)
@@ -306,10 +308,7 @@ def _codes(values: NDArray[Any]) -> Codes:
 
 
 def _ways(X: Any) -> Iterator[tuple[Rows, Columns]]:
-    """Number the distinct rows: by all columns, and without one that differs in every row.
-
-    A column that numbers the rows would hide that they are copies.
-    """
+    """Number the distinct rows: by all columns, and without one that numbers the rows."""
     if sparse.issparse(X):
         stored: Any = X
         often = np.argsort(
@@ -346,11 +345,3 @@ def _in_order(number: Rows) -> Rows:
     rank = np.empty(first.size, dtype=np.intp)
     rank[np.argsort(first)] = np.arange(first.size)
     return rank[place]
-
-
-def _every(place: Rows, times: int) -> Rows:
-    """Number every so many equal rows as one example."""
-    order = np.argsort(place, kind="stable")
-    number = np.empty_like(place)
-    number[order] = np.arange(place.size) // times
-    return number

@@ -5,214 +5,105 @@ thousand rows, chosen by content, so that the same rows are chosen whenever they
 tell nothing readable; whoever holds the sketch and a row can test whether the row was learned from.
 
 New rows may repeat training rows honestly, when the domain is discrete. How often chance explains
-that is computed exactly (samples/sketch.py). Codes of some rows that hardly change when rows
-are rounded are kept as well (samples/coarse_codes.py).
+that is computed exactly (samples/overlap.py).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.stats import binom
 
-from pacboost.numerics.same_bits import exp, log, log1p, log_of
-from pacboost.numerics.same_bits import total as total_of
-from pacboost.samples.coarse_codes import CoarseCodes, look_at, looks_fine
-from pacboost.samples.copies import FEWEST, copied_times
+from pacboost.samples.copies import count_distinct
+from pacboost.samples.equal_rows import is_fine
+from pacboost.samples.overlap import HashCounts, Overlap
 from pacboost.samples.row_hashes import Hashes, RowHasher, Rows
-from pacboost.sources.table import Table
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.table import Table, Values
 
-# Do two samples share more rows than chance explains? An exact test for any distribution.
+# Codes of rows that stay the same if numbers are rounded, or a word is added to a text.
 #
-# Two samples of independent rows from one distribution are exchangeable: given all rows together,
-# who belongs to which sample is pure chance. Of m equal rows, both samples hold some with
-# probability 1 - p^m - q^m, where p and q are the shares of the samples. If the samples come from
-# different distributions, p and q differ from row to row, and the probability is at most 1 -
-# 2^(1-m). Rows that were learned from and come back are in both samples nearly always. Their number
-# is compared with both probabilities by Chernoff's inequality. Where a small domain has every row
-# in both samples, a sample that comes back as a whole is recognised because it has every row as
-# often as before: equal rows are divided more evenly than chance does. docs/proofs/training_rows.md
-# has the proofs.
+# A row that was written with two digits is another row, yet it lies in the same part of most
+# columns. The code of a row says in which part of each of some columns it lies: of those with most
+# values, and parts as wide as still tell rows apart. Columns that are codes themselves, such as
+# those of texts, are taken as they are. The test of samples/overlap.py holds for any function of a
+# row, so rows that are not compared say where parts end.
 
-Counts = NDArray[np.int64]
-LARGEST_SLOPE = 200.0
-
-
-@dataclass(frozen=True)
-class Chances:
-    """How likely it is that so many distinct rows lie in both samples, as logarithms of bounds."""
-
-    one: float = 0.0
-    """If both samples come from one distribution."""
-    any: float = 0.0
-    """If each row comes equally often in both on average, the worst of all pairs of distributions;
-    the numbers of rows are then taken as Poisson."""
-    even: float = 0.0
-    """The same for how many distinct rows are divided in proportion to the sizes of the samples."""
-    expected: float = 0.0
-    """How many distinct rows lie in both on average, if both come from one distribution."""
-
-
-def chances(first: Counts, second: Counts, sizes: tuple[int, int]) -> Chances:
-    """Bound the chance that so many distinct rows lie in both samples.
-
-    ``first`` and ``second`` say how often each distinct row comes in either sample; rows that come
-    once altogether may be left out. ``sizes`` are the sizes of the samples.
-
-    >>> twice = np.ones(30, dtype=np.int64)
-    >>> found = chances(twice, twice, (300, 300))
-    >>> round(found.one, 2), round(found.any, 2), round(found.even, 2), found.expected
-    (-17.25, -20.79, -17.25, 15.0)
-    """
-    total = first + second
-    shared = int(np.count_nonzero((first > 0) & (second > 0)))
-    if shared == 0:
-        return Chances()
-    multiples, counts = np.unique(total[total > 1], return_counts=True)
-    rows = sum(sizes)
-    p = sizes[0] / rows
-    one = 1 - exp(multiples * log_of(p)) - exp(multiples * log_of(1 - p))
-    worst = 1 - np.ldexp(2.0, -multiples)
-    fixed_sizes = 0.5 * math.log(max(1.0, 8 * rows * p * (1 - p)))
-    return Chances(
-        min(0.0, _log_tail(one, counts, shared) + fixed_sizes),
-        _log_tail(worst, counts, shared),
-        min(0.0, _log_even(total, second, 1 - p) + fixed_sizes),
-        total_of(counts * one),
-    )
-
-
-def _log_even(total: Counts, second: Counts, share: float) -> float:
-    """Count the rows of which the second sample has its share, up to less than one."""
-    several = total > 1
-    total, second = total[several], second[several]
-    even = int(np.count_nonzero(np.abs(second - total * share) < 1))
-    multiples, counts = np.unique(total, return_counts=True)
-    most = binom.cdf(np.ceil(multiples * share + 1) - 1, multiples, share)
-    fewer = binom.cdf(np.floor(multiples * share - 1), multiples, share)
-    return _log_tail(np.asarray(most - fewer), counts, even)
-
-
-def _log_tail(chances: NDArray[np.float64], counts: Counts, shared: int) -> float:
-    """Apply Chernoff's inequality to a sum of independent indicators."""
-    total = int(counts.sum())
-    if shared <= total_of(counts * chances):
-        return 0.0
-    if shared == total:
-        return total_of(counts * log(chances))
-
-    def excess(slope: float) -> float:
-        return total_of(counts / (1 + (1 - chances) / chances * math.exp(-slope))) - shared
-
-    slope = brentq(excess, 0.0, LARGEST_SLOPE) if excess(LARGEST_SLOPE) > 0 else LARGEST_SLOPE
-    moments = log1p(chances * math.expm1(slope))
-    return total_of(counts * moments) - slope * shared
-
-
-# How many of some rows are training rows, by hashes of both, and whether chance explains it.
-
-LOG_FALSE_ALARM = 14.5
-"""Each test of each comparison is suspicious by chance once in two million times at most."""
-LOG_SHIFTED = 4.6
-"""The same where new rows and training rows have different distributions: about once in 100 times;
-if rows were kept by their weights, so that the distributions surely differ, it is the former."""
-
-Short = NDArray[np.uint32]
+MOST_LOOKED_AT, MOST_CODED, MOST_PAIRED = 64, 8, 16
+"""So many columns are looked at, of so many the codes are made, and so many may be a fine pair."""
+PARTS = (4, 8, 16, 32, 64, 128, 256)
+LARGEST = float(np.finfo(np.float32).max)
+NOT_APART = 0.05
+"""If as few codes of distinct rows are equal, columns have enough parts. If some rows of many are
+compared, it has to be fewer, for fewer will be found again."""
 
 
 @dataclass(frozen=True, eq=False)
-class Overlap:
-    """What the sketch saw of other rows."""
+class CoarseCodes:
+    """Where the parts of some columns end."""
 
-    compared: int
-    shared: int
-    """How many of the compared rows are training rows."""
-    chances: Chances = field(default_factory=Chances)
-    weighted: bool = False
-    """Whether training rows were kept by their weights."""
-    copied: int = 0
-    """How often rows were copied before some of them became training rows; 0 if chance may be."""
-
-    def suspicious_among(self, models: int) -> bool:
-        """Check whether more rows are shared than chance explains, if so many are compared."""
-        if self.copied:
-            return True
-        more = math.log(models)
-        if self.chances.even < -LOG_FALSE_ALARM - more:
-            return True
-        if self.chances.any >= -(LOG_FALSE_ALARM if self.weighted else LOG_SHIFTED) - more:
-            return False
-        return self.chances.one < -LOG_FALSE_ALARM - more
-
-    @property
-    def suspicious(self) -> bool:
-        """Whether more rows are shared than chance explains."""
-        return self.suspicious_among(1)
-
-
-@dataclass(frozen=True, eq=False)
-class HashCounts:
-    """The distinct hashes of some rows, and how many rows have each."""
-
-    hashes: Short
-    counts: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    cuts: NDArray[np.float32]
+    """The ends of all parts but the last, a line for each column; none: values are codes."""
 
     @classmethod
-    def of(cls, hashes: Hashes) -> HashCounts:
-        """Count hashes, of which 32 bits are kept."""
-        found, counts = np.unique((hashes >> np.uint64(32)).astype(np.uint32), return_counts=True)
-        return cls(found, counts.astype(np.int64))
+    def by(cls, columns: Sequence[int]) -> CoarseCodes:
+        """Take columns that are codes themselves."""
+        return cls(np.array(columns, dtype=np.int64), np.zeros((len(columns), 0), np.float32))
 
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return int(self.counts.sum())
+    @classmethod
+    def of(
+        cls, looked_at: Mapping[int, Values], exact: Hashes, enough: float, salt: int
+    ) -> CoarseCodes:
+        """Take parts of columns by every fourth row, so that the codes of the others differ.
 
-    @property
-    def repeated(self) -> float:
-        """The share of the rows that equal another one."""
-        return int(self.counts[self.counts > 1].sum()) / max(1, self.rows)
+        ``looked_at`` holds values, ``exact`` identifies their rows; such a share has to differ.
+        """
+        columns = np.array(sorted(looked_at), dtype=np.int64)
+        rest = {j: np.delete(values, np.s_[::4]) for j, values in looked_at.items()}
+        distinct = count_distinct(np.delete(exact, np.s_[::4]))
+        found = cls.by(())
+        for parts in PARTS if columns.size else ():
+            cuts = [_cuts(looked_at[j][::4], parts) for j in columns.tolist()]
+            found = cls(columns, np.array(cuts, dtype=np.float32))
+            differ = count_distinct(found.hash(rest, exact.size - len(exact[::4]), salt))
+            if differ >= enough * distinct:
+                break
+        return found
 
-    def overlap(self, others: HashCounts) -> Overlap:
-        """Compare with other rows."""
-        if not self.rows or not others.rows:
-            return Overlap(others.rows, 0)
-        every = np.union1d(self.hashes, others.hashes)
-        own, theirs = self._counts(every), others._counts(every)
-        copied = copied_before(own, theirs)
-        own = -(-own // max(1, copied_times(self.counts)))  # a table that was copied as a whole
-        found = chances(own, theirs, (int(own.sum()), others.rows))
-        return Overlap(others.rows, int(theirs[own > 0].sum()), found, copied=copied)
+    def hashes(self, table: Table, rows: Rows, salt: int) -> Hashes:
+        """Hash the codes of some rows."""
+        chosen = table.take(rows)
+        return self.hash({j: chosen.column(j) for j in self.columns.tolist()}, rows.size, salt)
 
-    def _counts(self, every: Short) -> NDArray[np.int64]:
-        counts = np.zeros(every.size, dtype=np.int64)
-        counts[np.searchsorted(every, self.hashes)] = self.counts
-        return counts
+    def hash(self, columns: Mapping[int, NDArray[Any]], rows: int, salt: int) -> Hashes:
+        """Hash the codes of so many rows, given the values of columns."""
+        codes = np.zeros((rows, self.columns.size))
+        for place, j in enumerate(self.columns.tolist()):
+            values = columns[j]
+            part = np.searchsorted(self.cuts[place], values) if self.cuts.size else values
+            codes[:, place] = np.where(np.isnan(values), -1.0, part)
+        return RowHasher(salt, np.ones(self.columns.size)).exact(ArrayTable(codes))
 
 
-def copied_before(own: NDArray[np.int64], theirs: NDArray[np.int64]) -> int:
-    """Return how often rows were copied before they were divided into two samples; 0 if not surely.
+def _cuts(values: Values, parts: int) -> NDArray[np.float64]:
+    """Divide values into parts of about as many; ends lie between two values.
 
-    ``own`` and ``theirs`` say how often each distinct row comes in either sample. Together they are
-    draws like those of one sample. A row of which one sample was given copies, after it was drawn,
-    comes more often altogether where the other sample has it, too.
-
-    >>> once, twice = np.ones(40, dtype=np.int64), np.full(40, 2)
-    >>> copied_before(once, once), copied_before(twice, 0 * once)
-    (2, 0)
+    >>> _cuts(np.array([1.0, 2.0, 2.0, 2.0, 3.0, 4.0, np.nan]), 4).tolist()
+    [2.5, 2.5, 3.5]
     """
-    total = own + theirs
-    times = copied_times(total)
-    both = (own > 0) & (theirs > 0)
-    exactly = int(np.count_nonzero(both & (total == times)))
-    enough = exactly >= FEWEST and 2 * exactly >= np.count_nonzero(both)
-    return times if times and enough else 0
+    known = np.sort(values[np.isfinite(values)].astype(np.float64))
+    if not known.size:
+        return np.zeros(parts - 1)
+    distinct = np.unique(known)
+    ends = known[np.arange(1, parts) * known.size // parts]
+    below = np.searchsorted(distinct, ends)
+    above = np.minimum(below + 1, distinct.size - 1)
+    return np.clip(distinct[below] / 2 + distinct[above] / 2, -LARGEST, LARGEST)
 
 
 MOST_KEPT, MOST_CODES = 4096, 2048
@@ -265,10 +156,7 @@ class Sketch:
         return self.hasher.salt
 
     def overlap(self, table: Table) -> Overlap:
-        """Compare other rows with the training rows in three ways; give one that is suspicious.
-
-        Equal rows are looked for, nearly equal ones, and, by codes, those that were rounded.
-        """
+        """Compare rows with training rows in three ways; return one that is suspicious."""
         chosen = selected(self.hasher, table, self.share, self.columns)
         every = np.arange(table.n_rows if self.codes.columns.size else 0)
         found = [
@@ -336,15 +224,34 @@ class Sketch:
 def coarse_codes(table: Table, hasher: RowHasher, rows: Rows) -> tuple[CoarseCodes, Rows, bool]:
     """Make codes by every fourth of some rows, and give the others; also whether rows are fine.
 
-    The fourth has no part in comparisons, so that codes are fixed before other rows are drawn.
+    The fourth has no part in comparisons, so that codes are fixed before other rows are drawn. Of a
+    sparse table, the columns that store most are looked at.
     """
-    looked_at = look_at(table, rows)
-    fine = looks_fine(looked_at, hasher.exact(table, rows))
+    if table.entries is not None:
+        places = np.argsort(-np.diff(table.entries.starts), kind="stable")[:MOST_LOOKED_AT]
+    else:
+        count = min(MOST_LOOKED_AT, table.n_columns)
+        places = np.linspace(0, table.n_columns - 1, count).astype(np.int64)
+    chosen = table.take(rows)
+    looked_at = {j: chosen.column(j) for j in np.unique(places).tolist()}
+    most = sorted(looked_at, key=lambda j: -_values_of(looked_at[j]))
+    exact = hasher.exact(chosen)
+    place = np.unique(exact, return_inverse=True)[1].astype(np.intp)
+    fine = bool(most) and is_fine([looked_at[j] for j in most[:MOST_PAIRED]], place)
     if table.alike:
         return CoarseCodes.by(table.alike), rows, fine
     rest = np.delete(rows, np.s_[::4])
-    quarter = {j: values[::4] for j, values in looked_at.items()}
-    return CoarseCodes.of(table, quarter, hasher, rest), rest, fine
+    plain = [j for j in most if j not in table.levels]
+    coded = sorted(sorted(plain), key=lambda j: -_values_of(looked_at[j][::4]))[:MOST_CODED]
+    values = {j: looked_at[j] for j in coded}
+    enough = 1 - NOT_APART * rest.size / table.n_rows
+    return CoarseCodes.of(values, exact, enough, hasher.salt), rest, fine
+
+
+def _values_of(column: Values) -> int:
+    """Count the distinct values of a column; missing ones are one."""
+    known = column[~np.isnan(column)]
+    return count_distinct(known) + (known.size < column.size)
 
 
 def row_hashes(table: Table, rows: Rows | None = None) -> Hashes:
@@ -382,3 +289,100 @@ def _array(content: Mapping[str, Any], name: str, kind: type[np.number[Any]]) ->
     if not isinstance(found, np.ndarray) or found.dtype != kind or found.ndim != 1:
         raise ValueError(f"{name} is not a list of {kind.__name__}")
     return found
+
+
+# A sketch of rows that come in batches, as boosting by filtering learns from them.
+
+MOST_COLUMNS = 64
+"""Rows of wider tables are selected by so many of their columns."""
+
+
+class Gathering:
+    """Hashes of rows that were learned from; the share that is kept is halved as they get many."""
+
+    def __init__(self) -> None:
+        self._hasher: RowHasher | None = None
+        self._codes, self._fine = CoarseCodes.by(()), False
+        self._columns: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._share = 1.0
+        self._parts: list[NDArray[np.uint64]] = []
+        self._size = 0
+        self.complete = True
+        """Whether all rows that were learned from have been added."""
+
+    def add(self, table: Table, rows: NDArray[np.uint64]) -> None:
+        """Take note of rows; ``rows`` identifies each, so that none is counted twice."""
+        if table.n_rows == 0:
+            return
+        if self._hasher is None:
+            self._hasher = RowHasher.of(table)
+            count = min(table.n_columns, MOST_COLUMNS)
+            self._columns = np.unique(np.linspace(0, table.n_columns - 1, count).astype(np.int64))
+            some = np.linspace(0, table.n_rows - 1, min(table.n_rows, MOST_KEPT)).astype(np.intp)
+            self._codes, _, self._fine = coarse_codes(table, self._hasher, some)
+        self.note([self.read(table, rows)])
+
+    @property
+    def started(self) -> bool:
+        """Whether rows can be read: the first ones that are added say how all are hashed."""
+        return self._hasher is not None
+
+    def read(self, table: Table, rows: NDArray[np.uint64], *, compiled: bool = False) -> Hashes:
+        """Hash rows that may be kept, for ``note``; this changes nothing."""
+        hasher = self._hasher
+        if hasher is None:
+            raise ValueError("rows are hashed by what the first ones that are added look like")
+        every = self._columns.size == table.n_columns
+        columns = None if every else self._columns.tolist()
+        first = hasher.near(table, None, columns, compiled=compiled)
+        chosen = np.flatnonzero(first < self._limit)
+        exact = hasher.exact(table, chosen, compiled=compiled)
+        near = first[chosen] if every else hasher.near(table, chosen, compiled=compiled)
+        coarse = self._codes.hashes(table, chosen, hasher.salt)
+        return np.stack([first[chosen], exact, near, rows[chosen], coarse])
+
+    def empty(self) -> Gathering:
+        """Return one that reads rows as this one does, and has taken note of none."""
+        other = copy(self)
+        other._parts, other._size = [], 0
+        return other
+
+    def note(self, read: Sequence[Hashes]) -> None:
+        """Take note of rows that were read, perhaps when a larger share of them was kept."""
+        for own in read:
+            kept = own[:, own[0] < self._limit]
+            self._parts.append(kept)
+            self._size += kept.shape[1]
+        while self._size > 2 * MOST_KEPT and self._distinct() > MOST_KEPT:
+            self._share /= 2
+            joined = self._joined()
+            self._parts = [joined[:, joined[0] < self._limit]]
+            self._size = int(self._parts[0].shape[1])
+
+    def sketch(self) -> Sketch | None:
+        """Return the sketch of all rows so far; None if there were none."""
+        if self._hasher is None:
+            return None
+        self._distinct()
+        _, exact, near, _, coarse = self._joined()
+        exact, near, coarse = map(
+            HashCounts.of, (exact, near, coarse[:: max(1, -(-coarse.size // MOST_CODES))])
+        )
+        return Sketch(
+            self._hasher, self._share, self._columns, exact, near, self._codes, coarse, self._fine,
+            self.complete, weighted=True,
+        )  # fmt: skip
+
+    @property
+    def _limit(self) -> np.uint64:
+        return np.uint64(self._share * WHOLE)
+
+    def _joined(self) -> Hashes:
+        return np.concatenate(self._parts, axis=1)
+
+    def _distinct(self) -> int:
+        """Drop rows that were learned from before, and count what is left."""
+        joined = self._joined()
+        _, first = np.unique(joined[3], return_index=True)
+        self._parts, self._size = [joined[:, first]], int(first.size)
+        return self._size

@@ -153,7 +153,6 @@ class WorldOracle(AbstractOracle):
     """
 
     order = INDEPENDENT
-    endless = True
 
     def __init__(self, world: World | Plane, seed: int = 0) -> None:
         self._world = world
@@ -169,7 +168,7 @@ class WorldOracle(AbstractOracle):
         X = np.concatenate([rows for rows, _ in parts])[start : start + last - first]
         y = np.concatenate([labels for _, labels in parts])[start : start + last - first]
         self._row = last
-        return Batch(ArrayTable(X), y, np.arange(first, last, dtype=np.uint64), 0)
+        return Batch(ArrayTable(X), y, np.arange(first, last, dtype=np.uint64), 0, self.place)
 
     def _made(self, block: int) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         """Make one block, or give it again if it was the last one made: draws may be small."""

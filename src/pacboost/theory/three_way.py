@@ -281,7 +281,7 @@ class ThreeWayBoost(MembersClassifier):
             )
         most = None if self.max_draws is None else positive_whole("max_draws", self.max_draws)
         run = Recursion(
-            Source(oracle, RowEncoder(oracle, self.classes_, bins), most, spare),
+            Source(oracle, RowEncoder(self.classes_, bins), most, spare),
             learner,
             real_number("edge", self.edge),
             real_number("epsilon", self.epsilon),

@@ -231,7 +231,7 @@ def test_binomial_is_refused_with_the_reason() -> None:
         _ = model.certificate_
 
 
-@several_runs(15, 40)
+@several_runs(8, 40)
 def test_coverage_of_fits_that_settle(runs: int) -> None:
     """All 64 rows of a Boolean world are known, so the risk of the vote is a count."""
     world = BooleanConcept(6, lambda X: X[:, :3].sum(axis=1) >= 2)

@@ -61,7 +61,7 @@ def fit(classes: int = 2, **options: Any) -> BoostClassifier:
 # -- boosters and learners
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
 @pytest.mark.parametrize("booster", FAST)
@@ -350,7 +350,7 @@ def test_a_matrix_of_other_labels_is_refused() -> None:
         model.fit(X, y, X_val=X, y_val=y[:, 0])
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_a_classifier_without_weights_learns_from_draws(booster: str, classes: int) -> None:

@@ -20,7 +20,7 @@ from tests.worlds import noisy
 @pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@parametrize_with_checks([BoostByMajority(n_jobs=1)])  # type: ignore[untyped-decorator]
+@parametrize_with_checks([BoostByMajority(edge=0.3, epsilon=0.1, n_jobs=1)])  # type: ignore[untyped-decorator]
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -226,7 +226,7 @@ def violations(way: str, runs: int, rows: int, rounds: int) -> int:
     return broken
 
 
-@several_runs(40, 120)
+@several_runs(15, 120)
 @pytest.mark.parametrize("way", ["holdout", "train"])
 def test_coverage_on_a_noisy_box(way: str, runs: int) -> None:
     check_coverage(f"certify={way!r}, noisy box", violations(way, runs, 300, 10), runs, 0.05)
@@ -266,7 +266,7 @@ def test_coverage_on_coin_flips_and_the_twins(runs: int) -> None:
     check_rejected("twin: best of 50 rounds, unpaid", count["best of 50"], runs, delta)
 
 
-@several_runs(30, 150)
+@several_runs(15, 150)
 def test_coverage_of_training_rows_on_coin_flips_and_the_twin(runs: int) -> None:
     delta = 0.05
     broken, without_prior = 0, 0

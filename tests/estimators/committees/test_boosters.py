@@ -104,7 +104,7 @@ def test_nothing_is_certified_but_by_rows_held_out(kind: type[BoosterCommittee])
 
 def test_hold_out_certificate_covers() -> None:
     world = Halfspaces((1.0, 1.0, 0.5), 0.2)
-    runs, failures = 60, 0
+    runs, failures = 25, 0
     for seed in range(runs):
         X, y = world.draw(500, seed)
         model = MajorityOfBoosters(n_estimators=15, certify="holdout", random_state=seed).fit(X, y)

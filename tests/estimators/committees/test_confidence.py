@@ -36,7 +36,7 @@ def world(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_enough_rows_are_certified_and_the_promise_is_kept() -> None:
-    runs, failures, lies = 60, 0, 0
+    runs, failures, lies = 25, 0, 0
     for seed in range(runs):
         model = ConfidenceBoost(Moody(), epsilon=0.1, gap=0.1, random_state=seed)
         X, y = world(3000, seed)

@@ -71,7 +71,7 @@ def missed(model: Any, found: Any) -> bool:
 
 
 def test_hold_out_rows_of_fit_certify_its_answers() -> None:
-    runs, delta, violations = 100, 0.1, 0
+    runs, delta, violations = 40, 0.1, 0
     for seed in range(runs):
         model = quick(
             certify="holdout", holdout=0.5, n_estimators=3, random_state=seed, delta=delta
@@ -84,7 +84,7 @@ def test_hold_out_rows_of_fit_certify_its_answers() -> None:
 
 def test_twin_training_rows_certify_nothing() -> None:
     """Labels are coin flips, so half of all answers are wrong; training rows know better."""
-    generator, runs, violations = np.random.default_rng(0), 40, 0
+    generator, runs, violations = np.random.default_rng(0), 20, 0
     for seed in range(runs):
         words = [f"u{number}" for number in range(100)]
         labels = generator.choice(["yes", "no"], size=100)

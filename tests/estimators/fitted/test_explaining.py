@@ -84,6 +84,7 @@ each_model = pytest.mark.parametrize("name", ALL)
 each_count = pytest.mark.parametrize("classes", [2, 3])
 
 
+@pytest.mark.thinned(3)
 @each_model
 @each_count
 def test_every_method_works_with_categories(name: str, classes: int) -> None:
@@ -121,6 +122,7 @@ def test_shapes_of_plain_stumps_and_of_a_single_class() -> None:
     assert model.explain(X[0]).entries[0].words == "always"
 
 
+@pytest.mark.thinned(3)
 @each_model
 @each_count
 def test_contributions_add_up_to_the_score_bit_for_bit(name: str, classes: int) -> None:

@@ -110,7 +110,7 @@ def test_planted_label_errors_are_among_the_hardest(
     """Half of what is shown are planted errors, where blind picks would find 1 to 3 in 100."""
     data = real_data(name, target)
     y, planted = flipped(data.labels, count, seed=0)
-    model = make(n_estimators=60, early_stopping=False).fit(data.table, y)
+    model = make(n_estimators=30, early_stopping=False).fit(data.table, y)
     shown = [entry.row for entry in model.ledger_.hardest(count)]
     found = int(np.isin(shown, planted).sum())
     assert found / count > 0.5

@@ -81,8 +81,8 @@ def test_error_on_real_data_is_that_of_scikit_learn(name: str, target: str) -> N
     X, y = data.table.rows(), np.asarray(data.labels)
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[: len(y) // 2], order[len(y) // 2 :]
-    own = RandomForestClassifier(100, oob_score=True, random_state=0).fit(X[train], y[train])
-    theirs = TheirForest(100, oob_score=True, random_state=0, n_jobs=2).fit(X[train], y[train])
+    own = RandomForestClassifier(50, oob_score=True, random_state=0).fit(X[train], y[train])
+    theirs = TheirForest(50, oob_score=True, random_state=0, n_jobs=2).fit(X[train], y[train])
     errors = [np.mean(model.predict(X[test]) != y[test]) for model in (own, theirs)]
     chance = math.sqrt(errors[1] * (1 - errors[1]) / test.size)
     assert errors[0] < 1.02 * errors[1] + chance
@@ -132,7 +132,7 @@ def test_certificates_out_of_bag_cover_the_risk() -> None:
         errors = model.predict_proba(every)[np.arange(len(every)), wrong]
         return model.certificate_.value / 2 < world.noisy_risk(float(errors.mean()))
 
-    runs, vote, trees, twin = 25, 0, 0, 0
+    runs, vote, trees, twin = 12, 0, 0, 0
     for run in range(runs):
         X, y = world.draw(600, run)
         model = RandomForestClassifier(30, settle=10, certify="oob", random_state=run).fit(X, y)

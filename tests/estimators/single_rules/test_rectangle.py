@@ -27,7 +27,7 @@ def test_the_sharp_bound_is_certified() -> None:
 
 def test_the_certificate_holds_as_often_as_it_says_and_a_careless_one_does_not() -> None:
     """Exact risks; the twin takes the box for one chosen before the rows came."""
-    runs, m, delta = 300, 100, 0.05
+    runs, m, delta = 150, 100, 0.05
     generator = np.random.default_rng(4)
     bound, twin = sample_sizes.sharp(m, delta, 2), 1 - 0.05 ** (1 / m)
     risks = []

@@ -47,7 +47,7 @@ def count(
 
 
 def test_certificates_cover_with_one_look_and_with_two() -> None:
-    runs, delta = 60, 0.2
+    runs, delta = 25, 0.2
     violations, looked_twice, reached = count(0.2, delta, runs, 200, 4)
     check_coverage("strong classifier, epsilon 0.2", violations, runs, delta)
     assert 0 < looked_twice < runs
@@ -71,7 +71,7 @@ def coin(seed: int, rows: int) -> tuple[Any, Any]:
 
 def test_stopping_early_on_the_certifying_rows_is_rejected() -> None:
     """The twin keeps the round that errs least on them, as early stopping does."""
-    runs, delta, apart, violations = 40, 0.2, 100, 0
+    runs, delta, apart, violations = 20, 0.2, 100, 0
     for seed in range(runs):
         X, y = coin(seed, 100 + apart)
         twin = BoostClassifier(

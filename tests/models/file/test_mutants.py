@@ -78,7 +78,7 @@ def put_to_the_test(path: Path, kind: str, count: int, seed: int) -> int:
     return refused
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_mutants_are_refused_or_answer(kind: str, tmp_path: Path) -> None:
     count = 2_000 // len(KINDS)

@@ -46,14 +46,6 @@ def test_the_same_rows_whatever_holds_them(kind: str) -> None:
     assert labels == Y[rows].tolist()
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 1000, 65_537])
-def test_awkward_numbers_of_rows(n: int) -> None:
-    oracle = ArrayOracle(np.arange(n)[:, None], np.zeros(n), 1)
-    rows, values, _ = sequence(oracle, of_size(20_000))
-    assert sorted(rows) == list(range(n))
-    assert values[:, 0].tolist() == rows
-
-
 def test_any_row_may_come_first() -> None:
     first = [int(ArrayOracle(X[:20], Y[:20], seed).draw(1).rows[0]) for seed in range(600)]
     assert chisquare(np.bincount(first, minlength=20)).pvalue > 1e-4

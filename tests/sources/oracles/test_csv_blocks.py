@@ -240,19 +240,6 @@ def test_blocks_are_whole_rows_for_any_size(rows: list[list[str]], size: int) ->
         assert block.line == 1 + content[: block.start].count(b"\n")
 
 
-def test_a_last_line_without_an_end_is_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"1\n2\n3")
-    assert [piece for _, piece in pieces(path)] == [b"1\n2\n", b"3"]
-
-
-def test_a_block_grows_until_a_line_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv, "BLOCK", 4)
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"0123456789\n1\n")
-    assert [piece for _, piece in pieces(path)] == [b"0123456789\n", b"1\n"]
-
-
 def test_a_file_that_shrinks_or_vanishes(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"1\n2\n")

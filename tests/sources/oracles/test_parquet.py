@@ -201,14 +201,6 @@ class TestMemory:
         oracle.close()
         assert pool.bytes_allocated() < 8 * self.GROUP
 
-    def test_memory_does_not_creep(self, path: Path, pool: Any) -> None:
-        oracle = ParquetOracle(path, "y", drop=["text"])
-        for lap in range(6):
-            while oracle.draw(self.GROUP).lap == lap:
-                pass
-        assert pool.max_memory() <= 2 * oracle.largest_block + self.PAGES
-        oracle.close()
-
     def test_classes_read_the_target_alone(self, path: Path, pool: Any) -> None:
         assert ParquetOracle(path, "y", drop=["text"]).classes().tolist() == ["no", "yes"]
         assert pool.max_memory() < 16 * self.GROUP

@@ -108,13 +108,6 @@ def test_one_batch_is_held_at_a_time() -> None:
     assert oracle.bytes_read == 16_000
 
 
-def test_what_it_says_of_itself() -> None:
-    oracle = StreamOracle([pl.DataFrame({"a": [1], "b": [2], "y": [0]})], "y", drop=["b"])
-    assert (oracle.names, oracle.n_columns, oracle.n_rows) == (("a",), 1, None)
-    assert oracle.classes() is None
-    assert oracle.fingerprint() != StreamOracle(pairs()).fingerprint()
-
-
 class TestBadInput:
     def test_a_stream_without_a_batch(self) -> None:
         with pytest.raises(DataError, match="gave no batch at all"):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pacboost.sources.oracles.oracle import INDEPENDENT
 from pacboost.theory.sampling import WorldOracle
-from pacboost.theory.worlds import Halfspaces, LabelNoise, hastie
+from pacboost.theory.worlds import LabelNoise, hastie
 
 WORLD = LabelNoise(hastie(4), 0.1)
 
@@ -44,13 +43,3 @@ def test_it_goes_on() -> None:
     other = WorldOracle(WORLD)
     other.seek(oracle.position())
     assert np.array_equal(other.draw(5000).table.rows(), oracle.draw(5000).table.rows())
-
-
-def test_what_it_says_of_itself() -> None:
-    oracle = WorldOracle(WORLD)
-    assert (oracle.n_rows, oracle.n_columns, oracle.endless) == (None, 4, True)
-    assert oracle.order is INDEPENDENT
-    assert oracle.classes().tolist() == [-1, 1]
-    assert oracle.fingerprint() == WorldOracle(LabelNoise(hastie(4), 0.1), 5).fingerprint()
-    assert oracle.fingerprint() != WorldOracle(Halfspaces((1.0,) * 4)).fingerprint()
-    assert oracle.place(3) == "row 3 of the world"

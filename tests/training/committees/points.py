@@ -72,7 +72,7 @@ def recursion(
 ) -> Recursion:
     """A run on fresh points."""
     oracle = WorldOracle(Points(), seed)
-    source = Source(oracle, RowEncoder(oracle, CLASSES, None), 50_000_000)
+    source = Source(oracle, RowEncoder(CLASSES, None), 50_000_000)
     return kind(source, learner, edge, epsilon, delta, seed)
 
 

@@ -23,7 +23,7 @@ from pacboost.training.filtering.plan import MeanTest
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.training.committees.points import Careless, CarelessSearch, recursion, risk
 
-RUNS = 20
+RUNS = 10
 
 
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.6, 0.1), (0.4, 0.15), (0.7, 0.05), (0.6, 0.3)])

@@ -53,7 +53,7 @@ def cube_bins(features: int = BITS) -> Bins:
 
 def encoder(oracle: AbstractOracle, features: int = BITS) -> RowEncoder:
     """Read signs and codes of bits."""
-    return RowEncoder(oracle, np.array([-1, 1], dtype=np.int8), cube_bins(features))
+    return RowEncoder(np.array([-1, 1], dtype=np.int8), cube_bins(features))
 
 
 def vote_so_far(
@@ -98,8 +98,8 @@ class Choppy(AbstractOracle):
     def __init__(self, inner: AbstractOracle, sizes: Sequence[int]) -> None:
         self.inner, self._sizes, self._calls = inner, sizes, 0
         self.names, self.n_columns, self.n_rows = inner.names, inner.n_columns, inner.n_rows
-        self.order, self.levels, self.endless = inner.order, inner.levels, inner.endless
-        self.in_blocks, self.estimated_rows = inner.in_blocks, inner.estimated_rows
+        self.order, self.in_blocks = inner.order, inner.in_blocks
+        self.estimated_rows = inner.estimated_rows
 
     def _upcoming(self, n: int) -> Batch:
         self._calls += 1

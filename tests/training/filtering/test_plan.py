@@ -177,19 +177,19 @@ def edge_test(advantage: float, delta: float, seed: int, floor: float = 0.05) ->
 @pytest.mark.parametrize("advantage", [0.06, 0.1, 0.3, 0.5])
 def test_what_is_found_lies_between_a_part_of_the_edge_and_the_edge(advantage: float) -> None:
     delta, wrong = 0.1, 0
-    for seed in range(150):
+    for seed in range(60):
         found = edge_test(advantage, delta, seed).found
         wrong += found is None or not advantage / (1 + 2 / 3) <= found <= advantage
-    check_coverage(f"tested advantage of {advantage}", wrong, 150, delta)
+    check_coverage(f"tested advantage of {advantage}", wrong, 60, delta)
 
 
 @pytest.mark.parametrize("advantage", [-0.4, -0.05, 0.0, 0.02])
 def test_no_edge_is_found_where_there_is_none_to_speak_of(advantage: float) -> None:
     delta, wrong = 0.1, 0
-    for seed in range(100):
+    for seed in range(40):
         found = edge_test(advantage, delta, seed).found
         wrong += found is not None and found > advantage
-    check_coverage(f"tested advantage of {advantage}", wrong, 100, delta)
+    check_coverage(f"tested advantage of {advantage}", wrong, 40, delta)
 
 
 def test_the_width_pays_for_both_sides() -> None:
@@ -202,18 +202,18 @@ def test_the_width_pays_for_both_sides() -> None:
 @pytest.mark.parametrize("share", [0.6, 0.75, 0.79])
 def test_rules_with_less_than_the_least_part_of_the_floor_do_not_pass(share: float) -> None:
     delta, wrong, floor = 0.1, 0, 0.05
-    for seed in range(60):
+    for seed in range(30):
         wrong += edge_test(share * floor, delta, seed, floor).found is not None
-    check_coverage(f"rules with {share} of the floor that passed", wrong, 60, delta)
+    check_coverage(f"rules with {share} of the floor that passed", wrong, 30, delta)
 
 
 @pytest.mark.parametrize("share", [1.0, 1.2, 3.0])
 def test_rules_that_have_the_floor_are_not_rejected(share: float) -> None:
     delta, wrong, floor = 0.1, 0, 0.05
-    for seed in range(60):
+    for seed in range(30):
         found = edge_test(share * floor, delta, seed, floor).found
         wrong += found is None or found < PART * floor
-    check_coverage(f"rules with {share} of the floor that were rejected", wrong, 60, delta)
+    check_coverage(f"rules with {share} of the floor that were rejected", wrong, 30, delta)
 
 
 # Keys differ with every part they are made of.

@@ -104,17 +104,6 @@ def test_keeping_by_the_square_of_the_weight_is_caught() -> None:
     assert p_value(kept, weights_of(twin)) < 1e-9
 
 
-def test_kept_rows_stand_where_the_vote_puts_them() -> None:
-    made = vote_so_far(Mada())
-    _, kept = filled(made)
-    again = made.score(kept)
-    np.testing.assert_array_equal(again.margins, kept.margins)
-    np.testing.assert_array_equal(again.chances, kept.chances)
-    world = cube()
-    X = np.asarray(kept.table.codes.T, dtype=np.float64)  # type: ignore[attr-defined]
-    np.testing.assert_array_equal(world.truth(X), kept.signs[:, 0])
-
-
 @pytest.mark.parametrize("sizes", [[1000], [7, 300, 1], [4096]])
 def test_batches_change_nothing(sizes: list[int]) -> None:
     made = vote_so_far(Logit())

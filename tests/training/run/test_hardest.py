@@ -105,7 +105,7 @@ def test_several_labels_name_the_one_that_is_contradicted_most() -> None:
         assert entry.label == f"{'' if Y[entry.row, worst] else 'not '}{worst}"
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 @pytest.mark.parametrize("stops_early", [False, True])

@@ -53,7 +53,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize(("booster", "learner", "kind"), KINDS)
 @pytest.mark.parametrize(
     ("subsample", "weighted"),
@@ -128,7 +128,7 @@ def test_other_labels_are_refused(booster: str, kind: str) -> None:
         model.fit(X, y)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 @pytest.mark.parametrize("kind", ["two", "three", "several"])

@@ -27,7 +27,8 @@ from pacboost.models.answers import confidence
 from pacboost.models.model import Model
 from pacboost.questions import selective
 from pacboost.samples.equal_rows import Examples
-from pacboost.samples.sketch import HashCounts, row_hashes
+from pacboost.samples.overlap import HashCounts
+from pacboost.samples.sketch import row_hashes
 from pacboost.sources.categories import all_levels
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import Table

@@ -25,7 +25,8 @@ from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel, Model
 from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
-from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.samples.overlap import Overlap
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
 
 # What classifiers share that decide in a way of their own by what a fitted classifier says.

@@ -124,7 +124,7 @@ def set_up(
         )
     plan = _plan(estimator, oracle, learner, known, seed, held=held)
     plan = replace(plan, rounds=int(min(with_a_rule(plan.rounds, booster), booster.last_round)))
-    encoder = RowEncoder(oracle, known, bins)
+    encoder = RowEncoder(known, bins)
     if isinstance(candidates, BlockRows):
         candidates.encode(encoder)
     at_once = LEAST_AT_ONCE if faithful else max(LEAST_AT_ONCE, plan.first_rows)

@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.errors import DataTypeError
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.kernels.device import gpu_in_use
-from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.samples.overlap import Overlap
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.choose import is_collection

@@ -96,7 +96,7 @@ class ArrayOracle(AbstractOracle):
     def unread(self, rows: NDArray[np.int64]) -> Unread:
         """Return these very rows, unread."""
         held = rows if self._only is None else self._only[rows]
-        return Unread(self, self._held, held, rows.astype(np.uint64), self._lap)
+        return Unread(self._held, held, rows.astype(np.uint64), self._lap, self.place)
 
     def _replaced(self, first: int, last: int) -> NDArray[np.int64]:
         """Draw row numbers; each few thousand have a key of their own, so that n has no part."""

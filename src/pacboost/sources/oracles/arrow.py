@@ -1,53 +1,43 @@
-"""Blocks held as Arrow tables: what Parquet files, CSV files and databases are decoded to.
+"""Draw from Parquet files: a row group at a time, in random order.
 
-A column of numbers without missing ones is read in place, through a view; any other is converted
-for the picked rows alone.
+A row group is decoded column by column through a small buffer. Reading all columns at once takes as
+long, but holds compressed and half-decoded pages besides: up to four times what is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
 from pacboost.parallel.cluster import Cluster, in_batches
-from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.arrow import doubles, memory, one_chunk
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import (
     File,
     Source,
     check_unchanged,
+    features,
     find_files,
     fingerprint,
     opened,
+    refuse_other,
     stamps_of,
 )
 from pacboost.sources.oracles.held import (
     NO_LABEL,
-    Held,
-    Rows,
+    HeldColumns,
     distinct,
-    features,
     first_missing,
-    refuse_other,
+    hold_arrow,
+    is_number,
+    plain_labels,
 )
-from pacboost.sources.oracles.remote import BlockReading, SpreadOracle
-from pacboost.sources.table import Table, refuse_text
-
-NARROW = ("float", "halffloat", "bool", "int8", "uint8", "int16", "uint16")
-"""Arrow's names for the types whose values are all 32-bit floats."""
-NUMBERS = (*NARROW, "double", "int32", "uint32", "int64", "uint64", "null")
-
-
-def is_number(kind: Any) -> bool:
-    """Check whether a column of this Arrow type is one of numbers, or of nothing but nulls."""
-    return str(kind) in NUMBERS or str(kind).startswith("decimal")
+from pacboost.sources.oracles.remote import SpreadOracle
+from pacboost.sources.table import refuse_text
 
 
 def number_columns(schema: Any, target: str, drop: Collection[str], where: str) -> tuple[str, ...]:
@@ -71,99 +61,13 @@ def row_bits(kinds: Sequence[Any]) -> int:
     return sum(widths) + len(kinds)  # text is held as numbers of a dictionary
 
 
-class HeldArrow(Held):
-    """A table with labels, a column or an array; rows come as float32 if that loses nothing.
-
-    >>> pa = need("pyarrow")
-    >>> table = pa.table({"a": [1.5, None, 2.5], "b": [True, False, None]})
-    >>> numbers, labels = HeldArrow(table, np.array(["n", "y", "n"])).take(np.array([2, 1]))
-    >>> numbers.rows().tolist(), labels.tolist()
-    ([[2.5, nan], [nan, 0.0]], ['n', 'y'])
-    """
-
-    def __init__(self, table: Any, labels: Any) -> None:
-        super().__init__(labels)
-        self.names = tuple(table.column_names)
-        self.n_rows, self.n_columns = table.num_rows, table.num_columns
-        self.nbytes = table.nbytes + labels.nbytes
-        self._columns = [
-            memory(column)  # in place, where it is an array of numbers
-            if str(column.type) in NUMBERS
-            and str(column.type) not in {"bool", "null"}
-            and column.null_count == 0
-            else column
-            for column in table.columns
-        ]
-        narrow = all(str(column.type) in NARROW for column in table.columns)
-        self._dtype = np.float32 if narrow else np.float64
-
-    def column(self, column: int) -> NDArray[Any]:
-        own = self._columns[column]
-        return own if isinstance(own, np.ndarray) else doubles(own)
-
-    def table(self, rows: Rows) -> Table:
-        values = np.empty((self.n_columns, rows.size), dtype=self._dtype)
-        for column, out in zip(self._columns, values, strict=True):
-            if isinstance(column, np.ndarray):
-                out[:] = column[rows]
-            else:
-                out[:] = doubles(column.take(_indices(rows)))
-        self._finite(values.T)
-        return ArrayTable(values.T, self.names)
-
-    def _picked_labels(self, rows: Rows | slice) -> NDArray[Any]:
-        if isinstance(self._labels, np.ndarray):
-            return super()._picked_labels(rows)
-        if isinstance(rows, slice):
-            return plain_labels(self._labels[rows])
-        return plain_labels(self._labels.take(_indices(rows)))
-
-
-def plain_labels(column: Any, read: Callable[[list[str]], NDArray[Any]] = np.array) -> NDArray[Any]:
-    """Turn a column of labels into an array; text is read once for each distinct value."""
-    if column.null_count:
-        return np.array(column.to_pylist(), dtype=object)  # for the complaint about a missing one
-    if str(column.type) == "bool":
-        return memory(column.cast("uint8")).astype(np.bool_)
-    if str(column.type) in NUMBERS:
-        return memory(column).copy()
-    parts = one_chunk(encoded(column))
-    labels: NDArray[Any] = read(parts.dictionary.to_pylist())[memory(parts.indices)]
-    return labels
-
-
-def encoded(column: Any) -> Any:
-    """Return a column that is not one of numbers as numbers of a dictionary."""
-    if is_number(column.type) or str(column.type).startswith("dictionary"):
-        return column
-    return column.dictionary_encode()
-
-
 def release_memory() -> None:
     """Give back to the system what Arrow keeps of blocks that were let go."""
     need("pyarrow").default_memory_pool().release_unused()
 
 
-def _indices(rows: Rows) -> Any:
-    pa = need("pyarrow")
-    return pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)])
-
-
-# Draw from Parquet files: a row group at a time, in random order.
-#
-# A row group is decoded column by column through a small buffer. Reading all columns at once takes
-# as long, but holds compressed and half-decoded pages besides: up to four times what is kept.
-
 SUFFIXES = (".parquet", ".pq")
 BUFFER = 2**18
-
-
-class Group(NamedTuple):
-    """A row group: the number of its file, its number in there, and how many rows it has."""
-
-    file: int
-    number: int
-    rows: int
 
 
 @dataclass(frozen=True)
@@ -171,6 +75,7 @@ class RowGroup:
     """Where a row group lies, and which of its columns are read: by this process or another."""
 
     file: File
+    """The whole path: a worker may have another working folder."""
     number: int
     rows: int
     names: tuple[str, ...]
@@ -181,23 +86,19 @@ class RowGroup:
     def place(self) -> str:
         return f"{self.file_shown}, row group {self.number}"
 
-    def read(self) -> HeldArrow:
+    def read(self) -> HeldColumns:
         """Decode the row group."""
         release_memory()
         table = self._columns([*self.names, self.target])
-        return HeldArrow(table.drop_columns([self.target]), table.column(self.target))
+        return hold_arrow(table, self.target)
 
     def labels(self) -> NDArray[Any]:
-        """Decode the target column, and refuse a missing label."""
+        """Decode the target column, refuse a missing label, and return every label once."""
         labels = plain_labels(self._columns([self.target]).column(0))
         missing = first_missing(labels)
         if missing is not None:
             raise DataError(f"{self.place}, row {missing}: {NO_LABEL}")
-        return labels
-
-    def distinct_labels(self) -> NDArray[Any]:
-        """Return every label once."""
-        return distinct([self.labels()])
+        return distinct([labels])
 
     def _columns(self, names: list[str]) -> Any:
         pa = need("pyarrow")
@@ -251,8 +152,8 @@ class ParquetOracle(SpreadOracle):
     ) -> None:
         self._target, self._left_out = target, drop
         self._files = find_files(source, SUFFIXES)
-        self._stamps = stamps_of(self._files)
-        self._groups: list[Group] = []
+        self._stamps = stamps_of(path.absolute() for path in self._files)
+        self._groups: list[RowGroup] = []
         for file, path in enumerate(self._files):
             with parquet_file(path, str(path)) as parquet:
                 self._look_at(file, parquet)
@@ -264,6 +165,7 @@ class ParquetOracle(SpreadOracle):
 
     def _look_at(self, file: int, parquet: Any) -> None:
         schema, where = parquet.schema_arrow, str(self._files[file])
+        path = self._files[file].absolute()
         names = number_columns(schema, self._target, self._left_out, where)
         kind = schema.field(self._target).type
         if file == 0:
@@ -278,46 +180,37 @@ class ParquetOracle(SpreadOracle):
         for number in range(parquet.num_row_groups):
             rows = parquet.metadata.row_group(number).num_rows
             if rows:
-                self._groups.append(Group(file, number, rows))
+                group = RowGroup(path, number, rows, self.names, self._target, where)
+                self._groups.append(group)
             if rows * per_row // 8 > self.largest_block:
                 self.largest_block = rows * per_row // 8
                 self.largest_block_place = f"{where}, row group {number}"
 
-    def row_group(self, block: int) -> RowGroup:
-        """Return where a block lies; a worker may have another working folder."""
-        group = self._groups[block]
-        file = self._files[group.file]
-        here = file.absolute()
-        return RowGroup(here, group.number, group.rows, self.names, self._target, str(file))
-
-    def read(self, block: int) -> HeldArrow:
-        held = self.row_group(block).read()
+    def read(self, block: int) -> HeldColumns:
+        held = self._groups[block].read()
         self.check_block(block)
         return held
 
     def check_block(self, block: int) -> None:
-        check_unchanged(self._stamps, self._files[self._groups[block].file])
+        group = self._groups[block]
+        check_unchanged(self._stamps, group.file, group.file_shown)
 
-    def reading(self, block: int, cluster: Cluster) -> BlockReading:
-        return BlockReading(RowGroup.read, (self.row_group(block),))
+    def reading(self, block: int, cluster: Cluster) -> tuple[Any, ...]:
+        return RowGroup.read, self._groups[block]
 
     def block_rows(self, block: int) -> int:
         return self._groups[block].rows
 
     def block_place(self, block: int) -> str:
-        return self.row_group(block).place
+        return self._groups[block].place
 
     def classes(self) -> NDArray[Any]:
-        return distinct(self._in_order(RowGroup.labels, self._row_groups()))
+        return distinct(self._in_order(RowGroup.labels, self._groups))
 
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
-        groups = ((group,) for group in self._row_groups())
-        return distinct(
-            in_batches(cluster, RowGroup.distinct_labels, None, groups, calls=cluster.blocks)
-        )
-
-    def _row_groups(self) -> Iterator[RowGroup]:
-        return map(self.row_group, range(len(self._groups)))
+        groups = ((group,) for group in self._groups)
+        return distinct(in_batches(cluster, RowGroup.labels, None, groups, calls=cluster.blocks))
 
     def fingerprint(self) -> str:
-        return fingerprint(self._files, self._groups, self.names, self._target)
+        groups = [(group.file.name, group.number, group.rows) for group in self._groups]
+        return fingerprint(self._files, groups, self.names, self._target)

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.parallel.tasks import Result, in_order
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import (
     SHUFFLED,
@@ -37,7 +36,6 @@ from pacboost.sources.oracles.oracle import (
     Batch,
     Chooser,
     Drawn,
-    Places,
     Unread,
     read_position,
     whole,
@@ -130,10 +128,7 @@ def _shuffle(n: int, seed: int, *place: int) -> Shuffle:
 
 @cache
 def _trim() -> Callable[[int], object]:
-    """Return what returns memory that the C library keeps for later: a tenth of a tight limit.
-
-    Many small columns of blocks leave holes behind. Other systems than Linux have no such function.
-    """
+    """Return what gives back memory that the C library keeps, which only Linux has."""
     try:
         found: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
         return found
@@ -161,18 +156,14 @@ class Span(NamedTuple):
     ticket: int = 0
     """The number of the first row among all that a refill draws."""
 
-    def picked(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Return the numbers of the rows in the block, and their identities."""
+    def of(self, held: Held, place: Callable[[int], str]) -> Unread:
+        """Return the rows, still unread."""
         picked = np.arange(self.first, self.last)
         if self.shuffled:
             order = _shuffle(self.block_rows, self.seed, ROWS, self.lap, self.block)
             picked = order.part(self.first, self.last)
-        return picked, picked.astype(np.uint64) | np.uint64(self.block << 32)
-
-    def of(self, held: Held, places: Places) -> Unread:
-        """Return the rows, still unread."""
-        picked, rows = self.picked()
-        return Unread(places, held, picked, rows, self.lap)
+        rows = picked.astype(np.uint64) | np.uint64(self.block << 32)
+        return Unread(held, picked, rows, self.lap, place)
 
 
 class BlockOracle(AbstractOracle):
@@ -211,10 +202,9 @@ class BlockOracle(AbstractOracle):
         n = whole("n", n, 1)
         held = self._open()
         if held is None:
-            nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)
-            return Batch(nothing, np.empty(0), np.empty(0, np.uint64), self._spot.lap)
+            return self._no_rows(self._spot.lap)
         last = min(self._row + n, held.n_rows)
-        return self.span(self._spot, held.n_rows, self._row, last).of(held, self)
+        return self.span(self._spot, held.n_rows, self._row, last).of(held, self.place)
 
     def span(self, spot: Spot, block_rows: int, first: int, last: int) -> Span:
         """Return some of the rows of the block whose turn it is."""
@@ -228,19 +218,18 @@ class BlockOracle(AbstractOracle):
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
         self._forget()
-        place = np.uint64(0)
+        block = -1
         try:
             for held in self._in_order(self._count, range(self._n_blocks or 0)):
+                self._held, block = held, block + 1  # enumerate would hold on to blocks
                 if held is not None:
-                    rows = np.arange(held.n_rows, dtype=np.uint64) | place
-                    chosen = np.flatnonzero(choose(rows, held))
-                    if chosen.size:
-                        yield Unread(self, held, chosen, rows[chosen], 0).read()
-                self._held, place = held, place + np.uint64(2**32)
+                    batch = chosen_rows(held, block, choose, self.place)
+                    if batch.n_rows:
+                        yield batch
                 del held  # before the next one is asked for
                 self._drop()
         finally:
-            self._bytes_held = 0
+            self._forget()
 
     def read_ahead_on(self, threads: int) -> None:
         if self._n_blocks is not None and self.largest_block:
@@ -311,7 +300,7 @@ class BlockOracle(AbstractOracle):
         self._spot, self._row = spot, 0
 
     def _fetch(self) -> Held | None:
-        """Read the block whose turn it is, or wait for it, and have the next one read."""
+        """Read the block whose turn it is, or wait for it, and have the next ones read."""
         if not self.reads_ahead:
             return self._count(self._block(self._spot))
         if not self._ahead:
@@ -320,9 +309,8 @@ class BlockOracle(AbstractOracle):
         future = self._ahead.popleft()
         if future.exception() is not None:
             self._forget()  # so that the block can be asked for again
-        held = future.result()
-        spot, most = self._spot, self.blocks_ahead if held is not None else 0
-        for k in range(most):
+        held, spot = future.result(), self._spot
+        for k in range(self.blocks_ahead if held is not None else 0):
             if self._again(spot):
                 break
             spot = self._after(spot)
@@ -360,9 +348,15 @@ class BlockOracle(AbstractOracle):
             self._held = None
 
     def _forget(self) -> None:
-        self._drop()
-        while self._ahead:
-            future = self._ahead.popleft()
-            if not future.cancel() and future.exception() is None:  # it waits for a read under way
-                self._held = future.result()
-                self._drop()
+        """Let go of all blocks; a read under way is waited for."""
+        pending = [future for future in self._ahead if not future.cancel()]
+        self._ahead.clear()
+        wait(pending)
+        self._held, self._bytes_held = None, 0
+
+
+def chosen_rows(held: Held, block: int, choose: Chooser, place: Callable[[int], str]) -> Batch:
+    """Return the rows of a block that are chosen."""
+    rows = np.arange(held.n_rows, dtype=np.uint64) | np.uint64(block << 32)
+    chosen = np.flatnonzero(choose(rows, held))
+    return Unread(held, chosen, rows[chosen], 0, place).read()

@@ -19,18 +19,17 @@ from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.oracles import arrow, csv, svmlight
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.files import File, RemoteFile, find_files
+from pacboost.sources.oracles.files import File, RemoteFile, find_files, refuse_other
 from pacboost.sources.oracles.held import (
     BadCell,
     Held,
     distinct,
     hold,
     hold_frame,
-    refuse_other,
     split_frame,
 )
 from pacboost.sources.oracles.oracle import AbstractOracle
-from pacboost.sources.oracles.remote import BlockReading, RemoteOracle, SpreadOracle
+from pacboost.sources.oracles.remote import RemoteOracle, SpreadOracle
 from pacboost.sources.oracles.sql import sql
 from pacboost.sources.oracles.stream import StreamOracle
 
@@ -152,6 +151,7 @@ def is_collection(data: object) -> bool:
 class Facts(NamedTuple):
     """What a look at a partition tells."""
 
+    number: int
     rows: int
     nbytes: int
     labels: NDArray[Any]
@@ -166,18 +166,14 @@ class PartitionReader:
     target: str | None
     drop: tuple[str, ...]
 
-    def held(self, number: int, *parts: Any) -> Held:
-        """Hold a partition, or a pair of them."""
-        where = f"partition {number}"
+    def held(self, number: int, *parts: Any, rows: int | None = None) -> Held:
+        """Hold a partition, or a pair of them; ``rows`` is how many it had before."""
         if len(parts) == 1:
-            return hold_frame(parts[0], str(self.target), self.drop, where)
-        X, y = parts
-        return hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y)
-
-    def held_again(self, rows: int, number: int, *parts: Any) -> Held:
-        """Hold a partition that had so many rows when it was computed before."""
-        held = self.held(number, *parts)
-        if held.n_rows != rows:
+            held: Held = hold_frame(parts[0], str(self.target), self.drop, f"partition {number}")
+        else:
+            X, y = parts
+            held = hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y)
+        if rows not in (None, held.n_rows):
             raise DataError(
                 f"partition {number}: has {held.n_rows} rows, and had {rows} before. A partition "
                 "has to be the same whenever it is computed: call persist() first, or write the "
@@ -194,14 +190,11 @@ class PartitionReader:
             raise DataError(f"partition {number}, row {bad.row}: {bad}") from bad
         nbytes = held.nbytes or 8 * held.n_rows * held.n_columns
         found = distinct([labels]) if labels.size else labels
-        return Facts(held.n_rows, nbytes, found, held.names, held.n_columns)
+        return Facts(number, held.n_rows, nbytes, found, held.names, held.n_columns)
 
 
 class DaskOracle(SpreadOracle):
-    """The rows of Dask collections, partition by partition.
-
-    One pass over all partitions comes first: it counts their rows and finds the labels.
-    """
+    """The rows of Dask collections; a first pass counts rows and finds the labels."""
 
     reads_ahead = False
     reads_in_tasks = False
@@ -218,51 +211,49 @@ class DaskOracle(SpreadOracle):
     ) -> None:
         self._how = PartitionReader(target, tuple(drop))
         self._parts = _partitions(source, target)
-        surveyed = self._survey(cluster)
-        rows = [number for number, facts in enumerate(surveyed) if facts.rows]
-        if not rows:
+        self._facts = [facts for facts in self._survey(cluster) if facts.rows]
+        if not self._facts:
             raise DataError("the Dask collection holds no rows; at least one is needed")
-        first = surveyed[rows[0]]
-        for number in rows:
-            names, other = surveyed[number].names or (), first.names or ()
-            refuse_other(names, f"partition {number}", other, f"partition {rows[0]}")
-        self._numbers, self._facts = rows, [surveyed[number] for number in rows]
-        super().__init__(seed, len(rows))
+        first = self._facts[0]
+        for facts in self._facts:
+            where, elsewhere = f"partition {facts.number}", f"partition {first.number}"
+            refuse_other(facts.names or (), where, first.names or (), elsewhere)
+        super().__init__(seed, len(self._facts))
         self.names, self.n_columns = first.names, first.columns
         self.n_rows = sum(facts.rows for facts in self._facts)
-        largest = max(range(len(rows)), key=lambda block: self._facts[block].nbytes)
-        self.largest_block = self._facts[largest].nbytes
-        self.largest_block_place = self.block_place(largest)
+        largest = max(self._facts, key=lambda facts: facts.nbytes)
+        self.largest_block = largest.nbytes
+        self.largest_block_place = f"partition {largest.number}"
 
-    def _survey(self, cluster: Cluster | None) -> list[Facts]:
+    def _survey(self, cluster: Cluster | None) -> Iterable[Facts]:
         numbers = range(len(self._parts))
         if cluster is None:
-            return [self._computed(self._how.facts, number) for number in numbers]
-        given = ((k, *_futures(self._parts[k], cluster)) for k in numbers)
-        facts = in_batches(cluster, self._how.facts, None, given, most=1, calls=cluster.blocks)
-        return list(facts)
+            return (self._how.facts(number, *self._computed(number)) for number in numbers)
+        given = ((number, *self._futures(number, cluster)) for number in numbers)
+        return in_batches(cluster, self._how.facts, None, given, most=1, calls=cluster.blocks)
 
-    def _computed(self, function: Callable[..., Any], number: int) -> Any:
-        """Compute a partition in this process, and call a function with it."""
-        parts = [part.compute(scheduler="sync") for part in self._parts[number]]
-        return function(number, *parts)
+    def _computed(self, number: int) -> list[Any]:
+        """Compute a partition in this process."""
+        return [part.compute(scheduler="sync") for part in self._parts[number]]
+
+    def _futures(self, number: int, cluster: Cluster) -> list[Any]:
+        """Have a partition computed; the scheduler computes it again if it is lost."""
+        return [cluster.client.compute(part) for part in self._parts[number]]
 
     def read(self, block: int) -> Held:
-        held: Held = self._computed(
-            partial(self._how.held_again, self._facts[block].rows), self._numbers[block]
-        )
-        return held
+        facts = self._facts[block]
+        return self._how.held(facts.number, *self._computed(facts.number), rows=facts.rows)
 
-    def reading(self, block: int, cluster: Cluster) -> BlockReading:
-        number = self._numbers[block]
-        futures = _futures(self._parts[number], cluster)
-        return BlockReading(self._how.held_again, (self._facts[block].rows, number, *futures))
+    def reading(self, block: int, cluster: Cluster) -> tuple[Any, ...]:
+        facts = self._facts[block]
+        futures = self._futures(facts.number, cluster)
+        return partial(self._how.held, rows=facts.rows), facts.number, *futures
 
     def block_rows(self, block: int) -> int:
         return self._facts[block].rows
 
     def block_place(self, block: int) -> str:
-        return f"partition {self._numbers[block]}"
+        return f"partition {self._facts[block].number}"
 
     def classes(self) -> NDArray[Any]:
         return distinct(facts.labels for facts in self._facts)
@@ -275,11 +266,6 @@ class DaskOracle(SpreadOracle):
         keys = [str(part.key) for parts in self._parts for part in parts]
         rows = [facts.rows for facts in self._facts]
         return sha256(repr((keys, rows, self.names, self._how.target)).encode()).hexdigest()
-
-
-def _futures(parts: tuple[Any, ...], cluster: Cluster) -> tuple[Any, ...]:
-    """Have a partition computed; the scheduler computes it again if it is lost."""
-    return tuple(cluster.client.compute(part) for part in parts)
 
 
 def _partitions(source: Any, target: str | None) -> list[tuple[Any, ...]]:
@@ -347,37 +333,31 @@ def open_source(
     timeout: float | None = None,
     **options: Any,
 ) -> AbstractOracle:
-    """Draw from a source, by the workers of a cluster where there is one."""
-    pair = isinstance(source, tuple) and len(source) == 2
-    if not is_collection(source[0] if pair else source):
-        return on_cluster(as_oracle(source, target, seed, **options), client, timeout)
-    found = _client(client)
-    if found is None:
-        return DaskOracle(source, target, seed, **options)
-    cluster = Cluster(found, timeout)
-    return RemoteOracle(DaskOracle(source, target, seed, cluster=cluster, **options), cluster)
-
-
-def _client(client: Any) -> Any | None:
-    if client is False:
-        return None
-    return current_client() if client is None or client is True else client
-
-
-def on_cluster(
-    oracle: AbstractOracle, client: Any = None, timeout: float | None = None
-) -> AbstractOracle:
-    """Have workers read a source, where there are some and the source can be read anywhere.
+    """Draw from a source, by workers where there are some and the source can be read anywhere.
 
     ``client=False`` keeps it in this process. A client that is given, rather than current, is not
     passed over: a source that workers cannot read is refused.
     """
-    found = _client(client)
-    if isinstance(oracle, SpreadOracle) and found is not None:
-        return RemoteOracle(oracle, Cluster(found, timeout))
-    if client is None or client is False:
+    pair = isinstance(source, tuple) and len(source) == 2
+    chosen = (
+        current_client()
+        if client is None or client is True
+        else None
+        if client is False
+        else client
+    )
+    if is_collection(source[0] if pair else source):
+        cluster = None if chosen is None else Cluster(chosen, timeout)
+        oracle: AbstractOracle = DaskOracle(source, target, seed, cluster=cluster, **options)
+    else:
+        oracle = as_oracle(source, target, seed, **options)
+        spread = isinstance(oracle, SpreadOracle) and chosen is not None
+        cluster = Cluster(chosen, timeout) if spread else None
+    if isinstance(oracle, SpreadOracle) and cluster is not None:
+        return RemoteOracle(oracle, cluster)
+    if client is None or client is False or isinstance(oracle, DaskOracle):
         return oracle
-    if found is None:
+    if chosen is None:
         raise ParameterError("client is True, and there is no current Dask client; make one first")
     raise ParameterError(
         "the workers of a cluster read Parquet files and Dask collections, not what a "

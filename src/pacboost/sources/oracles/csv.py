@@ -22,16 +22,24 @@ from pacboost.errors import DataError, FileError
 from pacboost.sources.data_file import MISSING, DataFile
 from pacboost.sources.file_rows import separator
 from pacboost.sources.optional import need
-from pacboost.sources.oracles.arrow import HeldArrow, plain_labels, release_memory
+from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.files import (
     Source,
     check_unchanged,
+    features,
     find_files,
     fingerprint,
+    refuse_other,
     stamps_of,
 )
-from pacboost.sources.oracles.held import NO_LABEL, Held, HeldArray, features, refuse_other
+from pacboost.sources.oracles.held import (
+    NO_LABEL,
+    Held,
+    HeldArray,
+    hold_arrow,
+    plain_labels,
+)
 from pacboost.sources.table import refuse_text
 from pacboost.sources.written import Spelling, label_kind, read_labels
 
@@ -260,7 +268,7 @@ class CsvOracle(LineOracle):
         )
 
         labels = plain_labels(table.column(self._target), self._labels)
-        return HeldArrow(table.drop_columns([self._target]), labels)
+        return hold_arrow(table, self._target, labels)
 
     def _labels(self, texts: Sequence[str]) -> NDArray[Any]:
         stripped = [text.strip() for text in texts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import glob, has_magic
@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import Any
 
-from pacboost.errors import FileError
+from pacboost.errors import DataError, FileError
 from pacboost.sources.optional import need
 
 # Files at addresses such as s3://bucket/data/*.parquet, through fsspec.
@@ -72,16 +72,11 @@ def storage_errors(url: str) -> Iterator[None]:
         ours = type(problem).__module__.partition(".")[0] in LEFT_AS_THEY_ARE
         if ours and not isinstance(problem, OF_STORAGE):
             raise
-        _forget_connections(url)
+        fsspec = need("fsspec", "dask")
+        for scheme in _schemes(url):  # what was wrong may be mended by the next time
+            with suppress(ImportError, ValueError):
+                fsspec.get_filesystem_class(scheme).clear_instance_cache()
         raise FileError(f"{url}: {_explained(problem, url)}") from problem
-
-
-def _forget_connections(url: str) -> None:
-    """Have fsspec connect anew the next time: what was wrong may be mended by then."""
-    fsspec = need("fsspec", "dask")
-    for scheme in _schemes(url):
-        with suppress(ImportError, ValueError):  # there is none to forget
-            fsspec.get_filesystem_class(scheme).clear_instance_cache()
 
 
 def _explained(problem: Exception, url: str) -> str:
@@ -156,6 +151,10 @@ class RemoteFile:
         return self._path.suffix
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        return (self.url,)
+
+    @property
     def _path(self) -> PurePosixPath:
         """The path of the file itself; an archive in which it lies may follow it in the address."""
         return PurePosixPath(self.url.partition("::")[0])
@@ -226,13 +225,14 @@ def _below(
     return {
         below: known
         for below, known in system.find(name, detail=True).items()
-        if below.lower().endswith(suffixes) and not _hidden(below, name)
+        if _belongs(below.removeprefix(name.rstrip("/")), suffixes)
     }
 
 
-def _hidden(name: str, folder: str) -> bool:
-    below = name.removeprefix(folder.rstrip("/"))
-    return any(part.startswith((".", "_")) for part in Path(below).parts)
+def _belongs(below: str | Path, suffixes: tuple[str, ...]) -> bool:
+    """Check whether a file of a folder has one of the suffixes and is not hidden."""
+    hidden = any(part.startswith((".", "_")) for part in Path(below).parts)
+    return str(below).lower().endswith(suffixes) and not hidden
 
 
 File = Path | RemoteFile
@@ -247,17 +247,13 @@ def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
     """
     listed: list[str | File] = [source] if isinstance(source, str | Path) else list(source)
     local = [one for one in listed if not is_remote(one)]
-    files: list[Any]
     if local and len(local) < len(listed):
         raise FileError(f"{local[0]} is a path and {listed[0]} an address; name one kind of them")
-    if listed and not local:
-        remote = {file.url: file for one in listed for file in find_remote(str(one), suffixes)}
-        files = [remote[url] for url in sorted(remote)]
-    else:
-        found = {path.absolute(): path for one in listed for path in _expand(str(one), suffixes)}
-        files = [found[path] for path in sorted(found, key=lambda path: path.parts)]
-    if not files:
+    expand: Callable[..., list[Any]] = _expand if local else find_remote
+    found = {file.absolute(): file for one in listed for file in expand(str(one), suffixes)}
+    if not found:
         raise FileError("no file was named; name a file, a folder or a pattern such as 'data/*'")
+    files = [found[place] for place in sorted(found, key=lambda place: place.parts)]
     _refuse_equal(files)
     return files
 
@@ -299,9 +295,7 @@ def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
         files = [
             file
             for file in path.rglob("*")
-            if file.name.lower().endswith(suffixes)
-            and file.is_file()
-            and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+            if _belongs(file.relative_to(path), suffixes) and file.is_file()
         ]
         if not files:
             raise FileError(
@@ -339,11 +333,12 @@ def stamps_of(files: Iterable[File]) -> dict[File, Stamp]:
     return {path: _stamp(path) for path in files}
 
 
-def check_unchanged(stamps: dict[File, Stamp], path: File) -> None:
+def check_unchanged(stamps: dict[File, Stamp], path: File, shown: str = "") -> None:
     """Raise if a file is no longer as it was."""
     if _stamp(path) != stamps[path]:
         raise FileError(
-            f"{path}: was changed while it was being read; fit again when nothing writes to it"
+            f"{shown or path}: was changed while it was being read; fit again when nothing writes "
+            "to it"
         )
 
 
@@ -353,3 +348,50 @@ def _stamp(path: File) -> Stamp:
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
     return found.st_size, getattr(found, "st_mtime_ns", 0)  # remote files may not know
+
+
+# Which columns of a source are features, and whether several files agree on them.
+
+INDEX = "__index_level_"
+"""How pandas names the columns in which it stores the index of a frame: they are no features."""
+
+
+def features(
+    names: Sequence[str], target: str, drop: Collection[str] = (), where: str = "the source"
+) -> tuple[str, ...]:
+    """Return the columns that are neither the target nor dropped.
+
+    >>> features(["id", "a", "y", "b"], "y", drop=["id"])
+    ('a', 'b')
+    """
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"{where}: names these columns twice: {', '.join(twice)}")
+    for name in (target, *drop):
+        if name not in names:
+            raise DataError(
+                f"{where}: has no column {name!r}; its columns are {', '.join(map(repr, names))}"
+            )
+    left = {target, *drop}
+    kept = tuple(name for name in names if name not in left and not name.startswith(INDEX))
+    if not kept:
+        raise DataError(f"{where}: has no column but {', '.join(map(repr, names))}: no feature")
+    return kept
+
+
+def refuse_other(
+    names: Collection[str], where: str, expected: Collection[str], elsewhere: str
+) -> None:
+    """Raise if a file has other features than another; their order has no part in it."""
+    lacking = [name for name in expected if name not in set(names)]
+    besides = [name for name in names if name not in set(expected)]
+    if lacking or besides:
+        differences = [
+            f"{word} {', '.join(map(repr, some[:5]))}{', …' if len(some) > 5 else ''}"
+            for word, some in (("lacks", lacking), ("has besides", besides))
+            if some
+        ]
+        raise DataError(
+            f"{where}: has other columns than {elsewhere}: it {' and '.join(differences)}. All "
+            "files of a source have the same columns; drop those that some lack."
+        )

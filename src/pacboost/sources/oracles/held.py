@@ -7,7 +7,7 @@ that somebody keeps does not keep the block it came from.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -16,57 +16,13 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.dataframe import is_frame, numbers_of, open_frame
+from pacboost.sources.arrow import doubles, memory, one_chunk
+from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
 from pacboost.sources.levels import is_missing
+from pacboost.sources.optional import need
+from pacboost.sources.oracles.files import features
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import FINITE, Table, Values, refuse_text
-
-# Which columns of a source are features, and whether several files agree on them.
-
-INDEX = "__index_level_"
-"""How pandas names the columns in which it stores the index of a frame: they are no features."""
-
-
-def features(
-    names: Sequence[str], target: str, drop: Collection[str] = (), where: str = "the source"
-) -> tuple[str, ...]:
-    """Return the columns that are neither the target nor dropped.
-
-    >>> features(["id", "a", "y", "b"], "y", drop=["id"])
-    ('a', 'b')
-    """
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(f"{where}: names these columns twice: {', '.join(twice)}")
-    for name in (target, *drop):
-        if name not in names:
-            raise DataError(
-                f"{where}: has no column {name!r}; its columns are {', '.join(map(repr, names))}"
-            )
-    left = {target, *drop}
-    kept = tuple(name for name in names if name not in left and not name.startswith(INDEX))
-    if not kept:
-        raise DataError(f"{where}: has no column but {', '.join(map(repr, names))}: no feature")
-    return kept
-
-
-def refuse_other(
-    names: Collection[str], where: str, expected: Collection[str], elsewhere: str
-) -> None:
-    """Raise if a file has other features than another; their order has no part in it."""
-    lacking = [name for name in expected if name not in set(names)]
-    besides = [name for name in names if name not in set(expected)]
-    if lacking or besides:
-        differences = [
-            f"{word} {', '.join(map(repr, some[:5]))}{', …' if len(some) > 5 else ''}"
-            for word, some in (("lacks", lacking), ("has besides", besides))
-            if some
-        ]
-        raise DataError(
-            f"{where}: has other columns than {elsewhere}: it {' and '.join(differences)}. All "
-            "files of a source have the same columns; drop those that some lack."
-        )
-
 
 # Labels: which there are, found a piece at a time, and which are missing.
 
@@ -111,8 +67,14 @@ def first_missing(labels: NDArray[Any]) -> int | None:
 
 
 Rows = NDArray[np.int64]
-HALVES = (nw.Float32, nw.Boolean, nw.Int8, nw.UInt8, nw.Int16, nw.UInt16)
-"""The kinds of columns whose values are all 32-bit floats."""
+NARROW = ("float", "float32", "halffloat", "bool", "boolean", "int8", "uint8", "int16", "uint16")
+"""Names of Arrow, NumPy and narwhals for the types whose values are all 32-bit floats."""
+NUMBERS = (*NARROW, "double", "int32", "uint32", "int64", "uint64", "null")
+
+
+def is_number(kind: Any) -> bool:
+    """Check whether a column of this Arrow type is one of numbers, or of nothing but nulls."""
+    return str(kind) in NUMBERS or str(kind).startswith("decimal")
 
 
 class BadCell(Exception):  # noqa: N818 - for the oracle, which knows the place and raises the error
@@ -255,38 +217,95 @@ class HeldSparse(Held):
         return SparseTable(picked)
 
 
-class HeldFrame(Held):
-    """A data frame of numbers and booleans: pandas, polars or Arrow.
+class HeldColumns(Held):
+    """Columns of numbers and booleans: arrays, columns of frames, or of Arrow.
 
-    Rows come as float32 if every column's values are such by their kind, else as float64.
+    All but arrays are converted for the picked rows alone. Rows come as float32 if every column's
+    values are such by their kind, else as float64.
+
+    >>> pa = need("pyarrow")
+    >>> table = pa.table({"a": [1.5, None, 2.5], "b": [True, False, None], "y": ["n", "y", "n"]})
+    >>> numbers, labels = hold_arrow(table, "y").take(np.array([2, 1]))
+    >>> numbers.rows().tolist(), labels.tolist()
+    ([[2.5, nan], [nan, 0.0]], ['n', 'y'])
     """
 
-    def __init__(self, frame: Any, labels: Any, nbytes: int = 0) -> None:
+    def __init__(
+        self, columns: Mapping[str, Any], labels: Any, n_rows: int, nbytes: int = 0
+    ) -> None:
         super().__init__(labels)
-        self._frame = open_frame(frame)
-        self.n_rows, self.n_columns = self._frame.shape
-        self.names = tuple(str(name) for name in self._frame.columns)
-        kinds = self._frame.schema.values()
-        text = [
-            name
-            for name, kind in zip(self.names, kinds, strict=True)
-            if not (kind.is_numeric() or kind == nw.Boolean)
-        ]
-        if text:
-            raise refuse_text(text)
-        self._dtype = np.float32 if all(kind in HALVES for kind in kinds) else np.float64
-        self.nbytes = nbytes
+        self.names, self._columns = tuple(columns), list(columns.values())
+        self.n_rows, self.n_columns, self.nbytes = n_rows, len(self.names), nbytes
+        kinds = (getattr(column, "dtype", None) or column.type for column in self._columns)
+        narrow = all(str(kind).lower() in NARROW for kind in kinds)
+        self._dtype: Any = np.float32 if narrow else np.float64
 
     def column(self, column: int) -> NDArray[Any]:
-        return numbers_of(self._frame[:, column])
+        return _values(self._columns[column])
 
     def table(self, rows: Rows) -> Table:
-        picked = self._frame[rows, :]
-        values = np.empty((self.n_columns, rows.size), dtype=self._dtype)
-        for j in range(self.n_columns):
-            values[j] = numbers_of(picked[:, j])
-        self._finite(values.T)
-        return ArrayTable(values.T, self.names)
+        table = np.empty((self.n_columns, rows.size), dtype=self._dtype)
+        for column, out in zip(self._columns, table, strict=True):
+            by_index = isinstance(column, np.ndarray | nw.Series)
+            out[:] = _values(column[rows] if by_index else column.take(_indices(rows)))
+        self._finite(table.T)
+        return ArrayTable(table.T, self.names)
+
+    def _picked_labels(self, rows: Rows | slice) -> NDArray[Any]:
+        if isinstance(self._labels, np.ndarray | nw.Series):
+            return super()._picked_labels(rows)
+        if isinstance(rows, slice):
+            return plain_labels(self._labels[rows])
+        return plain_labels(self._labels.take(_indices(rows)))
+
+
+def _values(column: Any) -> NDArray[Any]:
+    """Return a column as an array of numbers."""
+    if isinstance(column, np.ndarray):
+        return column
+    return numbers_of(column) if isinstance(column, nw.Series) else doubles(column)
+
+
+def _indices(rows: Rows) -> Any:
+    pa = need("pyarrow")
+    return pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)])
+
+
+def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> HeldColumns:
+    """Hold a table of Arrow, with its column of labels or with labels that were read from it.
+
+    A column of numbers without missing ones is read in place, through a view.
+    """
+    own = encoded(table.column(target)) if labels is None else labels
+    features = table.drop_columns([target])
+    columns = dict(zip(features.column_names, map(_in_place, features.columns), strict=True))
+    return HeldColumns(columns, own, table.num_rows, features.nbytes + own.nbytes)
+
+
+def _in_place(column: Any) -> Any:
+    kind = str(column.type)
+    plain = kind in NUMBERS and kind not in {"bool", "null"} and column.null_count == 0
+    return memory(column) if plain else column
+
+
+def plain_labels(column: Any, read: Callable[[list[str]], NDArray[Any]] = np.array) -> NDArray[Any]:
+    """Turn a column of labels into an array; text is read once for each distinct value."""
+    if column.null_count:
+        return np.array(column.to_pylist(), dtype=object)  # for the complaint about a missing one
+    if str(column.type) == "bool":
+        return memory(column.cast("uint8")).astype(np.bool_)
+    if str(column.type) in NUMBERS:
+        return memory(column).copy()
+    parts = one_chunk(encoded(column))
+    labels: NDArray[Any] = read(parts.dictionary.to_pylist())[memory(parts.indices)]
+    return labels
+
+
+def encoded(column: Any) -> Any:
+    """Return a column that is not one of numbers as numbers of a dictionary."""
+    if is_number(column.type) or str(column.type).startswith("dictionary"):
+        return column
+    return column.dictionary_encode()
 
 
 def hold(X: Any, y: Any) -> Held:
@@ -295,7 +314,7 @@ def hold(X: Any, y: Any) -> Held:
     labels = nw.from_native(y, series_only=True) if is_series else np.asarray(y)
     held: Held
     if is_frame(X):
-        held = HeldFrame(X, labels)
+        held = _hold_columns(X, labels)
     elif hasattr(X, "tocsr"):
         held = HeldSparse(X, labels)
     else:
@@ -320,10 +339,29 @@ def _array(X: Any) -> NDArray[Any]:
         raise DataError(f"the examples are no table of numbers: {problem}") from problem
 
 
-def hold_frame(frame: Any, target: str, drop: Collection[str], where: str) -> HeldFrame:
+def hold_frame(frame: Any, target: str, drop: Collection[str], where: str) -> HeldColumns:
     """Hold a data frame, one of whose columns is the labels."""
     X, y = split_frame(frame, target, drop, where)
-    return HeldFrame(X, y, int(open_frame(frame).estimated_size()))
+    return _hold_columns(X, y, int(open_frame(frame).estimated_size()))
+
+
+def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> HeldColumns:
+    """Hold a data frame of numbers and booleans: pandas, polars or Arrow."""
+    frame = open_frame(X)
+    names, kinds = [str(name) for name in frame.columns], frame.schema.values()
+    numbers = [kind.is_numeric() or kind == nw.Boolean for kind in kinds]
+    if not all(numbers):
+        raise refuse_text([name for name, number in zip(names, numbers, strict=True) if not number])
+    columns: dict[str, Any] = {name: frame[:, j] for j, name in enumerate(names)}
+    for name, series in columns.items():
+        native, plain = series.to_native(), series.dtype not in WIDE
+        if isinstance(getattr(native, "dtype", None), np.dtype):  # pandas
+            columns[name] = series.to_numpy()
+        elif plain and getattr(native, "n_chunks", lambda: 2)() == 1:  # polars
+            columns[name] = _in_place(series.to_arrow())
+        elif getattr(native, "num_chunks", 2) == 1:  # Arrow
+            columns[name] = _in_place(native)
+    return HeldColumns(columns, labels, frame.shape[0], nbytes)
 
 
 def split_frame(

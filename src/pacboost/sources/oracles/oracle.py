@@ -11,13 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.table import Table
 
@@ -50,17 +50,6 @@ STREAM = Order(
 )
 
 
-class Places(Protocol):
-    """Who knows where rows lie: an oracle, or what stands for it on a worker of a cluster."""
-
-    @property
-    def n_columns(self) -> int: ...
-
-    def place(self, row: int) -> str:
-        """Return in words where the row of this identity lies."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Some rows: their values, their labels as they came, and which rows of the source they are."""
@@ -69,8 +58,10 @@ class Batch:
     labels: NDArray[Any]
     rows: NDArray[np.uint64]
     """The identity of each row: the same on every pass, and for any size of batch."""
-    lap: int
+    lap: int = 0
     """How many passes over the source came before this one."""
+    place: Callable[[int], str] = "row {}".format
+    """Says where the row of an identity lies."""
 
     @property
     def n_rows(self) -> int:
@@ -80,7 +71,7 @@ class Batch:
     def take(self, chosen: NDArray[np.intp]) -> Batch:
         """Return some of the rows."""
         table = self.table.take(chosen)
-        return Batch(table, self.labels[chosen], self.rows[chosen], self.lap)
+        return Batch(table, self.labels[chosen], self.rows[chosen], self.lap, self.place)
 
     def read(self) -> Batch:
         """Return the batch itself: it has been read."""
@@ -89,54 +80,40 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Unread:
-    """Rows that were drawn, and are still to be copied out of the block that holds them.
+    """Rows still to be copied out of the block that holds them, by any thread."""
 
-    Reading changes nothing, so any thread may do it.
-    """
-
-    oracle: Places
     held: Held
     picked: NDArray[np.int64]
     """The numbers of the rows in the block."""
     rows: NDArray[np.uint64]
-    """The identity of each row, as in a batch."""
     lap: int
+    place: Callable[[int], str]
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
         return self.rows.size
 
     def take(self, chosen: NDArray[np.intp]) -> Unread:
         """Return some of the rows, still unread."""
-        return Unread(self.oracle, self.held, self.picked[chosen], self.rows[chosen], self.lap)
+        picked, rows = self.picked[chosen], self.rows[chosen]
+        return Unread(self.held, picked, rows, self.lap, self.place)
 
     def read(self) -> Batch:
         """Copy and check the rows; a cell that cannot be used is named by its place."""
         try:
             table, labels = self.held.take(self.picked)
         except BadCell as bad:
-            place = self.oracle.place(int(self.rows[bad.row]))
-            raise DataError(f"{place}: {bad}") from bad.__cause__
-        return Batch(table, labels, self.rows, self.lap)
+            raise DataError(f"{self.place(int(self.rows[bad.row]))}: {bad}") from bad.__cause__
+        return Batch(table, labels, self.rows, self.lap, self.place)
 
 
 Drawn = Batch | Unread
 
 Chooser = Callable[[NDArray[np.uint64], Held], NDArray[np.bool_]]
-"""Tells which rows of a block are chosen, given their identities and the block."""
+"""Tells which rows of a block are chosen, given their identities and the block.
 
-
-class SettlingChooser(ABC):
-    """Chooses rows, and settles on the first block how it chooses from the others."""
-
-    @abstractmethod
-    def __call__(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
-        """Return which rows of a block are chosen."""
-
-    @abstractmethod
-    def settle(self, first: SettlingChooser) -> None:
-        """Take over what another one settled when it was given the first block."""
+One that settles on the first block how it chooses from the others has a method ``settle``, which
+takes over what another one settled there."""
 
 
 class AbstractOracle(ABC):
@@ -151,11 +128,8 @@ class AbstractOracle(ABC):
     in_blocks: bool = False
     """Whether the source is made of blocks that are all known: ``select`` then reads any rows."""
     order: Order
-    levels: Levels = NO_LEVELS
     sparse: bool = False
     """Whether rows hold few of the columns, so that their number says nothing about memory."""
-    endless: bool = False
-    """Whether rows never run out and never come again."""
     bytes_read: int = 0
     most_bytes_held: int = 0
     """The most bytes of decoded blocks that were in memory at one time."""
@@ -164,19 +138,13 @@ class AbstractOracle(ABC):
     largest_block_place: str = ""
 
     def draw(self, n: int) -> Batch:
-        """Return the next rows: at most n, fewer at the end of a block or a pass.
-
-        A batch never spans two passes. An empty one says that a stream has ended.
-        """
+        """Return the next rows of one pass: at most n, none where a stream has ended."""
         batch = self._upcoming(n).read()
         self._advance(batch.n_rows)  # not where a row cannot be read
         return batch
 
     def draw_unread(self, n: int) -> Drawn:
-        """Do what ``draw`` does, and leave it to the caller when and where the rows are read.
-
-        Until they are let go, they hold on to their block.
-        """
+        """Do what ``draw`` does, but leave it to the caller when and where the rows are read."""
         drawn = self._upcoming(n)
         self._advance(drawn.n_rows)
         return drawn
@@ -214,16 +182,18 @@ class AbstractOracle(ABC):
         return self.estimated_rows if self.n_rows is None else self.n_rows
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Read the whole source once, and give the rows that ``choose`` chooses.
-
-        The order of ``draw`` has no part in it, and its position stays what it was.
-        """
+        """Read the whole source once for the rows that are chosen; ``draw`` goes on as before."""
         raise NotImplementedError(f"{type(self).__name__} cannot be asked for chosen rows")
 
     @property
     def bytes_needed(self) -> int:
         """How many bytes reading takes at most: two blocks, the one in use and the next."""
         return 2 * self.largest_block
+
+    def _no_rows(self, lap: int = 0) -> Batch:
+        """Return a batch that says that the source has ended."""
+        nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)
+        return Batch(nothing, np.empty(0), np.empty(0, np.uint64), lap)
 
     def check_memory(self, limit: int) -> None:
         """Raise if what reading takes does not fit into so many bytes."""

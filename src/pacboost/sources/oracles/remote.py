@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,32 +19,18 @@ from numpy.typing import NDArray
 from pacboost.errors import ClusterError
 from pacboost.parallel.cluster import MOST_AT_ONCE, Cluster, in_batches
 from pacboost.parallel.remote_task import Shared
-from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
-from pacboost.sources.oracles.held import Held, Rows, distinct
-from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, SettlingChooser, Unread
+from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot, chosen_rows
+from pacboost.sources.oracles.held import Held, Rows
+from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Unread
 from pacboost.sources.table import Table
 
 SHARE_OF_MEMORY = 0.25
 """Blocks that are read ahead take no more than this share of what workers may use."""
 
 
-class BlockReading(NamedTuple):
-    """How a worker reads a block: a pure function and what it is called with."""
-
-    function: Callable[..., Held]
-    given: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class BlockPlace:
-    """Names the rows of one block on a worker, which does not know the others."""
-
-    n_columns: int
-    where: str
-
-    def place(self, row: int) -> str:
-        """Name the block, and the row in it."""
-        return f"{self.where}, row {row & 0xFFFFFFFF}"
+def place_in(where: str, row: int) -> str:
+    """Name a row of one block: a worker does not know the others."""
+    return f"{where}, row {row & 0xFFFFFFFF}"
 
 
 class SpreadOracle(BlockOracle):
@@ -57,8 +44,8 @@ class SpreadOracle(BlockOracle):
         """How many rows a block has."""
 
     @abstractmethod
-    def reading(self, block: int, cluster: Cluster) -> BlockReading:
-        """Return how a worker reads a block."""
+    def reading(self, block: int, cluster: Cluster) -> tuple[Any, ...]:
+        """Return how a worker reads a block: a pure function, and what it is called with."""
 
     @abstractmethod
     def block_place(self, block: int) -> str:
@@ -68,13 +55,11 @@ class SpreadOracle(BlockOracle):
         """Raise if the files of the source are no longer as they were."""
 
     def place(self, row: int) -> str:
-        return BlockPlace(self.n_columns, self.block_place(row >> 32)).place(row)
+        return place_in(self.block_place(row >> 32), row)
 
+    @abstractmethod
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
-        """Find the distinct labels, a block at a time."""
-        arguments = (self.reading(block, cluster) for block in range(self._n_blocks or 0))
-        given = ((own.function, *own.given) for own in arguments)
-        return distinct(in_batches(cluster, _labels, None, given, most=1, calls=cluster.blocks))
+        """Find the distinct labels."""
 
 
 class Absent(Held):
@@ -125,30 +110,25 @@ class RemoteOracle(BlockOracle):
         return Absent(self.source.block_rows(block), self.n_columns)
 
     def draw(self, n: int) -> Batch:
-        if self._open() is None:
-            raise TypeError("a source in blocks does not end")
-        span = self.next_span(n)
-        given = self.shared(self._spot), *self.told(span)
+        span = self._next_span(n)
+        given = self.shared(self._spot), self.source.block_place(span.block), span
         batch = self.cluster.submit(_read_span, *given).result()
         self._advance(batch.n_rows)
         return batch
 
     def draw_unread(self, n: int) -> Drawn:
-        if self._open() is None:
-            raise TypeError("a source in blocks does not end")
-        span = self.next_span(n)
+        span = self._next_span(n)
         self._advance(span.last - span.first)
         unknown = np.zeros(span.last - span.first, dtype=np.uint64)  # which rows, workers know
-        return Unread(self, self.read(span.block), unknown.view(np.int64), unknown, span.lap)
+        held = self.read(span.block)
+        return Unread(held, unknown.view(np.int64), unknown, span.lap, self.place)
 
-    def next_span(self, n: int) -> Span:
+    def _next_span(self, n: int) -> Span:
         """Return the rows that come next: at most n, and at most to the end of the block."""
-        rows = self.source.block_rows(self._block(self._spot))
-        return self.span(self._spot, rows, self._row, min(self._row + n, rows))
-
-    def told(self, span: Span) -> tuple[BlockPlace, Span]:
-        """Return what a worker has to know to read rows of a block it has."""
-        return BlockPlace(self.n_columns, self.source.block_place(span.block)), span
+        held = self._open()
+        if held is None:
+            raise TypeError("a source in blocks does not end")
+        return self.span(self._spot, held.n_rows, self._row, min(self._row + n, held.n_rows))
 
     def shared(self, spot: Spot) -> Shared[Held]:
         """Return the block whose turn it is then, as workers have it; those before are let go."""
@@ -157,7 +137,7 @@ class RemoteOracle(BlockOracle):
         if spot not in self._blocks:
             self.source.check_block(self._block(spot))
             reading = self.source.reading(self._block(spot), self.cluster)
-            self._blocks[spot] = self.cluster.share(reading.function, *reading.given)
+            self._blocks[spot] = self.cluster.share(*reading)
         return self._blocks[spot]
 
     def spots(self) -> Iterator[tuple[Spot, int, int]]:
@@ -174,28 +154,24 @@ class RemoteOracle(BlockOracle):
             self.shared(next(turns)[0]).future()
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        rest = range(self._n_blocks or 0)
-        if isinstance(choose, SettlingChooser):
-            job = self.cluster.submit(_select, choose, *self._read(0))
+        rest, batches = range(self._n_blocks or 0), list[Batch]()
+        if hasattr(choose, "settle"):
+            job = self.cluster.submit(_select_first, choose, *self._read(0))
             batch, settled = job.result()
             self.cluster.blocks[job.worker] += 1
             choose.settle(settled)
-            rest = rest[1:]
-            if batch.n_rows:
-                yield batch
+            rest, batches = rest[1:], [batch]
         chooser = self.cluster.share_value(choose)
-        for batch, _ in in_batches(
-            self.cluster, _select_again, chooser, map(self._read, rest),
+        others = in_batches(
+            self.cluster, _select, chooser, map(self._read, rest),
             most=MOST_AT_ONCE if self.source.reads_in_tasks else 1, calls=self.cluster.blocks,
-        ):  # fmt: skip
-            if batch.n_rows:
-                yield batch
+        )  # fmt: skip
+        return (batch for batch in chain(batches, others) if batch.n_rows)
 
     def _read(self, block: int) -> tuple[Any, ...]:
         """Return what a worker needs to read a block in the same task as it uses it."""
-        reading = self.source.reading(block, self.cluster)
-        place = BlockPlace(self.n_columns, self.source.block_place(block))
-        return place, block, reading.function, *reading.given
+        place = self.source.block_place(block)
+        return place, block, *self.source.reading(block, self.cluster)
 
     def classes(self) -> NDArray[Any]:
         return self.source.classes_on(self.cluster)
@@ -212,23 +188,16 @@ class RemoteOracle(BlockOracle):
         self.source.close()
 
 
-def _read_span(held: Held, place: BlockPlace, span: Span) -> Batch:
-    return span.of(held, place).read()
-
-
-def _labels(read: Callable[..., Held], *given: Any) -> NDArray[Any]:
-    return distinct([read(*given).labels()])
+def _read_span(held: Held, where: str, span: Span) -> Batch:
+    return span.of(held, partial(place_in, where)).read()
 
 
 def _select(
-    choose: Chooser, place: BlockPlace, block: int, read: Callable[..., Held], *given: Any
-) -> tuple[Batch, Any]:
-    """Read a block, and give the rows that are chosen, and how they were chosen."""
-    held = read(*given)
-    rows = np.arange(held.n_rows, dtype=np.uint64) | np.uint64(block << 32)
-    chosen = np.flatnonzero(choose(rows, held))
-    return Unread(place, held, chosen, rows[chosen], 0).read(), choose
+    choose: Chooser, where: str, block: int, read: Callable[..., Held], *given: Any
+) -> Batch:
+    return chosen_rows(read(*given), block, choose, partial(place_in, where))
 
 
-def _select_again(choose: Chooser, *given: Any) -> tuple[Batch, None]:
-    return _select(choose, *given)[0], None
+def _select_first(choose: Chooser, *given: Any) -> tuple[Batch, Any]:
+    """Return also how rows were chosen."""
+    return _select(choose, *given), choose

@@ -18,15 +18,9 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.sources.optional import need
-from pacboost.sources.oracles.arrow import (
-    HeldArrow,
-    encoded,
-    number_columns,
-    plain_labels,
-    row_bits,
-)
+from pacboost.sources.oracles.arrow import number_columns, row_bits
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.held import NO_LABEL, distinct
+from pacboost.sources.oracles.held import NO_LABEL, HeldColumns, distinct, hold_arrow, plain_labels
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.stream import StreamOracle
 
@@ -85,11 +79,10 @@ class TableOracle(BlockOracle):
         self.largest_block = min(rows, ROWS) * bits // 8
         self.largest_block_place = self._where
 
-    def read(self, block: int) -> HeldArrow:
+    def read(self, block: int) -> HeldColumns:
         columns = ", ".join(map(_quoted, [*self.names, self._target]))
         table = self._fetch_arrow(f"SELECT {columns} {self._from} {_range(block)}")
-        labels = encoded(table.column(self._target))
-        return HeldArrow(table.drop_columns([self._target]), labels)
+        return hold_arrow(table, self._target)
 
     def _fetch_arrow(self, query: str) -> Any:
         with _complaints(self._where):
@@ -143,10 +136,10 @@ class QueryOracle(StreamOracle):
         with self._connection.cursor() as cursor:
             yield from _arrow_reader(cursor, self._query)
 
-    def hold(self, batch: Any) -> HeldArrow:
+    def hold(self, batch: Any) -> HeldColumns:
         names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
         table = need("pyarrow").Table.from_batches([batch])
-        return HeldArrow(table.select(names), encoded(table.column(self._target)))
+        return hold_arrow(table.select([*names, self._target]), str(self._target))
 
     @property
     def bytes_needed(self) -> int:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.held import Held, hold, hold_frame, refuse_other
+from pacboost.sources.oracles.files import refuse_other
+from pacboost.sources.oracles.held import Held, hold, hold_frame
 from pacboost.sources.oracles.oracle import STREAM, AbstractOracle, Batch
 from pacboost.sources.table import Table
 
@@ -84,36 +84,26 @@ class StreamOracle(BlockOracle):
 
     def _ask(self) -> Any:
         """Return the next batch as it comes; None at the end."""
-        if self._problem is not None:
-            raise self._failed(self._problem) from self._problem
         try:
-            batch = next(self._begun)
+            batch = next(self._begun) if self._problem is None else None
         except StopIteration:
-            self._check_length()
+            if self._length not in {None, self._number}:
+                raise DataError(
+                    f"{self.called} ended after {self._number} batches, and after {self._length} "
+                    "on an earlier pass. Every pass has to give the same batches."
+                ) from None
+            self._length = self._number
             return None
         except Exception as problem:
             self._problem = problem  # a generator that raised would just seem to have ended
-            raise self._failed(problem) from problem
+        where, raised = f"batch {self._number} of {self.called}", self._problem
+        if raised is not None:
+            complaint = f"{where} could not be had: {type(raised).__name__}: {raised}"
+            raise DataError(complaint) from raised
         if batch is None:
-            raise DataError(
-                f"batch {self._number} of {self.called} is None; end the stream instead"
-            )
+            raise DataError(f"{where} is None; end the stream instead")
         self._number += 1
         return batch
-
-    def _check_length(self) -> None:
-        if self._length not in {None, self._number}:
-            raise DataError(
-                f"{self.called} ended after {self._number} batches, and after {self._length} on an "
-                "earlier pass. Every pass has to give the same batches."
-            )
-        self._length = self._number
-
-    def _failed(self, problem: Exception) -> DataError:
-        return DataError(
-            f"batch {self._number} of {self.called} could not be had: "
-            f"{type(problem).__name__}: {problem}"
-        )
 
     def hold(self, batch: Any) -> Held:
         """Read a batch."""
@@ -173,6 +163,7 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
 class PushedOracle(AbstractOracle):
     """Rows come in the order in which they were pushed, once.
 
+    >>> from pacboost.sources.arrays import ArrayTable
     >>> oracle = PushedOracle(n_columns=1)
     >>> oracle.push(ArrayTable(np.array([[1.0], [2.0]])), np.array(["a", "b"]))
     >>> oracle.draw(5).labels.tolist(), oracle.draw(5).n_rows
@@ -189,14 +180,11 @@ class PushedOracle(AbstractOracle):
     def push(self, table: Table, labels: NDArray[Any]) -> None:
         """Bring examples."""
         rows = np.arange(self._count, self._count + table.n_rows, dtype=np.uint64)
-        self._waiting.append(Batch(table, labels, rows, 0))
+        self._waiting.append(Batch(table, labels, rows, place=self.place))
         self._count += table.n_rows
 
     def _upcoming(self, n: int) -> Batch:
-        if self._waiting:
-            return self._waiting.pop(0)
-        nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)
-        return Batch(nothing, np.empty(0), np.empty(0, dtype=np.uint64), 0)
+        return self._waiting.pop(0) if self._waiting else self._no_rows()
 
     def position(self) -> dict[str, Any]:
         return {"count": self._count}

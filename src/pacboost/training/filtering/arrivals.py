@@ -31,9 +31,10 @@ from pacboost.samples.equal_rows import Examples
 from pacboost.samples.row_hashes import Hashes, among, mixed
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.held import BadCell, Held
-from pacboost.sources.oracles.oracle import AbstractOracle, SettlingChooser
+from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import MOST_AT_ONCE, numbers, of_kind
+from pacboost.training.filtering.candidates import MOST_AT_ONCE, numbers
+from pacboost.training.filtering.rows import of_kind
 
 Flags = NDArray[np.bool_]
 
@@ -211,15 +212,11 @@ def rounded(table: Table, rows: NDArray[np.intp]) -> Hashes:
         for way, step in enumerate(steps):
             with np.errstate(over="ignore", invalid="ignore"):
                 cells = np.clip(np.rint(values / step), -(2.0**60), 2.0**60) * step
-            total[way] += mixed(_bits(cells) + np.uint64(2 * j + 1 << 32))
+                cells = np.where(np.isnan(cells), np.inf, cells)  # all missing ones are equal
+                plain = cells.astype(np.float32) + np.float32(0)
+            bits = plain.view(np.uint32).astype(np.uint64)
+            total[way] += mixed(bits + np.uint64(2 * j + 1 << 32))
     return total
-
-
-def _bits(values: NDArray[np.float64]) -> Hashes:
-    """Return the bits of values as 32-bit floats; all missing ones are equal."""
-    with np.errstate(over="ignore"):
-        plain = np.where(np.isnan(values), np.inf, values).astype(np.float32) + np.float32(0)
-    return plain.view(np.uint32).astype(np.uint64)
 
 
 def _later_copies(hashes: Hashes) -> NDArray[np.intp]:
@@ -233,7 +230,7 @@ def _later_copies(hashes: Hashes) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class ReadFirst(SettlingChooser):
+class ReadFirst:
     """Chooses the rows that are read in a pass of their own: by their coins, and by content."""
 
     key: np.uint64
@@ -253,11 +250,10 @@ class ReadFirst(SettlingChooser):
             chosen |= sample.choose(held)
         return chosen
 
-    def settle(self, first: SettlingChooser) -> None:
+    def settle(self, first: ReadFirst) -> None:
         """Choose from all blocks by what was settled on the first one."""
-        if isinstance(first, ReadFirst):
-            for own, settled in zip(self.samples, first.samples, strict=True):
-                own.go_by(settled)
+        for own, settled in zip(self.samples, first.samples, strict=True):
+            own.go_by(settled)
 
 
 def filled(oracle: AbstractOracle, samples: list[ContentSample]) -> list[ContentSample]:
@@ -271,10 +267,7 @@ def filled(oracle: AbstractOracle, samples: list[ContentSample]) -> list[Content
 def judged(
     oracle: AbstractOracle, sample: ContentSample, copies: str, about: tuple[int, int]
 ) -> EqualRowsOfSource:
-    """Return what equal rows of a source are, by a sample of it.
-
-    Columns that look fine there are judged by all rows of their values.
-    """
+    """Return what equal rows of a source are, by a sample, and by all rows of fine columns."""
     verdict = sample.judge(copies)
     if verdict.distinct and not verdict.judged:
         by = [ContentSample(*about, by=columns) for columns in verdict.fine]
@@ -283,10 +276,7 @@ def judged(
 
 
 def without_copies(oracle: ArrayOracle, copies: str) -> tuple[ArrayOracle, EqualRowsOfSource]:
-    """Leave one row of every example of an array, where equal rows are copies.
-
-    A few rows are judged as any table in memory, many by samples of them.
-    """
+    """Leave one row of every example of an array, where equal rows are copies."""
     every = np.arange(oracle.n_rows)
     if oracle.n_rows <= CHOSEN:
         batch = oracle.take(every)

@@ -19,16 +19,15 @@ from pacboost.kernels import hashing, same_bits
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.learners.learner import Learner
 from pacboost.numerics.same_bits import mean
-from pacboost.samples.bins import Bins
 from pacboost.samples.content_sample import (
     EqualRowsOfSource,
     rows_chosen,
 )
-from pacboost.samples.gathering import Gathering
+from pacboost.samples.sketch import Gathering
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
 from pacboost.sources.table import Table
-from pacboost.training.filtering.rows import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder, of_kind
 
 # Rows that are offered to the filter, and what is known of each before it is looked at.
 
@@ -125,7 +124,7 @@ class Candidates(ABC):
         return self.equal_rows.problem
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
-        """Set some rows apart for the certificate; tell which are left, None for all."""
+        """Set some rows apart for the certificate; return which are left, None for all."""
         return None
 
     @abstractmethod
@@ -186,47 +185,6 @@ def bytes_of_work(
     found = 3 * bins * columns * 8  # rows that wait, those that may be looked at, and all together
     compared = 6 * rows_chosen(columns) * columns * 4  # twice half more than expected, of 8 bytes
     return held + max(found, compared, learner.bytes_of_work(columns, outputs))
-
-
-# Arrays of a checkpoint: of the kind and shape that the run has, or the checkpoint is refused.
-#
-# Kernels do not check their indices, and rows that certify must stay those that the seed chose.
-
-Arrays = Mapping[str, NDArray[Any]]
-
-
-def of_kind(state: Arrays, name: str, dtype: Any, *shape: int) -> NDArray[Any]:
-    """Return an array of a type and shape; -1 stands for any length."""
-    if name not in state:
-        raise ValueError(f"it has no array {name!r}")
-    found = state[name]
-    same = len(shape) == found.ndim and all(
-        wanted in (-1, size) for wanted, size in zip(shape, found.shape, strict=True)
-    )
-    if not same or found.dtype != np.dtype(dtype):
-        raise ValueError(
-            f"the array {name!r} is {found.dtype} of shape {found.shape}, and the run has "
-            f"{np.dtype(dtype)} of shape {shape}"
-        )
-    return found
-
-
-def check_rows(state: Arrays, bins: Bins, outputs: int) -> None:
-    """Check codes, signs, labels and numbers of rows set apart."""
-    rows = of_kind(state, "apart_rows", np.uint64, -1).size
-    of_kind(state, "apart_ids", np.uint64, rows)
-    codes = of_kind(state, "apart_codes", bins.dtype, len(bins.thresholds), rows)
-    signs = of_kind(state, "apart_signs", np.int8, rows, outputs)
-    if codes.size and int(codes.max()) > bins.missing:
-        raise ValueError("a code of a row set apart is of no bin")
-    if not (np.abs(signs) == 1).all():
-        raise ValueError("signs of rows set apart are not -1 and +1")
-    if (outputs > 1) != ("apart_labels" in state):
-        raise ValueError("labels of rows set apart go with more than two classes only")
-    if outputs > 1:
-        labels = of_kind(state, "apart_labels", np.int64, rows)
-        if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < outputs:
-            raise ValueError("a label of a row set apart is of no class")
 
 
 # All rows of an array as candidates: one byte a row says how easy the row was.

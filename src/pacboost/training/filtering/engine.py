@@ -191,7 +191,7 @@ class Filtering:
         if excess <= 1.25:
             return kept
         key = key_of(self.plan.seed, 3, len(self.refills))
-        chosen = np.flatnonzero(numbers(_counted(kept), key) < 1 / excess)
+        chosen = np.flatnonzero(numbers(np.arange(kept.n_rows, dtype=np.uint64), key) < 1 / excess)
         thin = kept.take(chosen)
         return dataclasses.replace(thin, odds=thin.odds / excess)
 
@@ -259,7 +259,7 @@ class Filtering:
             room = max(0, self.plan.rows - kept.n_rows)
             rows = self.vote_so_far.score(self._carried)
             share = np.minimum(1.0, rows.chances / self._carried.chances)
-            stay = np.flatnonzero(numbers(_counted(rows), key) < share)
+            stay = np.flatnonzero(numbers(np.arange(rows.n_rows, dtype=np.uint64), key) < share)
             stay = stay[-room:] if room else stay[:0]
             odds = (self._carried.odds * share)[stay]
             if stay.size:
@@ -308,8 +308,3 @@ class Filtering:
             rounds=list(self.rounds),
             refills=list(self.refills),
         )
-
-
-def _counted(rows: MarginRows) -> NDArray[np.uint64]:
-    """Number rows, for a choice among them that does not ask which they are."""
-    return np.arange(rows.n_rows, dtype=np.uint64)

@@ -148,10 +148,7 @@ class Faithful(Filtering):
         return self._booster.vote(Measured(total, round(total * (0.5 - advantage))))
 
     def _test(self, rule: Hypothesis, attempt: int) -> EdgeTest:
-        """Test a rule on examples that the filter keeps now.
-
-        The test ends: the interval shrinks until it lies on one side of the floor.
-        """
+        """Test a rule on examples kept now, until it surely lies on one side of the floor."""
         number = len(self.refills)
         delta = share_of(self.plan.delta / 2, number) / TRIES
         test = EdgeTest(delta, self.plan.floor)

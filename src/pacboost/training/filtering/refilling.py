@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,10 @@ from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.same_bits import total
 from pacboost.parallel.tasks import in_order
 from pacboost.samples.content_sample import joined
-from pacboost.samples.gathering import Gathering
 from pacboost.samples.row_hashes import Hashes
+from pacboost.samples.sketch import Gathering
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.oracle import AbstractOracle, Drawn, Unread
+from pacboost.sources.oracles.oracle import Drawn, Unread
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import AGAIN, FRESH, NEW, Candidates, Offer
@@ -38,33 +38,38 @@ LEAST_PER_PIECE = 512
 NO_BOUNDS: Floats = np.empty(0)
 
 
-class Noted(NamedTuple):
-    """What scored rows tell."""
-
-    kinds: NDArray[np.int8]
-    chances: Floats
-    wrong: Floats
-    losses: Floats
-
-    @classmethod
-    def of(cls, rows: MarginRows, kinds: NDArray[np.int8]) -> Noted:
-        """Measure what the vote makes of rows."""
-        return cls(kinds, rows.chances, rows.wrong.astype(np.float64), rows.losses)
+Noted = tuple[NDArray[np.int8], Floats, Floats, Floats]
+"""What scored rows tell: their kinds, chances, mistakes and losses."""
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
-    """What was found of a piece of an offer."""
+class Found:
+    """What was found of some rows that were looked at."""
 
+    draws: int
     rows: NDArray[np.uint64]
     chances: Floats
-    noted: Noted | None
+    noted: list[Noted]
     kept: MarginRows
-    table: Table | None
+    tables: list[Table]
     """The rows that are kept, as they were read, if they are still to be hashed."""
-    learned: Hashes | None
+    learned: list[Hashes]
     """Else what ``Gathering`` notes of them."""
     last: bool
+
+    @classmethod
+    def join(cls, parts: Sequence[Found]) -> Found:
+        """Put together what was found of all pieces of an offer."""
+        return cls(
+            sum(part.draws for part in parts),
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate([part.chances for part in parts]),
+            [noted for part in parts for noted in part.noted],
+            MarginRows.join([part.kept for part in parts]),
+            [table for part in parts for table in part.tables if table.n_rows],
+            [hashes for part in parts for hashes in part.learned],
+            last=True,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,24 +81,25 @@ class Look:
     key: np.uint64
     scale: float
     learned: Gathering
+    n_columns: int
     compiled: bool
     """Whether there are so many rows that it pays to compile how they are hashed."""
 
-    def rows_per_piece(self, batch: Drawn) -> int:
-        """How many rows make a piece; rules that do not go by codes get all rows at once.
+    def pieces(self, offer: Offer, left: NDArray[np.bool_] | None) -> Iterator[Offer]:
+        """Cut the rows of an offer that are left; rules that do not go by codes get all at once.
 
         What a black box answers may depend on which rows it is shown together. Of rows that are
         coded where they lie, only those that are kept are copied, so there may be more of them.
         """
         if not self.vote_so_far.by_codes:
-            return 2**62
-        cells = CELLS_PER_PIECE * (2 if self._in_place(batch) else 1)
-        return max(LEAST_PER_PIECE, cells // max(1, self.encoder.oracle.n_columns))
+            return offer.pieces(left, 2**62)
+        cells = CELLS_PER_PIECE * (2 if self._in_place(offer.batch) else 1)
+        return offer.pieces(left, max(LEAST_PER_PIECE, cells // max(1, self.n_columns)))
 
     def _in_place(self, batch: Drawn) -> TypeGuard[Unread]:
         return self.compiled and self.encoder.codes_in_place(batch)
 
-    def __call__(self, piece: Offer) -> Looked:
+    def __call__(self, piece: Offer) -> Found:
         """Read, code and score the rows of a piece, and keep each with the chance it has."""
         batch = piece.batch
         if self._in_place(batch):
@@ -109,31 +115,23 @@ class Look:
         )
         chosen = chosen[:count]
         kept = replace(rows.take(chosen), odds=odds[:count])
-        noted = Noted.of(rows, piece.kinds) if piece.tells else None
+        noted = [(piece.kinds, *rows.told)] if piece.tells else []
         hashed = self._hashed(batch.take(chosen).read().table, kept.rows)
-        return Looked(rows.rows, rows.chances, noted, kept, *hashed, piece.last)
+        return Found(rows.n_rows, rows.rows, rows.chances, noted, kept, *hashed, piece.last)
 
-    def _hashed(self, table: Table, rows: NDArray[np.uint64]) -> tuple[Table | None, Hashes | None]:
+    def _hashed(self, table: Table, rows: NDArray[np.uint64]) -> tuple[list[Table], list[Hashes]]:
         """Hash rows that are kept; the first ones are left as they are: they say how."""
         compiled = self.compiled and not table.levels
         if table.entries is None:  # NumPy hashes column by column
             values = table.rows() if compiled else np.asfortranarray(table.rows())
             table = ArrayTable(values, table.names, table.levels)
         if not self.learned.started:
-            return table, None
-        return None, self.learned.read(table, rows, compiled=compiled)
-
-
-def worth_compiling(oracle: AbstractOracle) -> bool:
-    """Check whether there are so many rows that it pays to compile how they are hashed."""
-    return (oracle.about_rows or 0) * oracle.n_columns > hashing.CELLS_WORTH_COMPILING
+            return [table], []
+        return [], [self.learned.read(table, rows, compiled=compiled)]
 
 
 class Tally:
-    """What rows of one kind told: their weights, mistakes and log losses, each before learning.
-
-    The error is bounded twice, by the mean weight and by the mistakes, each with half of delta.
-    """
+    """What rows of one kind told; weights and mistakes bound the error, each with delta/2."""
 
     def __init__(self, delta: float) -> None:
         self.weight, self.error = MeanTest(delta / 2), MeanTest(delta / 2)
@@ -194,7 +192,7 @@ class Refilling:
         examples = self._candidates.testing
         if examples is not None:
             kinds = np.full(examples.n_rows, FRESH, dtype=np.int8)
-            self._notes.append(Noted.of(self._vote_so_far.score(examples), kinds))
+            self._notes.append((kinds, *self._vote_so_far.score(examples).told))
             self._sum_up()
 
     def groups(self) -> Iterator[None]:
@@ -204,70 +202,44 @@ class Refilling:
         done with before the next one is drawn, so that no more blocks are held than have to be.
         """
         for group in self._candidates.offer(self._key, self._scale):
-            if self._candidates.whole:
-                self._look(group)
-            else:
-                for offer in group:
-                    self._look([offer])
+            for offers in [group] if self._candidates.whole else ([offer] for offer in group):
+                self._look(offers)
             self._sum_up()
             yield
 
+    def _task(self, learned: Gathering) -> Look:
+        oracle = self._candidates.oracle
+        cells = (oracle.about_rows or 0) * oracle.n_columns
+        compiled = cells > hashing.CELLS_WORTH_COMPILING
+        given = self._encoder, self._vote_so_far, self._key, self._scale
+        return Look(*given, learned, oracle.n_columns, compiled)
+
     def _look(self, offers: Iterable[Offer]) -> None:
         """Look at offers piece by piece, and note what is found in the order of offers."""
-        candidates = self._candidates
-        look = Look(
-            self._encoder,
-            self._vote_so_far,
-            self._key,
-            self._scale,
-            candidates.learned,
-            worth_compiling(candidates.oracle),
-        )
+        candidates, look = self._candidates, self._task(self._candidates.learned)
         pieces = (
             piece
             for offer in offers
-            for piece in offer.pieces(
-                candidates.set_apart(self._encoder, offer), look.rows_per_piece(offer.batch)
-            )
+            for piece in look.pieces(offer, candidates.set_apart(self._encoder, offer))
         )
-        found: list[Looked] = []
-        for looked in in_order(look, pieces, self._threads):
-            found.append(looked)
-            if looked.last:
-                self._take_note(found)
-                found = []
+        parts: list[Found] = []
+        for part in in_order(look, pieces, self._threads):
+            parts.append(part)
+            if part.last:
+                found, parts = Found.join(parts), []
+                candidates.seen(found.rows, found.chances)
+                self._note(found)
 
-    def _take_note(self, found: list[Looked]) -> None:
-        """Note what was found of all rows of an offer."""
-        rows = np.concatenate([looked.rows for looked in found])
-        chances = np.concatenate([looked.chances for looked in found])
-        self._candidates.seen(rows, chances)
-        self._note(
-            rows.size,
-            MarginRows.join([looked.kept for looked in found]),
-            [looked.noted for looked in found if looked.noted is not None],
-            [looked.table for looked in found if looked.table is not None],
-            [looked.learned for looked in found if looked.learned is not None],
-        )
-
-    def _note(
-        self,
-        draws: int,
-        kept: MarginRows,
-        noted: Sequence[Noted],
-        tables: Sequence[Table],
-        learned: Sequence[Hashes],
-    ) -> None:
+    def _note(self, found: Found) -> None:
         """Add up what was found; the first rows that are kept come as tables, to be hashed."""
-        self._notes += noted
-        tables = [table for table in tables if table.n_rows]
-        if tables:
-            self._candidates.learned.add(_one_table(tables), kept.rows)
-        elif learned:
-            self._candidates.learned.note(learned)
-        self.draws += draws
-        self.accepted += kept.n_rows
-        self._parts.append(kept)
+        self._notes += found.noted
+        if found.tables:
+            self._candidates.learned.add(_one_table(found.tables), found.kept.rows)
+        elif found.learned:
+            self._candidates.learned.note(found.learned)
+        self.draws += found.draws
+        self.accepted += found.kept.n_rows
+        self._parts.append(found.kept)
 
     def _count_again(self) -> int:
         """How many of the rows may have been learned from before."""
@@ -301,8 +273,7 @@ class Refilling:
         rows = self._candidates.oracle.n_rows
         sums = np.zeros(3)
         for kept in self._parts:
-            told = kept.chances, kept.wrong, kept.losses
-            sums += [total(numbers / kept.odds) for numbers in told]
+            sums += [total(numbers / kept.odds) for numbers in kept.told]
         mean, wrong, loss = sums / (rows or 1)
         return min(1.0, mean), min(1.0, wrong), loss
 

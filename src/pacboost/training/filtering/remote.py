@@ -11,28 +11,27 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.parallel.remote_task import Job, Shared
 from pacboost.samples.bins import Codes
 from pacboost.samples.blocks import CodedTable
 from pacboost.samples.content_sample import ContentKeys
-from pacboost.samples.row_hashes import Hashes
-from pacboost.samples.sample import signs_of
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.blocks import Span, Spot
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import Batch
-from pacboost.sources.oracles.remote import BlockPlace, RemoteOracle
-from pacboost.sources.table import Table
+from pacboost.sources.oracles.remote import RemoteOracle, place_in
 from pacboost.training.filtering.candidates import Offer, kinds_of, numbers
-from pacboost.training.filtering.refilling import Look, Looked, Noted, Refilling, worth_compiling
-from pacboost.training.filtering.rows import MarginRows, RowEncoder
+from pacboost.training.filtering.refilling import Found, Look, Refilling
 from pacboost.training.filtering.stream import BlockRows
 
-Floats = NDArray[np.float64]
+NO_TABLE = ArrayTable(np.empty((0, 0)))
+Visit = tuple[Job[list["SentRows"]], tuple[Span, ...]]
+"""A task on its way, and the rows it looks at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +46,8 @@ class RemoteLook:
     measures: bool
     """Whether weights and mistakes of all rows are wanted: where no rows are set apart to test."""
 
-    def __call__(self, held: Held, place: BlockPlace, span: Span) -> FoundRows:
-        unread = span.of(held, place)
+    def __call__(self, held: Held, where: str, span: Span) -> SentRows:
+        unread = span.of(held, partial(place_in, where))
         ids = unread.rows
         if self.content is not None:
             ids = self.content.ids(unread.read().table, ids)
@@ -56,81 +55,28 @@ class RemoteLook:
         kinds = kinds_of(np.full(unread.n_rows, span.lap == 0))
         tickets = np.arange(span.ticket, span.ticket + unread.n_rows, dtype=np.uint64)
         offer = Offer(unread, unread.rows, kinds, tickets, tells=self.measures)
-        look = replace(self.look, encoder=replace(self.look.encoder, oracle=place))
         started = time.thread_time()
-        found = [look(piece) for piece in offer.pieces(left, look.rows_per_piece(unread))]
-        return FoundRows.of(found, span, time.thread_time() - started)
+        found = Found.join([self.look(piece) for piece in self.look.pieces(offer, left)])
+        seconds = time.thread_time() - started
+        if not isinstance(found.kept.table, CodedTable):
+            raise TypeError("rows of a cluster are looked at by their codes")
+        codes, kept = found.kept.table.codes, replace(found.kept, table=NO_TABLE)
+        bare = replace(found, rows=found.rows[:0], chances=found.chances[:0], kept=kept)
+        return SentRows(bare, codes, seconds)
 
 
-@dataclass(frozen=True, eq=False)
-class FoundRows:
-    """What was found of some rows of a block, as it is sent to the client."""
+class SentRows(NamedTuple):
+    """What was found of some rows of a block, as it is sent to the client, which has the bins."""
 
-    draws: int
+    found: Found
+    codes: Codes
     seconds: float
     """How long a core was busy: other programs that run on a worker have no part in it."""
-    again: bool
-    codes: Codes
-    classes: NDArray[np.uint16]
-    """The number of each kept row's class."""
-    places: NDArray[np.uint32]
-    """The number of each kept row in its block."""
-    margins: Floats
-    chances: Floats
-    path: Floats | None
-    noted: tuple[Noted, ...]
-    tables: tuple[Table, ...]
-    learned: tuple[Hashes, ...]
-
-    @classmethod
-    def of(cls, found: list[Looked], span: Span, seconds: float) -> FoundRows:
-        """Pack what was found of the pieces of a span."""
-        kept = MarginRows.join([looked.kept for looked in found])
-        if not isinstance(kept.table, CodedTable):
-            raise TypeError("rows of a cluster are looked at by their codes")
-        classes = kept.signs[:, 0] > 0 if kept.labels is None else kept.labels
-        return cls(
-            draws=sum(looked.rows.size for looked in found),
-            seconds=seconds,
-            again=span.lap > 0,
-            codes=kept.table.codes,
-            classes=classes.astype(np.uint16),
-            places=(kept.rows & np.uint64(0xFFFFFFFF)).astype(np.uint32),
-            margins=kept.margins,
-            chances=kept.chances,
-            path=kept.path,
-            noted=tuple(looked.noted for looked in found if looked.noted is not None),
-            tables=tuple(looked.table for looked in found if looked.table is not None),
-            learned=tuple(looked.learned for looked in found if looked.learned is not None),
-        )
-
-    @property
-    def nbytes(self) -> int:
-        arrays: list[NDArray[Any]] = [self.codes, self.classes, self.places, self.margins]
-        arrays += [self.chances, *self.learned]
-        arrays += [] if self.path is None else [self.path]
-        arrays += [array for noted in self.noted for array in noted]
-        tables = (table.rows().nbytes for table in self.tables)
-        return sum(array.nbytes for array in arrays) + sum(tables)
-
-    def accepted(self, encoder: RowEncoder, block: int, scale: float) -> MarginRows:
-        """Unpack the rows that are kept."""
-        if encoder.bins is None:
-            raise TypeError("codes mean nothing without bins")
-        signs, labels = signs_of(self.classes.astype(np.intp), encoder.classes.size)
-        rows = self.places.astype(np.uint64) | np.uint64(block << 32)
-        names = getattr(encoder.oracle, "names", None)
-        table = CodedTable(self.codes, encoder.bins, names)
-        odds = np.minimum(1.0, self.chances / scale)
-        scores = self.margins, self.chances, odds, self.path
-        return MarginRows(table, signs, labels, rows, *scores)
 
 
-def look_at(
-    held: Held, look: RemoteLook, place: BlockPlace, spans: tuple[Span, ...]
-) -> list[FoundRows]:
+def look_at(held: Held, look: RemoteLook, where: str, spans: tuple[Span, ...]) -> list[SentRows]:
     """Look at rows of a block that a worker has."""
-    return [look(held, place, span) for span in spans]
+    return [look(held, where, span) for span in spans]
 
 
 # Fill a sample on a cluster: workers look at rows ahead, the client uses them in their order.
@@ -145,13 +91,6 @@ TASKS_PER_THREAD = 4
 """A refill has so many tasks for every thread, if they are not too short: they end together."""
 
 
-class Visit(NamedTuple):
-    """A task on its way, and the rows it looks at."""
-
-    job: Job[list[FoundRows]]
-    spans: tuple[Span, ...]
-
-
 class RemoteRefilling(Refilling):
     """One refill whose candidates are looked at by workers."""
 
@@ -161,27 +100,20 @@ class RemoteRefilling(Refilling):
         self._expected = 0
         self._again_drawn = 0
         self._open: deque[Visit] = deque()
-        self._found: deque[tuple[Span, FoundRows]] = deque()
+        self._found: deque[tuple[Span, SentRows]] = deque()
         self._looks: dict[bool, Shared[RemoteLook]] = {}
         self._upcoming = self._spans_ahead()
         self._next = next(self._upcoming)
         self._at_work = self._cluster.threads
 
     def expect(self, draws: float) -> None:
-        """Look no further ahead than about so many draws, as long as they are enough.
-
-        Whether they are is decided after whole groups of rows.
-        """
+        """Look no further ahead than about so many draws, in whole groups."""
         groups = math.ceil(draws / self._rows.at_once)
         self._expected = max(1, groups) * self._rows.at_once
 
     def groups(self) -> Iterator[None]:
         try:
-            for group in self._candidates.offer(self._key, self._scale):
-                for offer in group:
-                    self._look([offer])
-                self._sum_up()
-                yield
+            yield from super().groups()
         finally:
             self._upcoming.close()  # it refers to this object, which holds on to tasks
             self._open.clear()
@@ -204,25 +136,23 @@ class RemoteRefilling(Refilling):
             while not self._open and self._next[1].ticket >= self._expected:
                 self._expected += self._rows.at_once  # those that were expected are not enough
             self._look_ahead()
-            visit = self._open.popleft()
-            self._found.extend(zip(visit.spans, visit.job.result(), strict=True))
-            self._count_block(visit)
-        span, found = self._found.popleft()
+            job, spans = self._open.popleft()
+            self._found.extend(zip(spans, job.result(), strict=True))
+            block = spans[0].lap, spans[0].block
+            if block != self._oracle.last_counted:  # once for all tasks that look at it
+                self._oracle.last_counted = block
+                self._cluster.blocks[job.makers[0]] += 1
+        span, (found, codes, seconds) = self._found.popleft()
         if (span.ticket, span.last - span.first) != (int(offer.tickets[0]), offer.ids.size):
             raise RuntimeError("rows were looked at in another order than they are drawn")
-        kept = found.accepted(self._encoder, span.block, self._scale)
-        self._note(found.draws, kept, found.noted, found.tables, found.learned)
+        if self._encoder.bins is None:
+            raise TypeError("codes mean nothing without bins")
+        table = CodedTable(codes, self._encoder.bins, self._oracle.names)
+        self._note(replace(found, kept=replace(found.kept, table=table)))
         if found.draws:
-            self._oracle.row_seconds = found.seconds / found.draws
-        self._again_drawn += found.draws * found.again
+            self._oracle.row_seconds = seconds / found.draws
+        self._again_drawn += found.draws * (span.lap > 0)
         self._look_ahead()
-
-    def _count_block(self, visit: Visit) -> None:
-        """Note which worker has read a block, once for all tasks that look at it."""
-        span = visit.spans[0]
-        if (span.lap, span.block) != self._oracle.last_counted:
-            self._oracle.last_counted = span.lap, span.block
-            self._cluster.blocks[visit.job.makers[0]] += 1
 
     def _count_again(self) -> int:
         return super()._count_again() + (0 if self._measures else self._again_drawn)
@@ -232,20 +162,14 @@ class RemoteRefilling(Refilling):
         return self._candidates.testing is None
 
     def _look_ahead(self) -> None:
-        """Start tasks: enough for all workers, but for no more draws than are expected.
-
-        The first rows that are kept say how all are hashed: nothing is started before they are.
-        """
+        """Start tasks for the draws expected; one until it is known how rows are hashed."""
         started = self._candidates.learned.started
         most = 2 * self._at_work if started else 1
         while len(self._open) < most and self._next[1].ticket < self._expected:
             self._open.append(self._visit(self._rows_per_task() if started else 1))
 
     def _visit(self, enough: float) -> Visit:
-        """Start a task that looks at rows of one block, and ends with the span that is enough.
-
-        What would be left of the block is included if it is no more than half a task.
-        """
+        """Start a task that looks at rows of one block: enough, or all if little more is left."""
         spot, first = self._next
         spans = [first]
         self._next = next(self._upcoming)
@@ -256,16 +180,17 @@ class RemoteRefilling(Refilling):
                 break
             spans.append(self._next[1])
             self._next = next(self._upcoming)
-        place, _ = self._oracle.told(first)
-        given = self._oracle.shared(spot), self._shared_look(), place, tuple(spans)
-        return Visit(self._cluster.submit(look_at, *given), tuple(spans))
+        where = self._oracle.source.block_place(first.block)
+        given = self._oracle.shared(spot), self._shared_look(), where, tuple(spans)
+        return self._cluster.submit(look_at, *given), tuple(spans)
 
     def _shared_look(self) -> Shared[RemoteLook]:
         """Return the task of this refill as workers have it: it is sent once."""
-        started = self._candidates.learned.started
-        if started not in self._looks:
-            self._looks[started] = self._cluster.share_value(self._remote_look())
-        return self._looks[started]
+        learned, coin = self._candidates.learned, self._rows.coin_of_rows_apart
+        if learned.started not in self._looks:
+            look = RemoteLook(self._task(learned.empty()), *coin, self._measures)
+            self._looks[learned.started] = self._cluster.share_value(look)
+        return self._looks[learned.started]
 
     def _spans_ahead(self) -> Generator[tuple[Spot, Span], None, None]:
         """Return the rows of every offer to come, as ``Stream.offer`` will draw them."""
@@ -286,12 +211,3 @@ class RemoteRefilling(Refilling):
             return 1.0
         fair = self._expected / (TASKS_PER_THREAD * self._at_work)
         return min(max(fair, LEAST_SECONDS / seconds), MOST_SECONDS / seconds)
-
-    def _remote_look(self) -> RemoteLook:
-        candidates = self._rows
-        encoder = replace(self._encoder, oracle=BlockPlace(self._oracle.n_columns, ""))
-        look = Look(
-            encoder, self._vote_so_far, self._key, self._scale,
-            candidates.learned.empty(), worth_compiling(self._oracle),
-        )  # fmt: skip
-        return RemoteLook(look, *candidates.coin_of_rows_apart, self._measures)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, TypeGuard
 
@@ -21,11 +21,31 @@ from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Sample, Signs, signs_of
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell
-from pacboost.sources.oracles.oracle import Drawn, Places, Unread
+from pacboost.sources.oracles.oracle import Drawn, Unread
 from pacboost.sources.table import Table
 from pacboost.training.run.loop import followed
 
 Floats = NDArray[np.float64]
+Arrays = Mapping[str, NDArray[Any]]
+"""The arrays of a checkpoint: of the kind and shape that the run has, or it is refused.
+
+Kernels do not check their indices, and rows that certify must stay those that the seed chose."""
+
+
+def of_kind(state: Arrays, name: str, dtype: Any, *shape: int) -> NDArray[Any]:
+    """Return an array of a type and shape; -1 stands for any length."""
+    if name not in state:
+        raise ValueError(f"it has no array {name!r}")
+    found = state[name]
+    same = len(shape) == found.ndim and all(
+        wanted in (-1, size) for wanted, size in zip(shape, found.shape, strict=True)
+    )
+    if not same or found.dtype != np.dtype(dtype):
+        raise ValueError(
+            f"the array {name!r} is {found.dtype} of shape {found.shape}, and the run has "
+            f"{np.dtype(dtype)} of shape {shape}"
+        )
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +84,23 @@ class EncodedRows:
         return arrays if self.labels is None else {**arrays, "apart_labels": self.labels}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], bins: Bins | None) -> EncodedRows:
-        """Read what ``to_arrays`` gave."""
-        if bins is None:
-            raise TypeError("codes mean nothing without bins")
-        table = CodedTable(arrays["apart_codes"], bins)
-        signs, labels = arrays["apart_signs"], arrays.get("apart_labels")
-        return EncodedRows(table, signs, labels, arrays["apart_rows"])
+    def from_arrays(cls, arrays: Arrays, bins: Bins, classes: int) -> EncodedRows:
+        """Read what ``to_arrays`` gave, and refuse what no run could have written."""
+        outputs = classes if classes > 2 else 1
+        rows = of_kind(arrays, "apart_rows", np.uint64, -1)
+        codes = of_kind(arrays, "apart_codes", bins.dtype, len(bins.thresholds), rows.size)
+        signs, labels = of_kind(arrays, "apart_signs", np.int8, rows.size, outputs), None
+        if codes.size and int(codes.max()) > bins.missing:
+            raise ValueError("a code of a row set apart is of no bin")
+        if not (np.abs(signs) == 1).all():
+            raise ValueError("signs of rows set apart are not -1 and +1")
+        if (outputs > 1) != ("apart_labels" in arrays):
+            raise ValueError("labels of rows set apart go with more than two classes only")
+        if outputs > 1:
+            labels = of_kind(arrays, "apart_labels", np.int64, rows.size)
+            if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < outputs:
+                raise ValueError("a label of a row set apart is of no class")
+        return EncodedRows(CodedTable(codes, bins), signs, labels, rows)
 
 
 def _some(column: Any, chosen: NDArray[Any]) -> Any:
@@ -115,6 +145,11 @@ class MarginRows(EncodedRows):
         return wrong_classes(self.margins * self.signs, self.signs.argmax(axis=1))
 
     @property
+    def told(self) -> tuple[Floats, Floats, Floats]:
+        """Chances, mistakes and losses."""
+        return self.chances, self.wrong.astype(np.float64), self.losses
+
+    @property
     def losses(self) -> Floats:
         if self.margins.shape[1] == 1:
             return np.asarray(softplus(-2 * self.margins[:, 0]))
@@ -126,7 +161,6 @@ class MarginRows(EncodedRows):
 class RowEncoder:
     """How rows are read: by which classes, and into which bins."""
 
-    oracle: Places
     classes: NDArray[Any]
     bins: Bins | None
 
@@ -159,7 +193,7 @@ class RowEncoder:
         else:
             codes = self.bins.encode(batch.table)
             table = CodedTable(codes, self.bins, batch.table.names, batch.table.levels)
-        return self._with_signs(table, batch.labels, batch.rows)
+        return self._with_signs(table, batch.labels, drawn)
 
     def codes_in_place(self, drawn: Drawn) -> TypeGuard[Unread]:
         """Check whether rows can be coded where they lie."""
@@ -168,10 +202,7 @@ class RowEncoder:
         return drawn.held.in_place is not None
 
     def read_in_place(self, drawn: Unread) -> EncodedRows:
-        """Code rows without a copy of their values, where ``codes_in_place`` says so.
-
-        Rows that cannot be used are read, which names the cell.
-        """
+        """Code rows without a copy of their values; those that cannot be used are named."""
         values, bins = drawn.held.in_place, self.bins
         codes = None if values is None or bins is None else bins.encode_rows(values, drawn.picked)
         if codes is None or bins is None:
@@ -180,17 +211,15 @@ class RowEncoder:
             labels = drawn.held.labels(drawn.picked)
         except BadCell:
             return self.read(drawn)
-        return self._with_signs(CodedTable(codes, bins, drawn.held.names), labels, drawn.rows)
+        return self._with_signs(CodedTable(codes, bins, drawn.held.names), labels, drawn)
 
-    def _with_signs(
-        self, table: Table, labels: NDArray[Any], rows: NDArray[np.uint64]
-    ) -> EncodedRows:
+    def _with_signs(self, table: Table, labels: NDArray[Any], drawn: Drawn) -> EncodedRows:
         """Number the classes of rows; raise if one is of none."""
         numbers, unknown = self._numbers(labels)
         if unknown.any():
             at = int(unknown.argmax())
-            raise self._stranger(self.oracle.place(int(rows[at])), labels[at])
-        return EncodedRows(table, *signs_of(numbers, self.classes.size), rows)
+            raise self._stranger(drawn.place(int(drawn.rows[at])), labels[at])
+        return EncodedRows(table, *signs_of(numbers, self.classes.size), drawn.rows)
 
 
 def _is_text(labels: NDArray[Any]) -> bool:

@@ -25,12 +25,11 @@ from pacboost.training.filtering.candidates import (
     AGAIN,
     Candidates,
     Offer,
-    check_rows,
     key_of,
     kinds_of,
     numbers,
 )
-from pacboost.training.filtering.rows import EncodedRows, RowEncoder
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder, of_kind
 
 SHARE_APART = 0.1
 MORE_DRAWS = 20
@@ -78,10 +77,7 @@ class Stream(Candidates):
         return super().problem
 
     def peek(self, count: int) -> list[Table]:
-        """Read ahead, and give rows that will not be set apart; all are offered later.
-
-        It ends with the first pass: there is nothing new to see in the next.
-        """
+        """Read ahead within the first pass, and give rows that will not be set apart."""
         tables: list[Table] = []
         while count > 0:
             batch = self.oracle.draw(min(count, self.at_once))
@@ -192,9 +188,8 @@ class Stream(Candidates):
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
         super().restore(state, encoder)
         if "apart_rows" in state and encoder.bins is not None:
-            classes = encoder.classes.size
-            check_rows(state, encoder.bins, classes if classes > 2 else 1)
-            self._hold(EncodedRows.from_arrays(state, encoder.bins), state["apart_ids"])
+            examples = EncodedRows.from_arrays(state, encoder.bins, encoder.classes.size)
+            self._hold(examples, of_kind(state, "apart_ids", np.uint64, examples.n_rows))
         if self._arrivals is not None:
             self._arrivals.restore(state)
 
