@@ -28,8 +28,6 @@ LABELS_CHANGE = sklearn.__version__.startswith("1.6.")
 """scikit-learn 1.6 shuffles rows, then names the two classes of a binary classifier by the first
 row, so its weighted and its repeated rows may have other labels."""
 
-Case = Callable[[Callable[..., None]], Any]
-
 
 def name_of(check: Any) -> str:
     """Name a check, which may be bound to an estimator's name or to options."""
@@ -59,8 +57,3 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
             marks = () if quick else pytest.mark.slow
             cases.append(pytest.param(own, check, id=f"{settings}-{name}", marks=marks))
     return cases
-
-
-def every_check(*estimators: Any) -> Case:
-    """Parametrise a test of (estimator, check)."""
-    return pytest.mark.parametrize(("estimator", "check"), checks_of(*estimators))

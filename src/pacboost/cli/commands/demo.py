@@ -56,12 +56,10 @@ def command(folder: Path | None, theory: bool) -> None:
 
 def _run(folder: Path, line: str) -> None:
     """Run a command as a user would, in a folder."""
-    from pacboost.cli.main import main
-
     words = [str(folder / word) if "parcels" in word or ".pacb" in word else word
              for word in shlex.split(line)]  # fmt: skip
     try:
-        main(words, standalone_mode=True)
+        click.get_current_context().find_root().command.main(words)
     except SystemExit as ended:
         if ended.code not in (0, None) and "parcels.csv" not in line:
             raise

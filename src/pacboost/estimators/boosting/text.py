@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 from zlib import crc32
 
@@ -16,7 +16,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
@@ -26,7 +26,7 @@ from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
-from pacboost.models.model import Model, answer_names
+from pacboost.models.model import answer_names
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.samples.copies import words_of
 from pacboost.samples.row_hashes import mixed
@@ -305,11 +305,6 @@ class TextBoostClassifier(Boosting):
     def _learned(self, X: Any) -> Any:
         """Learn the vocabulary from the training rows, and give these as a table."""
         features, table = self._options().learn(X)
-        if self.warm_start and hasattr(self, "model_") and self.model_.text != features:
-            raise ParameterError(
-                "warm_start goes on with the same texts, but their words or the options by which "
-                "they are read have changed; set warm_start=False to start afresh"
-            )
         self._reading, self.n_features_in_ = features, table.n_columns
         return table
 
@@ -336,9 +331,6 @@ class TextBoostClassifier(Boosting):
 
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return super()._read_validation(self._reading.transform(X), y)
-
-    def _as_read(self, model: Model) -> Model:
-        return replace(model, names=self._reading.vocabulary, text=self._reading)
 
     def _open(self, X: Any) -> WordTable:
         check_is_fitted(self)

@@ -225,29 +225,25 @@ class ThresholdClassifier(WrappedClassifier):
         made = cls(estimator, decision.threshold, decision.positive)
         return made._decide(estimator, decision, rows)
 
-    @property
-    def decision(self) -> ThresholdDecision:
-        """Everything that is known of the threshold."""
-        found: ThresholdDecision = super().decision
-        return found
-
     def _as_decided(self) -> bool:
         return super()._as_decided() and bool(self.positive == self.decision_.positive)
 
     @property
     def others_(self) -> Family:
         """What is certified on the other side."""
-        return self.decision.others
+        others: Family = self.decision.others
+        return others
 
     @property
     def curve_(self) -> ThresholdCurve:
         """What was seen and what is certified at many thresholds."""
-        return self.decision.curve
+        curve: ThresholdCurve = self.decision.curve
+        return curve
 
     @property
     def sentence_(self) -> str:
         """What is guaranteed and what it costs, in words."""
-        return self.decision.sentence
+        return str(self.decision.sentence)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the positive class from the threshold on, else the most probable other class."""

@@ -198,13 +198,13 @@ FEW_ROWS, MANY_ROWS = 20_000, 30_000
 them all settings change in proportion to the number of rows, so that none of them jumps."""
 
 
-def many(rows: int) -> float:
-    """Return how far a number of rows is from few to many: 0 for few, 1 for many.
+def ramp(rows: int, first: int = FEW_ROWS, last: int = MANY_ROWS) -> float:
+    """Return how far a number of rows has come on the way from the first to the last, 0 to 1.
 
-    >>> [many(rows) for rows in (100, 20_000, 22_500, 25_000, 30_000, 10**6)]
+    >>> [ramp(rows) for rows in (100, 20_000, 22_500, 25_000, 30_000, 10**6)]
     [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
     """
-    return min(1.0, max(0.0, (rows - FEW_ROWS) / (MANY_ROWS - FEW_ROWS)))
+    return min(1.0, max(0.0, (rows - first) / (last - first)))
 
 
 def stops_early(early_stopping: Any, spared: float) -> bool:

@@ -149,7 +149,7 @@ def _of_forest(model: ForestModel, subject: Subject) -> tuple[Shapes | None, str
     if model.labels:
         return None, ""
     order = np.argsort(-subject.importances, kind="stable")[:PANELS].tolist()
-    found = forest_shapes.forest_partial_dependence(model.forest, model.say(), order, subject.table)
+    found = forest_shapes.forest_partial_dependence(model.vote, model.say(), order, subject.table)
     return found, OF_BINS if subject.table is None else OF_ROWS
 
 
