@@ -7,6 +7,7 @@ meet every check on one kind of array. The rest of the grid is run by ``make slo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -45,7 +46,7 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
     cases = []
     for place, estimator in enumerate(estimators):
         first = type(estimator) not in {type(one) for one in estimators[:place]}
-        settings = str(estimator)
+        settings = re.sub(r" at 0x\w+", "", str(estimator))  # the same name in every process
         for own, check in estimator_checks_generator(estimator):
             name = name_of(check)
             if without is not None and without(estimator, name):
