@@ -196,7 +196,11 @@ def test_monotone_constraints_hold(loss: str) -> None:
         ({"loss": "poisson", "learning_rate": 3.0}, THREE, "learning_rate is 3.0"),
         ({"eval_metric": "gamma", "early_stopping": True}, THREE, "above 0"),
         ({"eval_metric": "quantile", "early_stopping": True}, THREE, "belongs to loss"),
-        ({"loss": "hubr"}, THREE, "loss is 'hubr'; it may be 'squared_error', 'absolute_error'"),
+        (
+            {"loss": "hubr"},
+            THREE,
+            r"'hubr' \(did you mean 'huber'\?\); it may be 'squared_error', 'absolute_error'",
+        ),
         ({"loss": None}, THREE, "loss is None"),
         ({"loss": "absolute", "l2": 1.0}, THREE, "Absolute has no parameter 'l2'"),
         ({"learning_rate": 2.0}, THREE, "learning_rate is 2.0"),
