@@ -265,7 +265,7 @@ def test_ties_of_a_vote_count_against_it() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "match"),
     [
-        (
+        ({"of": "recal"}, ParameterError, r"'recal' \(did you mean 'recall'\?\); it may be"),
             {"of": "recal"},
             ParameterError,
             r"'recal' \(did you mean 'recall'\?\); it may be 'error', 'recall'",

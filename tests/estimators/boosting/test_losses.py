@@ -196,7 +196,7 @@ def test_monotone_constraints_hold(loss: str) -> None:
         ({"loss": "poisson", "learning_rate": 3.0}, THREE, "learning_rate is 3.0"),
         ({"eval_metric": "gamma", "early_stopping": True}, THREE, "above 0"),
         ({"eval_metric": "quantile", "early_stopping": True}, THREE, "belongs to loss"),
-        (
+        ({"loss": "hubr"}, THREE, r"'hubr' \(did you mean 'huber'\?\); it may be 'squared_error'"),
             {"loss": "hubr"},
             THREE,
             r"'hubr' \(did you mean 'huber'\?\); it may be 'squared_error', 'absolute_error'",
