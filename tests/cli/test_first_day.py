@@ -88,7 +88,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_fit_says_what_was_read(folder: Path, kind: str) -> None:
     said = " ".join((folder / f"{kind}.txt").read_text(encoding="utf-8").split())
-    assert "1,200 rows of 6 columns, 3 of numbers and 1 of dates ('when') and 2 of categ" in said
+    assert "1,200 rows of 6 columns, 2 of numbers, 1 of yes and no ('member'), 1 of dates" in said
     assert "columns that hold no values are not used: 'nothing'" in said
     assert "columns that hold the same value in every row are not used: 'constant'" in said
     assert said.count("more than 254: the") == 1

@@ -189,7 +189,7 @@ def test_texts_beside_numbers_and_categories(tmp_path: Path) -> None:
     path, model = write_csv(tmp_path / "mixed.csv", mixed()), tmp_path / "m.pacb"
     asked = ["--text", "said", "--target", "kind", "--drop", "id", "--rounds", "60"]
     found = answer("fit", path, *asked, "--output", model)
-    read = "3 columns, 1 of numbers and 1 of categories ('city') and 1 of texts ('said')"
+    read = "3 columns, 1 of numbers, 1 of categories ('city') and 1 of texts ('said')"
     assert found["data"].endswith(read)
     predicted = answer("predict", model, path, "--target", "kind")
     assert predicted["wrong"] <= 2

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.written import HOUR, TRUE_FALSE, YES_NO, is_way, part_name, part_of, shown
+from pacboost.sources.written import HOUR, TRUTH_WAYS, is_way, part_name, part_of, shown
 
 Level = str | bool | int | float
 ROWS_AT_ONCE = 65_536
@@ -101,7 +101,7 @@ class Levels:
         'due > 2024-01-31'
         """
         way = self.written.get(column, "")
-        if way in (YES_NO, TRUE_FALSE):
+        if way in TRUTH_WAYS:
             return f"{names[column]} is {shown(float(above), way)}"
         side = shown(cut, way, times=self._times(column, names))
         return f"{names[column]} {'>' if above else '≤'} {side}"

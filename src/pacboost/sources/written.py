@@ -28,7 +28,7 @@ THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 DECIMALS = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 COMMA = "decimal comma"
 TRUTHS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
-YES_NO, TRUE_FALSE = "yes/no", "true/false"
+TRUTH_WAYS = YES_NO, TRUE_FALSE = "yes/no", "true/false"
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ def part_of(way: str) -> tuple[str, str] | None:
 
 def is_way(way: Any) -> bool:
     """Check whether this is a way in which columns are written."""
-    if way in (COMMA, YES_NO, TRUE_FALSE):
+    if way in (COMMA, *TRUTH_WAYS):
         return True
     found = part_of(way) if isinstance(way, str) else None
     return (
@@ -291,7 +291,7 @@ def what_it_held(way: str) -> tuple[str, str]:
     if part is not None:
         order = f" written as {part[1]}" if part[1] else ""
         return f"dates{order}", "Write it as in 2024-01-31, or leave the cell empty"
-    if way in (YES_NO, TRUE_FALSE):
+    if way in TRUTH_WAYS:
         return f"{way.replace('/', ' and ')}", "Mend it, or leave the cell empty"
     return "numbers", "Mend it, or leave the cell empty"
 
@@ -308,7 +308,7 @@ def shown(value: float, way: str, *, times: bool = False) -> str:
     if math.isnan(value):
         return "missing"
     if part is None:
-        words = way.split("/") if way in (YES_NO, TRUE_FALSE) else ()
+        words = way.split("/") if way in TRUTH_WAYS else ()
         return words[0 if value else 1] if value in (0, 1) and words else f"{value:.6g}"
     if part[0] == DATE:
         with suppress(OverflowError):

@@ -19,7 +19,7 @@ from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import blocks
 from pacboost.sources.frame_table import FEWEST, FrameTable
 from pacboost.sources.table import Table, refuse_text
-from pacboost.sources.written import orders, part_of, spoilt
+from pacboost.sources.written import TRUTH_WAYS, orders, part_of, spoilt
 
 # Notes on columns of a file that are read as categories and were hardly meant as such.
 
@@ -225,14 +225,15 @@ def about(
     A column of numbers with a typing error shows up here as a category.
     """
     kinds: dict[str, dict[str, None]] = {
-        "numbers": {}, "dates": {}, "categories": {}, "texts": dict.fromkeys(text)
+        "numbers": {}, "yes and no": {}, "dates": {}, "categories": {}, "texts": dict.fromkeys(text)
     }  # fmt: skip
     names = table.names or ()
     unused = set().union(*_unused(table)) if table.n_rows > 1 else set()
     for j, name in enumerate(table.levels.sources(names)):
         if name not in text and name not in others and name not in unused:
-            dates = part_of(table.levels.written.get(j, "")) is not None
-            kind = "categories" if j in table.levels else "dates" if dates else "numbers"
+            way = table.levels.written.get(j, "")
+            kind = "dates" if part_of(way) else "yes and no" if way in TRUTH_WAYS else "numbers"
+            kind = "categories" if j in table.levels else kind
             if table.levels.columns.get(j) != ():  # which is not used
                 kinds[kind][name] = None
     read = [
@@ -241,4 +242,5 @@ def about(
         if own
     ]
     columns = counted(sum(map(len, kinds.values())), "column")
-    return f"{data.name}: {counted(table.n_rows, 'row')} of {columns}, {' and '.join(read)}"
+    said = " and ".join(filter(None, (", ".join(read[:-1]), read[-1] if read else "none used")))
+    return f"{data.name}: {counted(table.n_rows, 'row')} of {columns}, {said}"
