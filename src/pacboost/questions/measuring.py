@@ -16,6 +16,7 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.measures import write_parts
 from pacboost.bounds.wording import MEASURES, MeasureKind
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.numerics.checks import meant
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.scored_rows import Mask, ScoredRows, class_place
 
@@ -68,7 +69,8 @@ def read_measures(of: Any, options: dict[str, Any]) -> list[str]:
         if own not in MEASURES or (own == "cost" and "costs" not in options):
             allowed = ", ".join(repr(name) for name in MEASURES if name != "cost")
             raise ParameterError(
-                f"of is {own!r}; it may be {allowed}, a matrix of costs, or a list of these"
+                f"of is {own!r}{meant(own, MEASURES)}; it may be {allowed}, a matrix of costs, or "
+                "a list of these"
             )
         if own not in names:
             names.append(own)
