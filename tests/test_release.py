@@ -93,7 +93,7 @@ def estimators() -> list[tuple[str, type]]:
 
 
 @pytest.mark.parametrize(("page", "kind"), estimators(), ids=str)
-def test_diagrams_link_to_the_page_of_the_class(page: str, kind: type) -> None:
+def test_diagrams_link_to_the_page_of_the_class(page: str, kind: Any) -> None:
     link = kind.__new__(kind)._get_doc_link()
     assert link == f"https://pacboost.readthedocs.io/en/v{pacboost.__version__}/api/{page}.html"
 
