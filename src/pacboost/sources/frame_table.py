@@ -25,6 +25,7 @@ from pacboost.sources.dataframe import (
     NUMBERS,
     OTHER,
     TEXT,
+    are_truths,
     columns_of,
     kind_of,
     moment_parts,
@@ -367,8 +368,7 @@ def _held(
         return ColumnKind(ways=(DATE,) if raw else tuple(parts))
     if kind != TEXT:
         numbers = kind == NUMBERS and by_type and not raw and _numbers_rows(name, cells)
-        truths = cells.dtype == (nw.Boolean if isinstance(cells, nw.Series) else np.bool_)
-        ways = (TRUE_FALSE,) if truths else ("",)
+        ways = (TRUE_FALSE,) if are_truths(cells) else ("",)
         return ColumnKind((), role=UNIQUE) if numbers else ColumnKind(ways=ways)
     coded[name] = Coded(cells, repr(name))
     return _text_held(coded[name], origin, by_type=by_type, raw=raw)

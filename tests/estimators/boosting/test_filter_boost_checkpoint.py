@@ -420,7 +420,7 @@ def test_several_threads_look_at_rows(
     names: set[str] = set()
     both, met, original = threading.Barrier(2), threading.Event(), refilling.Look.__call__
 
-    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Found:
+    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
         names.add(threading.current_thread().name)
         if not met.is_set() and piece.batch.n_rows > 100:  # the first rows of an array are few
             both.wait(600)
@@ -438,7 +438,7 @@ def test_black_boxes_are_asked_by_one_thread(
 ) -> None:
     names, original = set(), refilling.Look.__call__
 
-    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Found:
+    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
         names.add(threading.current_thread().name)
         return original(self, piece)
 
@@ -462,7 +462,7 @@ def test_few_pieces_are_in_flight(
                 most = max(most, alive)
             yield piece
 
-    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Found:
+    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
         nonlocal alive
         found = original(self, piece)
         with lock:
@@ -489,7 +489,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_learned(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_: Any) -> bool:
-        def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Found:
+        def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
             if threading.current_thread() is threading.main_thread():
                 raise AssertionError("pieces are looked at by other threads")
             raise KeyboardInterrupt

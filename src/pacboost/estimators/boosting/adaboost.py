@@ -155,8 +155,9 @@ class AdaBoostClassifier(Boosting):
         learner = as_learner(self.estimator)
         if isinstance(learner, SklearnLearner):
             learner = replace(learner, shape=self._row_shape)
-        drawn = -int(self.resample)
-        if not is_truth(self.resample):
+        if is_truth(self.resample):
+            drawn = -int(self.resample)
+        else:
             drawn = positive_whole("resample", self.resample)
         return Recipe(learner, booster, rounds, drawn)
 
