@@ -266,10 +266,6 @@ def test_ties_of_a_vote_count_against_it() -> None:
     ("change", "error", "match"),
     [
         ({"of": "recal"}, ParameterError, r"'recal' \(did you mean 'recall'\?\); it may be"),
-            {"of": "recal"},
-            ParameterError,
-            r"'recal' \(did you mean 'recall'\?\); it may be 'error', 'recall'",
-        ),
         ({"of": "cost"}, ParameterError, "a matrix of costs"),
         ({"of": "recall", "end": "top"}, ParameterError, "end is 'top'"),
         ({"of": "log_loss", "p_min": 0.7}, ParameterError, "p_min is 0.7"),
