@@ -5,7 +5,7 @@ BIN := .venv/bin
 # and each would compile the package, and pytest its assertions, anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check kernels pytest browser docs slow oldest audit gpu sanitize bench clean
+.PHONY: demo test check kernels pytest browser docs slow oldest audit gpu sanitize bench dist release clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -70,6 +70,25 @@ audit: .venv/.dev
 	$(BIN)/python -m pip freeze --exclude-editable > .venv-audit/installed.txt
 	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip -r .venv-audit/installed.txt
 
+# What would be published, checked: metadata, contents, and the commands of README in a fresh
+# environment. dist/recipe.yaml is the recipe for conda-forge.
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/pacboost/__init__.py)
+dist: .venv/.dev
+	rm -rf dist
+	$(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python -m pip install --quiet build twine
+	.venv-dist/bin/python -m build
+	.venv-dist/bin/twine check --strict dist/*
+	sum=$$($(BIN)/python -c 'import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest())' dist/*.tar.gz) && \
+	  sed "s/VERSION/$(VERSION)/; s/SHA256/$$sum/" recipe.yaml > dist/recipe.yaml
+	PACBOOST_DIST=dist $(BIN)/pytest -p no:xdist -m '' tests/test_wheel.py tests/test_release.py
+
+# Nothing is pushed: `git push origin v…` is what publishes.
+release: dist
+	@test -z "$$(git status --porcelain)" || { echo "not tagged: there are changes that are not committed"; exit 1; }
+	git tag --annotate --message "pacboost $(VERSION)" v$(VERSION)
+	@echo "git push origin v$(VERSION) publishes it"
+
 # For a machine with an NVIDIA GPU: every model there has to have the bytes of the CPU's.
 gpu: .venv/.cuda
 	$(BIN)/pytest tests/gpu -n 4
@@ -119,5 +138,5 @@ bench: .venv/.bench
 	touch $@ .venv/.run .venv/.dev
 
 clean:
-	rm -rf .venv .venv-oldest .venv-audit docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf .venv .venv-oldest .venv-audit .venv-dist docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

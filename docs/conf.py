@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -33,7 +34,7 @@ html_css_files = ["site.css"]
 html_search_scorer = str(Path(__file__).parent / "_static" / "search.js")
 html_show_sourcelink = False
 html_sidebars = {"**": ["pages.html"]}
-html_theme_options = {
+html_theme_options: dict[str, Any] = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "navbar_center": [],
@@ -42,6 +43,17 @@ html_theme_options = {
     "footer_end": [],
     "use_edit_page_button": False,
 }
+if "READTHEDOCS" in os.environ:  # elsewhere pages fetch nothing, and there is one version of them
+    latest = os.environ["READTHEDOCS_VERSION"] == "latest"
+    html_theme_options |= {
+        "navbar_start": ["navbar-logo", "version-switcher"],
+        "switcher": {
+            "json_url": "https://pacboost.readthedocs.io/en/latest/_static/switcher.json",
+            "version_match": "latest" if latest else release,
+        },
+        "check_switcher": False,
+        "show_version_warning_banner": True,
+    }
 toc_object_entries_show_parents = "hide"
 
 autosummary_generate = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -29,8 +30,16 @@ class Block:
 
 def pages() -> list[Path]:
     """List what is read as text: the front pages, and everything under docs that is not built."""
-    front = [HOUSE / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    front = sorted(HOUSE.glob("*.md"))
     return front + [p for p in sorted(DOCS.rglob("*.md")) if "_build" not in p.parts]
+
+
+def commands_of_readme() -> list[list[str]]:
+    """List the commands that README shows on the files of ``examples``, without "pacboost"."""
+    text = (HOUSE / "README.md").read_text(encoding="utf-8")
+    block = re.search(r"```\n(pacboost fit examples/.*?)```", text, re.DOTALL)
+    assert block is not None
+    return [shlex.split(line, comments=True)[1:] for line in block[1].splitlines()]
 
 
 def prose(text: str) -> str:

@@ -6,7 +6,6 @@ import errno
 import html
 import json
 import re
-import shlex
 import subprocess
 import sys
 import warnings
@@ -25,6 +24,7 @@ from pacboost.errors import FileError, NoEdgeWarning, NotCertified, PacboostErro
 from pacboost.numerics.percent import guarded, visible
 from pacboost.theory.plan import QUESTIONS
 from tests.cli.running import answer, refused, run, well
+from tests.markdown import HOUSE, commands_of_readme
 
 
 def commands(group: click.Group, path: str = "") -> list[tuple[str, click.Command]]:
@@ -341,16 +341,6 @@ def test_a_file_that_holds_only_the_target(tmp_path: Path, more: tuple[str, ...]
 
 
 # The commands that the README shows run as they stand there, on the files of ``examples``.
-
-
-HOUSE = Path(__file__).parents[2]
-
-
-def commands_of_readme() -> list[list[str]]:
-    text = (HOUSE / "README.md").read_text(encoding="utf-8")
-    block = re.search(r"```\n(pacboost fit examples/.*?)```", text, re.DOTALL)
-    assert block is not None
-    return [shlex.split(line, comments=True)[1:] for line in block[1].splitlines()]
 
 
 def test_they_run_one_after_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.decisions.sets import plain_rows
-from pacboost.estimators.inputs.estimator import least_likely
+from pacboost.estimators.inputs.estimator import DOC_PAGE, least_likely, page_of
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel, Model
@@ -47,6 +47,8 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     sentence_: Any
     _option = "decision"
     """What a report calls that which is known of the threshold."""
+    _doc_link_module, _doc_link_template = "pacboost", DOC_PAGE
+    _doc_link_url_param_generator = page_of
     _remembers_rows: ClassVar[bool] = True
     _sketches: tuple[Sketch, ...] = ()
 

@@ -6,11 +6,13 @@ because of the input, the error becomes one of pacboost that says where the inpu
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from copy import copy
 from functools import wraps
+from itertools import accumulate
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
@@ -18,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost import __version__
 from pacboost.errors import DataTypeError
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.kernels.device import gpu_in_use
@@ -93,6 +96,17 @@ def _of_frame(rows: Any, model: Any, method: str) -> Any:
     return pandas.DataFrame(answers, index=rows.index, columns=[str(name) for name in classes])
 
 
+DOC_PAGE = f"https://pacboost.readthedocs.io/en/v{__version__}/api/{{page}}.html"
+
+
+def page_of(estimator: Any) -> dict[str, str]:
+    """Name the page of an estimator's class: by the first module on the way to it that holds it."""
+    kind = type(estimator)
+    modules = accumulate(kind.__module__.split("."), "{}.{}".format)
+    home = next(name for name in modules if hasattr(sys.modules[name], kind.__name__))
+    return {"page": f"{home}.{kind.__name__}"}
+
+
 class RemembersRows:
     """An estimator whose public methods take rows in any form, and that remembers those of the fit.
 
@@ -102,6 +116,8 @@ class RemembersRows:
     _remembers_rows: ClassVar[bool] = True
     """Tells ``pacboost.certify`` that ``overlap`` compares rows with those of the fit."""
     _sketches: tuple[Sketch, ...] = ()
+    _doc_link_module, _doc_link_template = "pacboost", DOC_PAGE  # for scikit-learn's diagrams
+    _doc_link_url_param_generator = page_of
     _reads_partitions = False
     """Whether Dask collections are read block by block; other estimators need all rows at once."""
 

@@ -1,0 +1,105 @@
+"""What a release says of itself in several places is said alike in all of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import Any
+
+import pytest
+import yaml
+from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
+
+import pacboost
+from pacboost import theory
+from pacboost.estimators.decisions.threshold import ThresholdClassifier
+from tests.markdown import DOCS, HOUSE
+from tests.oldest import requirements
+
+PROJECT = tomllib.loads((HOUSE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def read_yaml(path: str) -> Any:
+    return yaml.safe_load((HOUSE / path).read_text(encoding="utf-8"))
+
+
+def test_the_version_stands_in_the_package_and_is_known_to_changelog_and_site() -> None:
+    assert "version" in PROJECT["dynamic"]
+    changes = (HOUSE / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)", changes, re.MULTILINE)[0] == pacboost.__version__
+    versions = json.loads((DOCS / "_static" / "switcher.json").read_text(encoding="utf-8"))
+    (preferred,) = [version for version in versions if version.get("preferred")]
+    assert preferred["version"] == pacboost.__version__
+    assert preferred["url"].endswith(f"/v{pacboost.__version__}/")
+
+
+def test_pythons_are_those_of_the_classifiers() -> None:
+    found = re.findall(r":: Python :: (3\.\d+)$", "\n".join(PROJECT["classifiers"]), re.MULTILINE)
+    assert PROJECT["requires-python"] == f">={found[0]}"
+    jobs = read_yaml(".github/workflows/tests.yml")["jobs"]
+    matrix = jobs["newest"]["strategy"]["matrix"]
+    assert matrix["python"] == found
+    assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
+    assert any(found[0] in str(step) for step in jobs["oldest"]["steps"])
+
+
+@pytest.mark.parametrize("name", ["tests", "docs", "publish"])
+def test_workflows_call_what_the_makefile_has(name: str) -> None:
+    made = (HOUSE / "Makefile").read_text(encoding="utf-8")
+    jobs = read_yaml(f".github/workflows/{name}.yml")["jobs"].values()
+    steps = [step for job in jobs for step in job["steps"]]
+    targets = re.findall(r"\bmake (\w+)", "\n".join(step.get("run", "") for step in steps))
+    assert targets
+    assert all(re.search(rf"^{target}:", made, re.MULTILINE) for target in targets)
+    assert all(re.search(r"@(release/)?v\d+$", step["uses"]) for step in steps if "uses" in step)
+
+
+def test_only_the_job_that_publishes_may_say_who_it_is() -> None:
+    publish = read_yaml(".github/workflows/publish.yml")
+    assert publish[True] == {"push": {"tags": ["v*"]}}  # YAML reads "on" as a truth value
+    assert publish["permissions"] == {"contents": "read"}
+    assert [name for name, job in publish["jobs"].items() if "permissions" in job] == ["pypi"]
+    assert publish["jobs"]["pypi"]["permissions"] == {"id-token": "write"}
+
+
+def test_the_recipe_asks_for_what_the_package_asks_for() -> None:
+    recipe = read_yaml("recipe.yaml")
+    needed = [line for line in recipe["requirements"]["run"] if not line.startswith("python ")]
+    named = dict(requirements())
+    assert len(needed) == len(PROJECT["dependencies"])
+    for line in needed:
+        name, version = line.split()
+        assert version == named.get(name, named.get(name.replace("-", "_")))
+    (point,) = recipe["build"]["python"]["entry_points"]
+    assert point == f"pacboost = {PROJECT['scripts']['pacboost']}"
+
+
+def test_the_citation_names_the_package() -> None:
+    citation = read_yaml("CITATION.cff")
+    assert citation["repository-code"] == PROJECT["urls"]["Homepage"]
+    assert citation["license"] == PROJECT["license"]
+    assert "version" not in citation  # it would be a second place
+
+
+def estimators() -> list[tuple[str, type]]:
+    rooms = {"pacboost": pacboost, "pacboost.theory": theory}
+    named = [(f"{room}.{name}", getattr(module, name)) for room, module in rooms.items()
+             for name in module.__all__]  # fmt: skip
+    named.append((f"{ThresholdClassifier.__module__}.ThresholdClassifier", ThresholdClassifier))
+    return [(page, kind) for page, kind in named
+            if isinstance(kind, type) and issubclass(kind, BaseEstimator)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "kind"), estimators(), ids=str)
+def test_diagrams_link_to_the_page_of_the_class(page: str, kind: Any) -> None:
+    link = kind.__new__(kind)._get_doc_link()
+    assert link == f"https://pacboost.readthedocs.io/en/v{pacboost.__version__}/api/{page}.html"
+
+
+def test_links_are_in_the_diagrams_and_not_of_classes_of_others() -> None:
+    model = pacboost.AdaBoostClassifier()
+    assert f'href="{model._get_doc_link()}"' in estimator_html_repr(model)
+    own = type("Own", (pacboost.AdaBoostClassifier,), {"__module__": "elsewhere"})
+    assert own()._get_doc_link() == ""
