@@ -31,7 +31,7 @@ def test_import_of_the_package_loads_no_heavy_library() -> None:
 
 def test_bounds_load_neither_compiler_nor_scikit_learn() -> None:
     statement = (
-        "from pacboost import Ledger\n"
+        "from pacboost.ledgers.ledger import Ledger\n"
         "from pacboost.bounds.training import training_error\n"
         "training_error(Ledger('adaboost', 'exponential', 'stump', 10, 1, False, True))"
     )
