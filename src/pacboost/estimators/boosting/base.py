@@ -39,7 +39,6 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_dense, warn_of_one_class
 from pacboost.learners.stump import Stump
 from pacboost.models import calibration
-from pacboost.models.model import Model
 from pacboost.numerics.checks import integer, real_number
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric, metric
@@ -238,10 +237,6 @@ class Boosting(BoostingFit, VoteClassifier):
         elif quantised is not None:
             self._quantised, self.choices_ = quantised, quantised.choices
             self.choose(0)
-
-    def _as_read(self, model: Model) -> Model:
-        """Add to the model how texts are read; other rows need nothing."""
-        return model
 
     def _calibrated(self, work: PreparedFit) -> calibration.Calibration | None:
         """Fit the calibration on rows held back for it, and measure its calibration error.
