@@ -30,6 +30,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "pacboost"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "search.js")
 html_show_sourcelink = False
 html_sidebars = {"**": ["pages.html"]}
 html_theme_options = {

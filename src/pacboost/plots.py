@@ -28,14 +28,16 @@ __all__ = [
 def rounds(model: Any, X: Any = None, y: Any = None, ax: Any = None) -> Any:
     """Draw the training error after each round, with its bound; of a regression, the mean loss.
 
-    With rows and their labels or targets, best those that the fit has not seen, draw the error or
+    A StrongClassifier has the error on the rows that have chosen the number of rounds, too. With
+    rows and their labels or targets, best those that the fit has not seen, draw the error or
     the loss on them, too.
     """
     refuse_half(X, y)
     model, X = vote_of(model, X)
     ledger = model.model_.ledger
     if not is_regressor(model):
-        return draw.rounds(ledger, ax, None if X is None else staged_errors(model, X, y))
+        test = None if X is None else staged_errors(model, X, y)
+        return draw.rounds(ledger, ax, test, validation=model.model_.validation)
     test = None
     if X is not None:
         sample, measure = model._with_targets(X, y), model._measure("loss")

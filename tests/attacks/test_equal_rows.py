@@ -228,7 +228,7 @@ def test_rows_that_are_learned_from_and_certify_count_once(
     certificate = model.certificate_
     assert certificate.sample.startswith("distinct ")
     assert DISTINCT in certificate.assumptions
-    assert (certificate.size if way == "train" else model.model_.forest.hard) in (rows, True)
+    assert (certificate.size if way == "train" else model.model_.vote.hard) in (rows, True)
     if way == "oob":
         told = model.oob_decision_function_
         assert len(told) == len(visits(0)[1])

@@ -82,6 +82,12 @@ def test_vacuous_is_called_vacuous(value: float, vacuous: bool) -> None:
     assert ("vacuous" in certificate._repr_html_()) is vacuous
 
 
+def test_nothing_is_said_twice() -> None:
+    names = [name for name, _ in holdout.certificate(3, 100, 0.05)._facts()]
+    assert {"size", "may fail with", "k", "models"} <= set(names)
+    assert not {"n", "delta"} & set(names)
+
+
 def test_html_is_escaped() -> None:
     nasty = replace(ONE, theorem="a < b & c", sample="<script>", inputs={"<k>": "<b>"})
     page = nasty._repr_html_()

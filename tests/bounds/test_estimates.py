@@ -81,7 +81,7 @@ def test_of_many_rare_classes_the_rarest_are_named() -> None:
 
 def test_the_next_step_follows_from_what_is_missing() -> None:
     few, many = holdout.certificate(1, 50, 0.05), holdout.certificate(1000, 10_000, 0.05)
-    assert "certify it by about 150 more new rows" in next_step(few)
+    assert "certify it on about 150 new rows" in next_step(few)
     assert "abstain" in next_step(many)
     assert next_step(replace(few, bound="occam.occam_bound")) == ""
 

@@ -28,6 +28,7 @@ from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Ledger, Round
+from pacboost.numerics.markup import bold
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
@@ -143,7 +144,7 @@ def test_certificate_says_everything_and_survives_json() -> None:
     for part in ("holds always", "Freund and Schapire", "size            10", ledger.digest()[:16]):
         assert part in text
     assert "&lt;" not in certificate._repr_html_()
-    assert certificate.claim in certificate._repr_html_()
+    assert bold(certificate.claim) in certificate._repr_html_()
 
 
 # The training-error certificate of other potentials, of many classes, and its words.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -172,17 +173,23 @@ def test_a_learner_that_is_worse_than_guessing_is_a_no(tmp_path: Path) -> None:
 # ``pacboost demo`` as a user runs it.
 
 
-def test_demo_shows_both_parts() -> None:
-    shown = well("demo", "--rounds", "5")
-    for part in ("0.4236", "0.6496", "0.9229", "0.5162", "malignant", "certificate", "test rows"):
-        assert part in shown
+def test_demo_sells_the_product(tmp_path: Path) -> None:
+    shown = " ".join(well("demo", "--folder", tmp_path).split())
+    assert re.search(r"At most \d+\.\d % wrong.*At most \d+\.\d % wrong on future", shown)
+    assert "has seen in its fit" in shown or "was trained on" in shown
+    assert "recall" in shown
+    assert "distance_km = 900" in shown
+    assert (tmp_path / "parcels.html").stat().st_size > 10_000
+    assert "0.3000 0.2143 0.1364" in shown
+    here = Path(__file__).parents[2] / "examples"
+    for name in ("parcels.csv", "parcels_new.csv"):
+        assert (here / name).read_bytes() == (tmp_path / name).read_bytes()
 
 
-def test_json_has_both_certificates() -> None:
-    found = answer("demo", "--rounds", "5")
-    assert round(found["certificates"]["ten points"]["value"], 4) == 0.5162
-    assert found["certificates"]["breast cancer"]["delta"] == 0
-    assert 0 < found["test_error"] < 0.2
+def test_demo_of_theory() -> None:
+    shown = well("demo", "--theory")
+    assert "0.5162" in shown
+    assert "parcels" not in shown
 
 
 # ``pacboost doctor`` as a user runs it.

@@ -290,13 +290,12 @@ def test_few_of_them_are_classes_as_they_are_written(tmp_path: Path) -> None:
     assert "1,000" in well("fit", path, "--target", "y", *QUICK, "--json")
 
 
-def test_numbers_of_rows_are_advised_against(houses: Path) -> None:
+def test_ids_are_not_used(houses: Path) -> None:
     asked = ("fit", houses / "old.csv", "--target", "dear", "--drop", "price", *QUICK)
     found = run(*asked)
     assert found.exit_code == 0
-    assert "'house_id' looks like the number of a row" in said(found)
-    assert said(found).count("'house_id' looks like") == 1
-    assert "looks like the number of a row" not in said(run(*asked, "--drop", "house_id"))
+    assert said(found).count("'house_id' is unique in every row") == 1
+    assert "unique in every row" not in said(run(*asked, "--drop", "house_id"))
 
 
 def test_times_are_read_as_dates_of_files_are(houses: Path) -> None:
@@ -310,10 +309,9 @@ def test_times_are_read_as_dates_of_files_are(houses: Path) -> None:
     )
 
 
-def test_groups_that_are_missing_are_counted(houses: Path) -> None:
-    assert "groups holds missing values in 54 of 160 rows" in refused(
-        "fit", houses / "old.csv", "--target", "dear", "--groups", "town"
-    )
+def test_rows_without_a_group_are_a_group(houses: Path) -> None:
+    result = run("fit", houses / "old.csv", "--target", "dear", "--groups", "town", "--rounds", "3")
+    assert "groups is missing in 54 of 160 rows, which are a group of their own" in said(result)
 
 
 def test_a_file_without_the_columns_of_the_model_names_them_all(houses: Path) -> None:

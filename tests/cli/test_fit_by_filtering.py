@@ -100,8 +100,7 @@ def shown(result: Result) -> None:
         "of them (",
         "stopped all 6 rounds are done",
         "certificate The classifier is wrong on at most",
-        "assumes",
-        "may fail with probability 0.05",
+        "counted on",
     ):
         assert part in text, result.output
     wide = [line for line in result.output.splitlines() if len(line) > 80]

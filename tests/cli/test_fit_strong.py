@@ -38,7 +38,7 @@ def test_the_sentence_comes_first_and_all_is_said(data: Path, tmp_path: Path) ->
         "no, yes",
         "80 to certify",
         "chosen ",
-        "rows are drawn independently",
+        "counted on ",
         f"The model is in {model}. For a report on it: pacboost report {model}",
     ):
         assert part in shown

@@ -201,7 +201,7 @@ def test_nights_that_are_quiet_and_one_that_is_not(watched: Path, tmp_path: Path
         "watch", model, watched / "night1.csv", *options, code=3
     )
     state.write_bytes(known)
-    assert "was begun with delta=0.05" in refused(
+    assert "was begun with --delta 0.05" in refused(
         "watch", model, watched / "night1.csv", *options, "--delta", "0.01"
     )
     assert state.read_bytes() == known

@@ -7,6 +7,7 @@ meet every check on one kind of array. The rest of the grid is run by ``make slo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -28,8 +29,6 @@ LABELS_CHANGE = sklearn.__version__.startswith("1.6.")
 """scikit-learn 1.6 shuffles rows, then names the two classes of a binary classifier by the first
 row, so its weighted and its repeated rows may have other labels."""
 
-Case = Callable[[Callable[..., None]], Any]
-
 
 def name_of(check: Any) -> str:
     """Name a check, which may be bound to an estimator's name or to options."""
@@ -47,7 +46,7 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
     cases = []
     for place, estimator in enumerate(estimators):
         first = type(estimator) not in {type(one) for one in estimators[:place]}
-        settings = str(estimator)
+        settings = re.sub(r" at 0x\w+", "", str(estimator))  # the same name in every process
         for own, check in estimator_checks_generator(estimator):
             name = name_of(check)
             if without is not None and without(estimator, name):
@@ -59,8 +58,3 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
             marks = () if quick else pytest.mark.slow
             cases.append(pytest.param(own, check, id=f"{settings}-{name}", marks=marks))
     return cases
-
-
-def every_check(*estimators: Any) -> Case:
-    """Parametrise a test of (estimator, check)."""
-    return pytest.mark.parametrize(("estimator", "check"), checks_of(*estimators))

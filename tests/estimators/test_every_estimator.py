@@ -6,7 +6,6 @@ documented; threads change no byte, one class is warned of, and a fit that fails
 
 from __future__ import annotations
 
-import html
 import inspect
 import re
 import time
@@ -22,6 +21,7 @@ from sklearn.datasets import load_breast_cancer
 import pacboost
 from pacboost.errors import DataError, NotCertified, OneClassWarning
 from pacboost.models.file.format import model_bytes
+from pacboost.numerics.markup import escape
 from tests.public import estimators
 
 ESTIMATORS = list(estimators())
@@ -127,7 +127,7 @@ def test_the_display_does_not_write_out_all_rules() -> None:
 
 def test_a_strong_classifier_shows_its_sentence() -> None:
     model = fitted("StrongClassifier")
-    assert html.escape(model.sentence_) in model._repr_html_()
+    assert escape(model.sentence_) in model._repr_html_()
 
 
 # Every parameter of every estimator is documented by itself: type, default, meaning.

@@ -122,6 +122,21 @@ def test_one_round_gives_a_rule(model: Any) -> None:
 def test_one_round_of_words_gives_a_rule() -> None:
     model = TextBoostClassifier(n_estimators=1).fit(TEXTS, TOPICS)
     assert model.predict(TEXTS[:2]).tolist() == TOPICS[:2]
+    rare = [0] * 90 + [1] * 30
+    model = TextBoostClassifier(n_estimators=1).fit(["a b"] * 90 + ["c d"] * 30, rare)
+    assert model.predict(["a b", "c d"]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("options", [{}, {"learning_rate": 0.01}, {"calibrate": "sigmoid"}])
+def test_one_round_separates_a_rarer_class(options: dict[str, Any]) -> None:
+    """A rule of a small learning rate would not outvote the shares of the classes."""
+    rows = np.random.default_rng(0).uniform(size=(400, 1))
+    rare = (rows[:, 0] > 0.75).astype(int)
+    model = BoostClassifier(n_estimators=1, random_state=0, **options).fit(rows, rare)
+    assert model.score(rows, rare) > 0.97
+    model = BoostClassifier(n_estimators=1, warm_start=True, random_state=0, **options)
+    model.fit(rows, rare).set_params(n_estimators=3).fit(rows, rare)
+    assert len(model.ledger_) == 3
 
 
 def public_classes() -> list[Any]:

@@ -282,6 +282,7 @@ FITS: dict[str, Fit] = {
     "shared lanes": boosted("logit", ONE_HOT, SCORE > 0),
     "missing": boosted("logit", HOLES, SCORE > 0),
     "monotone": boosted("logit", HOLES, SCORE > 0, monotone_constraints={0: 1, 2: -1}),
+    "pairs": boosted("logit", NUMBERS, SCORE > 0, interaction_constraints="pairwise"),
     "many classes": boosted("logit", NUMBERS, CLASSES),
     "drawn rows": boosted("logit", NUMBERS, SCORE > 0, subsample=0.5),
     "validated": boosted("logit", NUMBERS, SCORE > 0, early_stopping=True),

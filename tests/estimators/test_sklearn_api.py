@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.ensemble import AdaBoostClassifier as Reference
 from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -20,7 +21,20 @@ from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_sparse_data,
 )
 
-from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    BaggingRegressor,
+    BoostClassifier,
+    BoostRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    FilterBoostClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StrongClassifier,
+    theory,
+)
 from pacboost.boosters import AdaBoost
 from pacboost.boosters.registry import BOOSTERS
 from tests.data import real_data
@@ -32,6 +46,12 @@ BY_CHANCE = [
     AdaBoostClassifier(early_stopping=True, n_estimators=10),
 ]
 """Rows in another order are drawn, held back or split anew: no weights stand for repeated rows."""
+
+
+def logistic(y: Any, score: Any) -> tuple[Any, Any]:
+    chance = 1 / (1 + np.exp(-score))
+    return chance - y, chance * (1 - chance)
+
 
 SMOOTHED = BoostClassifier("adaboost", n_estimators=12)
 """Its cells are smoothed by half a row of mean weight, which is less where rows are repeated."""
@@ -52,6 +72,37 @@ CHECKED = (
     UNSMOOTHED,
     *(BoostClassifier(name, n_estimators=6) for name in BOOSTERS if name != SMOOTHED.booster),
     *BY_CHANCE,
+    BoostClassifier(logistic, n_estimators=10),
+    BoostRegressor(),
+    BoostRegressor("absolute"),
+    BoostRegressor("gamma", n_estimators=10),
+    BoostRegressor(min_leaf_rows=1, n_estimators=10),
+    FilterBoostClassifier(n_estimators=10),
+    FilterBoostClassifier(learner="stump", n_estimators=20),
+    FilterBoostClassifier("mada", n_estimators=20),
+    StrongClassifier(n_estimators=10),
+    RandomForestClassifier(10),
+    RandomForestClassifier(10, oob_score=True, max_features=None),
+    RandomForestRegressor(10),
+    ExtraTreesClassifier(10),
+    ExtraTreesRegressor(10),
+    BaggingClassifier(n_estimators=10),
+    BaggingClassifier("tree", 10, certify="oob"),
+    BaggingClassifier(KNeighborsClassifier(1), 4, max_samples=0.7, bootstrap=False),
+    BaggingClassifier(settle=3, n_estimators=20),
+    BaggingRegressor(n_estimators=10),
+    BaggingRegressor("tree", 10),
+    theory.MajorityOfBoosters(n_estimators=10),
+    theory.MajorityOfBoosters(5, n_estimators=10),
+    theory.SubsampledBoost(9, n_estimators=5),
+    theory.BaggedBoost(5, n_estimators=5),
+    theory.ThreeLearnerBoost(),
+    theory.ThreeLearnerBoost(DecisionTreeClassifier(max_depth=3)),
+    theory.ThreeWayBoost(max_draws=30_000),
+    theory.ConfidenceBoost(gap=0.4),
+    theory.RectangleClassifier(),
+    theory.VersionSpaceClassifier(),
+    theory.VersionSpaceClassifier("intervals"),
 )
 
 
@@ -75,9 +126,7 @@ def noisy(rows: int = 200) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return X, y
 
 
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few rows, one class, sparse, no edge
 @pytest.mark.parametrize(
     ("estimator", "check"), checks_of(*CHECKED, without=weights_do_not_repeat_rows)
 )

@@ -150,7 +150,7 @@ def grown(classes: int, certify: str | None) -> tuple[Any, NDArray[np.float64]]:
 @pytest.mark.parametrize("certify", [None, "oob"])
 def test_sums_and_leaves_are_those_of_a_plain_walk(classes: int, certify: str | None) -> None:
     model, X = grown(classes, certify)
-    forest, table = model.model_.forest, ArrayTable(X)
+    forest, table = model.model_.vote, ArrayTable(X)
     lines = forest.bins.encode(table).T
     trees = list(forest.trees())
     assert len(trees) == len(forest) == 7
@@ -174,5 +174,5 @@ def test_shares_of_two_classes_come_from_one_sum() -> None:
 
 def test_a_forest_without_trees_says_nothing() -> None:
     model, X = grown(3, None)
-    empty = Forest(model.model_.forest.bins, 3, np.zeros(3))
+    empty = Forest(model.model_.vote.bins, 3, np.zeros(3))
     assert not empty.sums(ArrayTable(X)).any()

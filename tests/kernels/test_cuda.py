@@ -35,7 +35,9 @@ def test_without_a_gpu_cuda_is_refused_and_auto_is_the_cpu(monkeypatch: pytest.M
     with pytest.raises(ParameterError, match=r"device is 'cuda', but CUDA finds no GPU\. Set"):
         BoostClassifier(device="cuda").fit(*rows())
     assert not device.use_gpu("auto", 10**12)
-    with pytest.raises(ParameterError, match=r"device is 'tpu'; it may be 'cpu', 'cuda', 'auto'"):
+    with pytest.raises(ParameterError, match=r"device is 'gpu', but CUDA finds no GPU\. Set"):
+        device.use_gpu("gpu", 10)
+    with pytest.raises(ParameterError, match=r"device is 'tpu'; it may be 'cpu', 'cuda', 'gpu', "):
         BoostClassifier(device="tpu").fit(*rows())
 
 

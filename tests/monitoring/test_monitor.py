@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import pacboost
 from pacboost import Monitor
 from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.numerics.markup import escape
 
 Doubles = NDArray[np.float64]
 
@@ -143,7 +144,7 @@ def test_page(tmp_path: Path) -> None:
     text = watch.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<strong>ALARM</strong>: the certificate" in text
     for own in watch.status().sentences:
-        assert own.strip().replace(">", "&gt;").replace("'", "&#x27;") in text
+        assert escape(own.strip()) in text
     assert "Columns that differ" in text
     assert text.count("<svg") == 4
     empty = Monitor(error=0.05).report(tmp_path / "page.html").read_text(encoding="utf-8")

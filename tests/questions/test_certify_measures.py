@@ -25,7 +25,7 @@ from pacboost import (
 from pacboost.bounds import measures
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.errors import DataError, NoEdgeWarning, NotCertified, ParameterError
+from pacboost.errors import DataError, InputWarning, NoEdgeWarning, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage
 from tests.worlds import noisy
 
@@ -265,13 +265,12 @@ def test_ties_of_a_vote_count_against_it() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "match"),
     [
-        ({"of": "recal"}, ParameterError, "of is 'recal'; it may be 'error', 'recall'"),
+        ({"of": "recal"}, ParameterError, r"'recal' \(did you mean 'recall'\?\); it may be"),
         ({"of": "cost"}, ParameterError, "a matrix of costs"),
         ({"of": "recall", "end": "top"}, ParameterError, "end is 'top'"),
         ({"of": "log_loss", "p_min": 0.7}, ParameterError, "p_min is 0.7"),
         ({"of": "recall", "by": "city"}, ParameterError, "no data frame"),
         ({"of": "recall", "by": [1, 2]}, DataError, "one group for each of 800 rows"),
-        ({"of": "recall", "by": [None] * 800}, DataError, "missing values"),
         ({"of": "recall", "delta": 2}, ParameterError, "delta"),
         ({"of": "recall", "copies": "no"}, ParameterError, "copies"),
         ({"positive": 1}, ParameterError, "of='error' speaks of all classes"),
@@ -325,3 +324,12 @@ def test_coverage_of_the_whole_way() -> None:
             or family["false_positive_rate"].value < 0.05
         )
     check_coverage("certify(of=...), three claims together", failed, runs, 0.05)
+
+
+def test_rows_without_a_group_are_a_group_of_their_own() -> None:
+    by = [None if north else "south" for north in GROUPS == "north"]
+    with pytest.warns(InputWarning, match="by is missing in .* a group of their own, 'missing'"):
+        found = certify_all(MODEL, FRESH, LABELS, of="error", by=by)
+    named = certify_all(MODEL, FRESH, LABELS, of="error", by=GROUPS)
+    assert "missing" in str(found)
+    assert sorted(own.value for own in found) == sorted(own.value for own in named)

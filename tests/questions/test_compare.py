@@ -175,4 +175,4 @@ def test_by_name_and_in_order() -> None:
     with pytest.raises(KeyError, match="'third' was not compared; 'one', 'other' were"):
         BOTH["third"]
     errors, _ = BOTH.plot()
-    assert errors.get_xlabel() == "error"
+    assert errors.get_xlabel() == "share of the rows that are wrong"

@@ -80,7 +80,7 @@ def test_the_picture_holds_errors_and_margins() -> None:
 def test_axes_of_ones_own() -> None:
     axes = Figure().subplots()
     assert comparison.picture(COLUMNS, 0.05, axes) is axes
-    assert axes.get_xlabel() == "error"
+    assert axes.get_xlabel() == "share of the rows that are wrong"
     pair = Figure().subplots(1, 2)
     assert list(comparison.picture(COLUMNS, 0.05, pair)) == list(pair)
     with pytest.raises(DataError, match="every booster failed"):

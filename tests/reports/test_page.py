@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.rounding import confidence
+from pacboost.numerics.markup import escape
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.page import calibration, confusion, rounds
 from pacboost.reports.page.charts import Scale, round_numbers, tag
@@ -303,6 +305,34 @@ def test_given_rows_give_the_curves_and_rows_of_the_fit_are_marked(tmp_path: Pat
         section = text[text.index('<section id="ranking"') :].partition("</section>")[0]
         assert "The 300 rows given for this report are sorted by the score" in section
         assert (TRAINED in section) == seen
+
+
+def test_columns_are_shown_as_what_they_are(tmp_path: Path) -> None:
+    """True and false, days of the week and dates; the most important columns first."""
+    days = pd.date_range("2024-01-01", periods=600)
+    weekend = np.array([day.isoweekday() > 5 for day in days])
+    fragile = RNG.random(600) < 0.5
+    frame = pd.DataFrame({"noise": X[:, 0], "day": days, "fragile": fragile})
+    model = pacboost.BoostClassifier(n_estimators=40, max_features=1.0, certify="holdout",
+                                     random_state=0)  # fmt: skip
+    model.fit(frame, weekend ^ (fragile & (X[:, 1] > 0)))
+    text = model.report(tmp_path / "m.html", frame, weekend).read_text(encoding="utf-8")
+    section = text[text.index('<section id="shapes"') :].partition("</section>")[0]
+    weekdays, truth = section.index("weekday"), section.index(">fragile<")
+    assert weekdays < truth
+    assert ">Saturday" in section[weekdays:truth]
+    assert ">true<" in section[truth:]
+    assert ">2024-" in section
+    told = str(model.explain(frame.iloc[[5]]))
+    assert " = Saturday" in told
+    assert f"fragile = {str(fragile[5]).lower()}" in told
+
+
+def test_a_claim_is_made_once(tmp_path: Path) -> None:
+    model = pacboost.BoostClassifier(n_estimators=5, **SEEDED).fit(X, TWO)
+    text = model.report(tmp_path / "m.html").read_text(encoding="utf-8")
+    assert 'id="promises"' not in text
+    assert text.partition("</head>")[2].count(escape(model.certificate_.claim)) == 1
 
 
 def test_trees_have_a_curve_for_each_column(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = AdaBoostClassifier(n_estimators=30, certify="holdout", random_state=0)
     path = tmp_path_factory.mktemp("page") / "report.html"
-    return model.fit(X[:300], Y[:300]).report(path, X[300:], Y[300:])
+    model.fit(X[:300], Y[:300]).report(path, X[300:], Y[300:])
+    return path
 
 
 @pytest.mark.parametrize("width", [1280, 800, 360])

@@ -274,8 +274,8 @@ def test_importances_are_bars_with_the_largest_on_top() -> None:
     assert [bar.get_width() for bar in axes.patches] == [0.6, 0.3, 0.1]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "d", "a"]
     assert axes.yaxis_inverted()
-    assert axes.get_xlabel() == "share (3 largest of 4)"
-    assert plots.importances(None, shares).get_xlabel() == "share"
+    assert axes.get_xlabel() == "share of the importance (3 largest of 4)"
+    assert plots.importances(None, shares).get_xlabel() == "share of the importance"
 
 
 def test_importances_with_a_spread() -> None:

@@ -195,7 +195,9 @@ def words(thing: object) -> str:
 
 def test_the_summary_says_what_happened_and_what_holds() -> None:
     certificate = holdout.certificate(10, 1_000, 0.05)
-    text = words(summary(drawn_ledger([a_refill(0), a_refill(1)]), certificate, None))
+    ledger = drawn_ledger([a_refill(0), a_refill(1)])
+    assert "assumes" not in words(summary(ledger, certificate))
+    text = words(summary(ledger, certificate, None, details=True))
     for part in (
         "12 (booster logit, learner tree)",
         "2,000 examples",

@@ -83,7 +83,7 @@ def test_an_adversary_needs_no_more_than_the_theorem(edge: float, error: float) 
 
 
 def test_half_of_the_samples_of_a_perfect_classifier_are_all_of_them() -> None:
-    answer = plan.holdout(epsilon=0.01, delta=0.05)
+    answer = plan.holdout(epsilon=0.01, delta=0.05, error=0)
     assert answer.details["half of all samples"] == answer.examples == 299
     assert answer.details["passes with"] == 1
 

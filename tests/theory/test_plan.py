@@ -104,9 +104,13 @@ def test_finite_vectors() -> None:
 
 
 def test_holdout_vectors() -> None:
-    assert plan.holdout(epsilon=0.0029912, delta=0.05).examples in {1000, 1001}
+    assert plan.holdout(epsilon=0.0029912, delta=0.05, error=0).examples in {1000, 1001}
+    assert "then always passes" in plan.holdout(epsilon=0.1, delta=0.05, error=0).question
+    usual = plan.holdout(epsilon=0.1, delta=0.05)
+    assert "0.05 (half of epsilon, as none was given)" in usual.question
     answer = plan.holdout(epsilon=0.1, delta=0.05, error=0.05)
     assert (answer.examples, answer.details["by Chernoff"]) == (263, 572)
+    assert usual.examples == answer.examples
     assert answer.details["half of all samples"] == 116
     n = plan.holdout(epsilon=0.116992, delta=0.05, error=0.1, power=0.5).examples
     assert n is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +9,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.objective import CustomLoss, CustomObjective
 from pacboost.boosters.registry import BOOSTERS, LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError
+from pacboost.numerics.checks import meant
 
 FORGOTTEN = (
     "this model was trained by an objective that is a function, and model files hold no functions; "
@@ -31,7 +31,8 @@ def as_loss(choice: Any) -> Booster[Any]:
     if name in LOSSES:
         return LOSSES[name]()
     raise ParameterError(
-        f"loss is {choice!r}; it may be {', '.join(map(repr, loss_names()))}, or a "
+        f"loss is {choice!r}{meant(choice, loss_names())}; it may be "
+        f"{', '.join(map(repr, loss_names()))}, or a "
         "function of (y, score) that returns gradient and curvature"
     )
 
@@ -54,10 +55,9 @@ def as_booster(choice: Any) -> Booster[Any]:
         return _imported(choice)()
     if isinstance(choice, str) and choice in BOOSTERS:
         return BOOSTERS[choice]()
-    close = get_close_matches(str(choice), list(BOOSTERS), n=1)
-    guess = f"did you mean {close[0]!r}? It" if close else "it"
     raise ParameterError(
-        f"booster is {choice!r}; {guess} may be {', '.join(map(repr, BOOSTERS))}, 'module:Class' "
+        f"booster is {choice!r}{meant(choice, BOOSTERS)}; it may be "
+        f"{', '.join(map(repr, BOOSTERS))}, 'module:Class' "
         "for a class of your own, a booster itself (an object, not a class), or a function of "
         "(y, score) that returns gradient and curvature"
     )

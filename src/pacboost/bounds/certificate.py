@@ -174,6 +174,7 @@ class Certificate:
         facts += [
             (name, f"{value:.6g}" if isinstance(value, float) else str(value))
             for name, value in self.inputs.items()
+            if (name, value) not in (("delta", self.delta), ("n", self.size))
         ]
         return [*facts, ("ledger", self.ledger_digest[:16])] if self.ledger_digest else facts
 

@@ -17,7 +17,7 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.rounding import confidence
 from pacboost.bounds.wording import sentence
 from pacboost.numerics.checks import counts, positive_whole, probability
-from pacboost.numerics.markup import bold, paragraph
+from pacboost.numerics.markup import bold, table
 
 WISHES = ("recall", "precision", "false_positive_rate", "cost")
 HEADS = (
@@ -85,15 +85,23 @@ class ThresholdDecision:
         said += f"'{self.positive}'."
         if not len(self.others):
             return said
-        other = " ".join(own.claim for own in self.others).removesuffix(".")
-        both = " for both together" if len(self.others) > 1 else ""
-        return f"{said} {other} ({confidence(self.others.delta)} confidence{both})."
+        others = "; ".join(f"{own.claim[:1].lower()}{own.claim[1:-1]}" for own in self.others)
+        same = self.others.delta == self.certificate.delta
+        sure = "the same" if same else confidence(self.others.delta)
+        return f"{said} With {sure} confidence, {others}."
+
+    @property
+    def claims(self) -> Family:
+        """The guarantee and what is certified on the other side, which may fail one by one."""
+        delta = self.certificate.delta + self.others.delta
+        return Family((self.certificate, *self.others), delta)
 
     def __str__(self) -> str:
         return f"{self.certificate}\n\n{self.others}"
 
     def _repr_html_(self) -> str:
-        return bold(self.sentence) + paragraph(str(self.others))
+        heads, *lines = self.claims.lines()
+        return bold(self.sentence) + table(heads, lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for a file."""

@@ -109,18 +109,17 @@ rows missed).
 
 LOOSE = 1.5
 """A bound that exceeds the share of mistakes by this factor is mostly for want of rows."""
-TIMES_MORE = 4
+TIMES_MORE = 3
 BETTER_MODEL = "Next: train on more rows, or add columns that say more about the label."
 TRAINED_ONLY = (
-    "Nothing is proved about new examples yet. Next: certify it by rows that it was not trained "
-    'on, with certify="holdout" when it is fitted or with pacboost.certify afterwards.'
+    "Nothing is proved about new examples yet. Next: certify it on rows that it was not trained "
+    "on: hold some out when it is fitted, or take new ones afterwards."
 )
 ANSWER_MORE = (
-    "Next: to answer more examples, allow a larger target error, or certify by more new rows."
+    "Next: to answer more examples, allow a larger target error, or certify on more new rows."
 )
 ABSTAIN = (
-    "Next: for a smaller error, train on more rows, or let it abstain where it is unsure "
-    "(choose_threshold)."
+    "Next: for a smaller error, train on more rows, or choose a threshold below which it abstains."
 )
 
 
@@ -143,7 +142,7 @@ def in_full(
     Always saying '1' would be 10.0 % wrong on these rows (an estimate)
     It misses at most 45.6 % of the rare class '0' (95 % confidence for this by itself; 5 of 20 \
 rows missed)
-    Next: certify it by about 600 more new rows; if mistakes stay as rare, this lowers it to 3.7 %.
+    Next: certify it on about 600 new rows; if mistakes stay as rare, this lowers it to 3.9 %.
     """
     said = [*beside(certificate, held_out, names), next_step(certificate, held_out)]
     return wording.sentence(certificate, delta), " ".join(part for part in said if part)
@@ -156,7 +155,7 @@ def in_words(
 
     >>> print(in_words(holdout.certificate(0, 20, 0.05)))
     At most 14 % wrong on future examples like these (95 % confidence; 20 held-out rows, 0 wrong). \
-Next: certify it by about 60 more new rows; if mistakes stay as rare, this lowers it to 3.7 %.
+Next: certify it on about 60 new rows; if mistakes stay as rare, this lowers it to 4.9 %.
     """
     claim, note = in_full(certificate, held_out, [str(name) for name in names])
     return f"{claim} {note}" if note else str(claim)
@@ -201,7 +200,7 @@ def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
     baseline = 1.0 if held_out is None else held_out.baseline
     if certificate.value >= LOOSE * k / n and later < baseline:
         return (
-            f"Next: certify it by about {(TIMES_MORE - 1) * n:,} more new rows; if mistakes stay "
+            f"Next: certify it on about {TIMES_MORE * n:,} new rows; if mistakes stay "
             f"as rare, this lowers it to {percent_above(later)}."
         )
     return BETTER_MODEL if useless(certificate, held_out) else ABSTAIN

@@ -20,6 +20,7 @@ from pacboost.bounds.rounding import SLACK, confidence
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import log_hypergeometric_tail
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.markup import bold, facts
 from pacboost.numerics.same_bits import exp, total
 from pacboost.numerics.two_chances import difference_upper
 
@@ -116,6 +117,15 @@ class Difference:
         return (
             f"{said} ({confidence(self.delta)} confidence; {self.rows:,} held-out rows, of which "
             f"{counted} only; exact sign test p = {self.p_value:.2g}{assumed})."
+        )
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def _repr_html_(self) -> str:
+        counts = [(self.one, self.only_one_wrong), (self.other, self.only_other_wrong)]
+        return bold(self.sentence) + facts(
+            (f"only {own} is wrong", f"{k:,} rows") for own, k in counts
         )
 
     def to_dict(self) -> dict[str, object]:

@@ -14,6 +14,7 @@ from pacboost.bounds.rounding import confidence
 from pacboost.bounds.wording import GAP, KINDS, is_lower
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.markup import bold, paragraph, table
+from pacboost.numerics.percent import percent
 
 HEADS = ["measure", "class", "group", "end", "certified", "seen", "rows"]
 
@@ -124,32 +125,39 @@ class Family:
         return names.pop()
 
     def __str__(self) -> str:
-        lines = self._lines()
-        widths = [max(map(len, column)) for column in zip(HEADS, *lines, strict=True)]
-        rows = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in (HEADS, *lines)]
-        return "\n".join([*rows, "", self.note])
+        return "\n".join([self.table(), "", self.note])
+
+    def table(self) -> str:
+        """Return the claims as lines of text, without columns that hold nothing."""
+        lines = self.lines()
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
     def _repr_html_(self) -> str:
-        return bold(self.note) + table(HEADS, self._lines()) + paragraph(" ".join(self.claims))
+        heads, *lines = self.lines()
+        return bold(self.note) + table(heads, lines) + paragraph(" ".join(self.claims))
 
     @property
     def claims(self) -> list[str]:
         """Every claim as a sentence."""
         return [own.claim for own in self]
 
-    def _lines(self) -> list[list[str]]:
-        return [
+    def lines(self) -> list[tuple[str, ...]]:
+        """Return heads and cells of a table of the claims, without columns that hold nothing."""
+        rows = [
             [
                 own.of_what,
                 str(own.details.get("class", "")),
                 str(own.details.get("group", "")),
                 _end(own),
                 wording.number_of(own, KINDS[own.of_what].rate),
-                f"{float(own.details['seen']):.4g}" if "seen" in own.details else "–",
+                _seen(own),
                 f"{own.size:,}",
             ]
             for own in self
         ]
+        columns = [column for column in zip(HEADS, *rows, strict=True) if any(column[1:])]
+        return list(zip(*columns, strict=True))
 
     @property
     def note(self) -> str:
@@ -171,6 +179,14 @@ class Family:
     def from_dict(cls, content: dict[str, Any]) -> Family:
         """Read what ``to_dict`` gave."""
         return cls(tuple(map(Certificate.from_dict, content["certificates"])), content["delta"])
+
+
+def _seen(certificate: Certificate) -> str:
+    """Return what was counted, in the unit of what is certified."""
+    if "seen" not in certificate.details:
+        return ""
+    seen = float(certificate.details["seen"])
+    return percent(seen, 2) if KINDS[certificate.of_what].rate else f"{seen:.4g}"
 
 
 def _end(certificate: Certificate) -> str:

@@ -305,7 +305,7 @@ def _claim(certificate: Certificate, number: str) -> Statement:
         return Statement(f"{who} is wrong on at most ", number, after)
     if of_what == PERIOD:
         return Statement(
-            "over the period watched the mean chance of an error was at most ", number, "."
+            "over the period watched the expected error rate was at most ", number, "."
         )
     if of_what == ANSWERED:
         return Statement(f"{_answered(certificate)} {who} is wrong on at most ", number, ".")
@@ -331,7 +331,7 @@ def _plain(certificate: Certificate, number: str) -> Statement:
         return _of_new(certificate, number)
     if of_what == PERIOD:
         after = f" over the latest {certificate.size:,} examples."
-        return Statement("its mean chance of an error was at most ", number, after)
+        return Statement("the expected error rate was at most ", number, after)
     if of_what == ANSWERED:
         return Statement("it is wrong on at most ", number, f" {_answered(certificate)}.")
     if of_what in (TRAINING_ROWS, TRAINING_LABELS):

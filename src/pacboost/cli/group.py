@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -37,6 +38,39 @@ LONGEST = 1_000
 """Letters of a sentence in a list of commands; click cuts it to one line otherwise."""
 DEBUG = "PACBOOST_DEBUG"
 """The environment variable that makes errors show their tracebacks."""
+
+
+OPTIONS = (
+    "abstain_below|alpha|booster|by|certify|class_weight|clip|copies|cost|coverage|delta|device|"
+    "edge|end|epsilon|error|false_positive_rate|groups|larger_than|learner|loss|of|ordered|p_min|"
+    "positive|precision|quantile|recall|reference|target_error|top_k"
+)
+"""Parameters that are options of the same names."""
+IN_COMMANDS = (
+    (r"AdaBoostClassifier\(\)", "--booster adaboost --learner stump"),
+    (r"pacboost\.theory\.plan\.([a-z]+)(\([^)]*\))?", r"pacboost plan \1"),
+    (r"(?:pacboost\.)?choose_threshold(\([^)]*\))?", "pacboost threshold"),
+    (r"pacboost\.certify_all(\([^)]*\))?", "pacboost certify --of"),
+    (r"pacboost\.(certify|sets|intervals|verify|diagnose|compare)(\([^)]*\))?", r"pacboost \1"),
+    (rf"(?<![\w-])({OPTIONS})=True\b", r"--\1"),
+    (rf"(?<![\w-])({OPTIONS})=['\"]([^'\"]*)['\"]", r"--\1 \2"),
+    (rf"(?<![\w-])({OPTIONS})=(?=[\d\s,;.)]|$)", r"--\1 "),
+)
+"""What Python calls things, and what the command line calls them."""
+
+
+def in_commands(text: str) -> str:
+    """Return a sentence in the words of the command line.
+
+    >>> in_commands("set certify='holdout', or ask pacboost.certify(model, X, y) with ordered=True")
+    'set --certify holdout, or ask pacboost certify with --ordered'
+    >>> in_commands("give clip=, or recall=0.9, as pacboost.theory.plan.recall says")
+    'give --clip, or --recall 0.9, as pacboost plan recall says'
+    """
+    for python, command in IN_COMMANDS:
+        text = re.sub(python, command, text)
+    text = re.sub(r"--[a-z_]+", lambda option: option[0].replace("_", "-"), text)
+    return re.sub(r"(--[a-z-]+) (?=[,;.)]|$)", r"\1", text)
 
 
 class WholeSentences(click.Group):
@@ -113,7 +147,7 @@ class CommandError(click.ClickException):
     """An error in one sentence."""
 
     def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(visible(message))
+        super().__init__(visible(in_commands(message)))
         self.exit_code = exit_code  # type: ignore[misc]
 
 
@@ -128,7 +162,7 @@ def _notes() -> Iterator[None]:
         shown: set[str] = set()
 
         def show(message: Warning | str, *_: object) -> None:
-            said = f"Note: {str(message).rstrip('.')}."
+            said = in_commands(f"Note: {str(message).rstrip('.')}.")
             if said not in shown:
                 click.echo(visible(said), err=True)
             shown.add(said)

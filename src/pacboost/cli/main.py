@@ -26,8 +26,8 @@ name has no underscore."""
     homes={name: f"pacboost.cli.commands.{name}" for name in COMMANDS},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=example(
-        "pacboost fit adult.csv --target income --output income.pacb",
-        "pacboost report income.pacb",
+        "pacboost fit parcels.csv --target late --output late.pacb",
+        "pacboost report late.pacb",
         "",
         "# Tab completion (bash; zsh and fish work the same way):",
         'eval "$(_PACBOOST_COMPLETE=bash_source pacboost)"',

@@ -19,6 +19,9 @@ FILE = click.Path(path_type=Path)
 JSON = "Print one JSON document instead of text."
 
 as_json = click.option("--json", "as_json", is_flag=True, help=JSON)
+details = click.option(
+    "--details", is_flag=True, help="Also print the theorem, and what it assumes and requires."
+)
 target = click.option(
     "--target", metavar="COLUMN", required=True, help="The column that holds the labels."
 )
@@ -94,7 +97,9 @@ def of_estimator(kind: str, parameter: str, *names: str, **more: Any) -> Decorat
     return click.option(*(names or (name,)), help=text, show_default=True, **more)
 
 
-device = of_estimator(STRONG, "device", type=click.Choice(("cpu", "cuda", "auto")), default="cpu")
+device = of_estimator(
+    STRONG, "device", type=click.Choice(("cpu", "cuda", "gpu", "auto")), default="cpu"
+)
 max_bins = of_estimator(REGRESSOR, "max_bins", default=255)
 leaves = of_estimator(REGRESSOR, "max_leaves", "--leaves", type=int)
 

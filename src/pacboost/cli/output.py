@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pacboost.cli.group import in_commands
 from pacboost.errors import NotCertified
 from pacboost.numerics.percent import visible
 
@@ -51,19 +52,22 @@ def bold(words: str) -> Text:
     """Make text bold."""
     from rich.text import Text
 
-    return Text(words, style="bold")
+    return Text(in_commands(words), style="bold")
 
 
-def certificate_facts(certificate: Certificate) -> list[tuple[str, str]]:
-    """List what a certificate rests on."""
+def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[str, str]]:
+    """List what a certificate was counted on, and with details what else it rests on."""
     from pacboost.bounds import wording
 
     chance = "never" if certificate.delta == 0 else f"with probability {certificate.delta:g}"
     counts = certificate.inputs
     unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
     seen = f"{counts['k']:,} mistakes on " if {"k", "n"} <= set(counts) else ""
+    counted = ("counted on", f"{seen}{certificate.size:,} {unit}: {certificate.sample}")
+    if not details:
+        return [counted, ("", "(--details prints the theorem, and what it assumes)")]
     return [
-        ("counted on", f"{seen}{certificate.size:,} {unit}: {certificate.sample}"),
+        counted,
         ("assumes", "; ".join(certificate.assumptions) or "nothing"),
         ("requires", f"rows that are independent of {certificate.independent_of}"),
         ("may fail", chance),
@@ -73,7 +77,7 @@ def certificate_facts(certificate: Certificate) -> list[tuple[str, str]]:
 
 def echo(text: str, *, err: bool = False) -> None:
     """Print a sentence; control characters in it are shown, not obeyed."""
-    click.echo(visible(text), err=err)
+    click.echo(visible(in_commands(text)), err=err)
 
 
 def make_console(**options: Any) -> Console:
@@ -95,7 +99,7 @@ def print_parts(*parts: Any) -> None:
 
     console = make_console(highlight=False)
     for part in parts:
-        console.print(Text(part) if isinstance(part, str) else part)
+        console.print(Text(in_commands(part)) if isinstance(part, str) else part)
 
 
 def answer(as_json: bool, content: Any, *parts: Any) -> None:

@@ -155,7 +155,9 @@ class Contest:
     def run(self) -> None:
         """Fit and measure one booster after the other, or several at once on a cluster."""
         cluster = joblib_cluster()
-        with closing(self._measured() if cluster is None else self._measured_on(cluster)) as found:
+        numbers = range(len(self._choices))
+        here = (self.numbered(k) for k in numbers)
+        with closing(here if cluster is None else self._measured_on(cluster, numbers)) as found:
             for entry, wrong in found:
                 self.entries.append(entry)
                 if wrong is not None:
@@ -164,17 +166,12 @@ class Contest:
         if len(failures) == len(self.entries):
             raise PacboostError(f"every booster failed; {failures[0].name}: {failures[0].stopped}")
 
-    def _measured(self) -> Generator[Measured]:
-        yield from map(self.numbered, range(len(self._choices)))
-
-    def _measured_on(self, cluster: Cluster) -> Generator[Measured]:
+    def _measured_on(self, cluster: Cluster, numbers: range) -> Generator[Measured]:
         """Have workers fit; they show no progress."""
         elsewhere = copy(self)
         elsewhere._verbose = False
         work = send(cluster, elsewhere, "the rows and the boosters")
-        yield from in_batches(
-            cluster, Contest.numbered, work, ((k,) for k in range(len(self._choices)))
-        )
+        yield from in_batches(cluster, Contest.numbered, work, ((k,) for k in numbers))
 
     def comparison(self) -> Comparison:
         """Compare the boosters that are done."""

@@ -15,12 +15,7 @@ from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
-from pacboost.estimators.forests.forests import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from pacboost.estimators.forests import forests
 from pacboost.estimators.inputs.tables import set_features
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import format as model_file
@@ -34,13 +29,6 @@ MEMBERS = {
     "bagged": "BaggedBoost",
 }
 """Classes of ``pacboost.theory`` by what their ledgers call them."""
-FORESTS: dict[tuple[str, bool], Any] = {
-    ("random_forest", True): RandomForestClassifier,
-    ("random_forest", False): RandomForestRegressor,
-    ("extra_trees", True): ExtraTreesClassifier,
-    ("extra_trees", False): ExtraTreesRegressor,
-}
-"""By kind, and whether they name classes."""
 
 
 def load(path: str | Path, *, memory: int = 0) -> Any:
@@ -56,7 +44,9 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     """
     model = model_file.load(path, memory)
     if isinstance(model, ForestModel):
-        estimator = FORESTS[model.kind, model.classes.size > 0](len(model.forest))
+        name = "RandomForest" if model.kind == "random_forest" else "ExtraTrees"
+        kind = "Classifier" if model.classes.size else "Regressor"
+        estimator = getattr(forests, name + kind)(len(model.vote))
     else:
         estimator = _estimator(model)
     estimator.model_ = replace(model, seen=(), decision=None)

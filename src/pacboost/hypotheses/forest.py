@@ -160,6 +160,10 @@ class Forest:
         mean = self.sums(table)[:, 0] / max(1, len(self))
         return np.asarray(self.middle + self.scale * mean)
 
+    def scores(self, table: Table) -> Sums:
+        """Return what is predicted of every row: the share of each class, or a number."""
+        return self.shares(table) if self.classes else self.numbers(table)
+
     def shares(self, table: Table) -> Sums:
         """Average the distributions (or count the votes) of the trees: (rows, classes)."""
         return as_shares(self.sums(table), max(1, len(self)), many=self.many)

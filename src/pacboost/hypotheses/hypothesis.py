@@ -31,6 +31,8 @@ class Names:
     """How to say that a row holds a word, where it is not that it contains it."""
     cut: Callable[[int, float, bool], str] | None = None
     """How to say that a value lies above a cut, or not above it, where it is no plain number."""
+    most: int | None = None
+    """Of more levels than these, the first two are named; None: all of any number."""
 
     def side(self, column: int, cut: float, *, above: bool) -> str:
         """Say on which side of a cut the value of a column lies."""
@@ -43,6 +45,17 @@ class Names:
         if self.condition is not None:
             return self.condition(word)
         return f"it contains {self.column(word)!r}"
+
+    def levels(self, column: int, numbers: Sequence[int]) -> str:
+        """Return the names of some levels of a category.
+
+        >>> Names(str, most=3).levels(0, [1, 2, 5, 7])
+        '1, 2 and 2 more'
+        """
+        named = [self.level(column, number) for number in numbers]
+        if self.most is None or len(named) <= self.most:
+            return ", ".join(named)
+        return f"{', '.join(named[:2])} and {len(named) - 2} more"
 
     def answer(self, sign: int) -> str:
         """Return the name of an answer of -1 or +1."""

@@ -178,8 +178,8 @@ class TreeRule(Hypothesis):
         column = names.column(feature)
         if self.member[split] >= 0:
             inside = self.members[self.member[split], : self.bins.levels[feature]] != 0
-            levels = np.flatnonzero(inside == left)
-            said = f"{column} in {{{', '.join(names.level(feature, int(k)) for k in levels)}}}"
+            levels = np.flatnonzero(inside == left).tolist()
+            said = f"{column} in {{{names.levels(feature, levels)}}}"
         else:
             cut, thresholds = int(self.cut[split]), self.bins.thresholds[feature]
             if cut >= thresholds.size:

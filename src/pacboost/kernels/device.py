@@ -12,7 +12,8 @@ from typing import Any
 from pacboost.errors import ParameterError
 from pacboost.numerics.memory import lies_on_gpu
 
-DEVICES = ("cpu", "cuda", "auto")
+GPU = ("cuda", "gpu")
+DEVICES = ("cpu", *GPU, "auto")
 CELLS_WORTH_A_GPU = 20_000_000
 """Rows times columns; on fewer, a fit on the CPU is done before the GPU has warmed up."""
 CELLS_WORTH_SCORING = 2_000_000
@@ -64,10 +65,10 @@ def use_gpu(device: Any, cells: int) -> bool:
     if device == "cpu" or (device == "auto" and cells < CELLS_WORTH_A_GPU):
         return False
     missing = what_is_missing()
-    if missing and device == "cuda":
+    if missing and device in GPU:
         raise ParameterError(
-            f"device is 'cuda', but {missing}. Set device='cpu', or 'auto' to use a GPU only where "
-            "there is one"
+            f"device is {device!r}, but {missing}. Set device='cpu', or 'auto' to use a GPU only "
+            "where there is one"
         )
     return not missing
 

@@ -21,6 +21,7 @@ from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import Calibration
 from pacboost.numerics.memory import in_host_memory
+from pacboost.numerics.same_bits import product
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
 from pacboost.samples.sketch import Sketch
@@ -30,54 +31,23 @@ from pacboost.sources.text import TextFeatures
 from pacboost.training.metrics import steepness
 
 
-class NamedColumns:
-    """A model with names for its columns, their levels and its answers."""
-
-    @property
-    def column_names(self: Any) -> tuple[str, ...]:
-        """What to call every column."""
-        return self.names or tuple(f"x{j}" for j in range(self.n_features))
-
-    def say(self: Any) -> Names:
-        """Return the names that rules are printed and curves are drawn with."""
-        names, levels = self.column_names, self.levels
-        text = getattr(self, "text", None)
-        return Names(
-            lambda j: names[j],
-            answer_names(self.classes),
-            lambda j, k: str(levels.columns[j][k]),
-            None if text is None else text.say,
-            lambda j, cut, above: levels.condition(j, cut, names, above=above),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Model(NamedColumns):
-    """The result of a fit; ``bins`` is None when the learner did not use any."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedModel:
+    """What a fit leaves behind: a vote, and names for its columns, their levels and its answers."""
 
     classes: NDArray[Any]
+    """Empty for numbers."""
     n_features: int
     names: tuple[str, ...] | None
-    bins: Bins | None
-    vote: Vote
-    ledger: Ledger
-    certificate: Certificate | None
+    vote: Vote | Forest
     levels: Levels = NO_LEVELS
-    calibration: Calibration | None = None
-    text: TextFeatures | MixedFeatures | None = None
-    """How texts are read, where the columns are words."""
-    answering: Answering | None = None
-    """Bounds on the error of confident answers, if held-out rows were used for that."""
+    certificate: Certificate | None = None
     decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee, which ``predict`` then uses."""
     coverage: SetRule | IntervalRule | None = None
     """Prediction sets or intervals that were calibrated, on the way to or from a file."""
     held_out: HeldOut | None = None
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
-    validation: ValidationCurve | None = None
-    """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
-    fingerprint: str = ""
-    """The SHA-256 of the training rows (samples/sample.py), if they were available."""
     seen: tuple[Sketch, ...] = ()
     """Sketches of the training rows, when the model was read from a file."""
 
@@ -88,8 +58,63 @@ class Model(NamedColumns):
         >>> AdaBoostClassifier(n_estimators=3).fit([[0], [1], [2]], [0, 1, 0]).model_
         Model(rules=3, features=1, classes=2)
         """
-        rules, classes = len(self.vote.hypotheses), self.classes.size
-        return f"Model(rules={rules}, features={self.n_features}, classes={classes})"
+        rules = len(self.vote if isinstance(self.vote, Forest) else self.vote.hypotheses)
+        size = f"rules={rules}, features={self.n_features}, classes={self.classes.size}"
+        return f"{type(self).__name__}({size})"
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """What to call every column."""
+        return self.names or tuple(f"x{j}" for j in range(self.n_features))
+
+    @property
+    def label_names(self) -> list[str]:
+        """What to call every class."""
+        return [str(name) for name in self.classes.tolist()]
+
+    def importances(self) -> NDArray[np.float64]:
+        """Each feature's share of the votes, or for trees of what their splits won."""
+        if isinstance(self.vote, Forest):
+            return _shares(self.vote.importances)
+        shares = np.zeros(self.n_features)
+        for hypothesis, vote in zip(self.vote.hypotheses, self.vote.votes, strict=True):
+            shares += hypothesis.importances(abs(float(vote)), self.n_features)
+        return _shares(shares)
+
+    def say(self) -> Names:
+        """Return the names that rules are printed and curves are drawn with."""
+        names, levels = self.column_names, self.levels
+        text = getattr(self, "text", None)
+        return Names(
+            lambda j: names[j],
+            answer_names(self.classes),
+            lambda j, k: str(levels.columns[j][k]),
+            None if text is None else text.say,
+            lambda j, cut, above: levels.condition(j, cut, names, above=above),
+            LEVELS_NAMED,
+        )
+
+
+LEVELS_NAMED = 4
+"""Of sets of more levels, rules name two."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Model(FittedModel):
+    """The result of boosting; ``bins`` is None when the learner did not use any."""
+
+    vote: Vote
+    ledger: Ledger
+    bins: Bins | None
+    calibration: Calibration | None = None
+    text: TextFeatures | MixedFeatures | None = None
+    """How texts are read, where the columns are words."""
+    answering: Answering | None = None
+    """Bounds on the error of confident answers, if held-out rows were used for that."""
+    validation: ValidationCurve | None = None
+    """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
+    fingerprint: str = ""
+    """The SHA-256 of the training rows (samples/sample.py), if they were available."""
 
     def words(self) -> list[str]:
         """Every rule in words, with its vote."""
@@ -139,13 +164,6 @@ class Model(NamedColumns):
         """Turn the scores of a regression into predictions."""
         return same_bits.exp(scores) if self.log_link else scores
 
-    def importances(self) -> NDArray[np.float64]:
-        """Each feature's share of the votes, or for trees of what their splits won."""
-        shares = np.zeros(self.n_features)
-        for hypothesis, vote in zip(self.vote.hypotheses, self.vote.votes, strict=True):
-            shares += hypothesis.importances(abs(float(vote)), self.n_features)
-        return _shares(shares)
-
     def split_importances(self, by: str) -> NDArray[np.float64]:
         """Each feature's share of the splits ("count"), or of the rows they divide ("cover")."""
         counts = np.zeros(self.n_features)
@@ -154,26 +172,13 @@ class Model(NamedColumns):
         return _shares(counts)
 
 
-@dataclass(frozen=True, eq=False)
-class ForestModel(NamedColumns):
-    """What the fit of a forest leaves behind."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ForestModel(FittedModel):
+    """The result of growing a forest."""
 
+    vote: Forest
     kind: str
     """Which estimator it came from: "random_forest" or "extra_trees"."""
-    classes: NDArray[Any]
-    """Empty for numbers."""
-    forest: Forest
-    names: tuple[str, ...] | None = None
-    levels: Levels = NO_LEVELS
-    certificate: Certificate | None = None
-    decision: ThresholdDecision | None = None
-    """A threshold that was chosen with a guarantee."""
-    coverage: SetRule | IntervalRule | None = None
-    """Prediction sets or intervals that were calibrated, on the way to or from a file."""
-    held_out: HeldOut | None = None
-    """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
-    seen: tuple[Sketch, ...] = ()
-    """Sketches of the training rows, on the way from a file to an estimator."""
     labels: int = 0
     """How many labels a row may have at once; 0 where it has one. Then every class stands for a set
     of labels, named by a 1 for each label that is in it and a 0 for each that is not."""
@@ -188,24 +193,21 @@ class ForestModel(NamedColumns):
     @property
     def label_names(self) -> list[str]:
         """What to call every label: the classes, or numbers where a row may have several."""
-        return [
-            str(name) for name in (range(self.labels) if self.labels else self.classes.tolist())
-        ]
+        return list(map(str, range(self.labels))) if self.labels else super().label_names
 
-    def __repr__(self) -> str:
-        """Return the size only: arrays of all trees would fill megabytes."""
-        trees, classes = len(self.forest), self.classes.size
-        return f"ForestModel(trees={trees}, features={self.n_features}, classes={classes})"
+    def probabilities(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the shares of classes; of labels, those of the sets that hold them."""
+        shares = shares[:, : self.classes.size]
+        return shares if self.sets is None else product(shares, self.sets)
 
-    @property
-    def n_features(self) -> int:
-        """The number of features."""
-        return len(self.forest.bins.thresholds)
+    def log_probabilities(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the logarithms of the shares; that of 0 is minus infinity."""
+        return np.asarray(same_bits.log(self.probabilities(shares)))
 
 
 def _shares(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     total = sum_of(numbers)
-    return numbers / total if total > 0 else numbers
+    return numbers / total if total > 0 else numbers.copy()
 
 
 def answer_names(classes: NDArray[Any]) -> tuple[str, ...]:

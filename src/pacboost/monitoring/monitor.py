@@ -189,6 +189,12 @@ class Monitor:
             drift=self._drift(),
         )
 
+    def __str__(self) -> str:
+        return str(self.status())
+
+    def _repr_html_(self) -> str:
+        return self.status()._repr_html_()
+
     def _drift(self) -> DriftStatus | None:
         own = self._rows
         if own is None:
@@ -216,12 +222,13 @@ class Monitor:
             run_length=self.run_length, ax=ax,
         )  # fmt: skip
 
-    def report(self, path: str | Path, title: str | None = None) -> Path:
+    def report(self, path: str | Path | None = None, title: str | None = None) -> Any:
         """Write a page with what is known at this moment and the curves; give its path.
 
-        It needs nothing but itself: open it in any browser, send it to anybody.
+        It needs nothing but itself: open it in any browser, send it to anybody. Without a path, the
+        page is returned, which a notebook shows.
         """
-        from pacboost.reports.page.document import Watched, write_watch_page
+        from pacboost.reports.page.document import Watched, watch_page, written
 
         status, own = self.status(), self._rows
         drift = status.drift
@@ -230,7 +237,7 @@ class Monitor:
             self._mistakes.curves(), None if own is None else own.history.points,
             {} if drift is None else drift.columns, () if drift is None else drift.rules,
         )  # fmt: skip
-        return write_watch_page(watched, path, title)
+        return written(watch_page(watched, title), path)
 
     def save(self, path: str | Path) -> None:
         """Write the state to a small file, from which ``load`` continues exactly."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pacboost.bounds.rounding import confidence
-from pacboost.numerics.markup import bold
+from pacboost.numerics.markup import bold, paragraph
 from pacboost.numerics.percent import percent, percent_above, percent_below, percent_digits
 
 
@@ -87,8 +87,8 @@ class MonitorStatus:
         if self.refuted_at is None:
             capital = math.exp(min(self.log_capital, 700.0))
             return (
-                f"The certificate ({claim}) is not refuted: the capital against it is "
-                f"{capital:.3g}, and {1 / self.delta:.4g} would refute it."
+                f"The certificate ({claim}) is not refuted; evidence against the "
+                f"certificate: {capital:.2g} (alarm at {1 / self.delta:.4g})."
             )
         return (
             f"ALARM: the certificate ({claim}) was refuted at labelled row {self.refuted_at:,}. "
@@ -114,15 +114,16 @@ class MonitorStatus:
 
     def _repr_html_(self) -> str:
         first, *others = self.sentences
-        return bold(first) + "".join(f"<p>{sentence}</p>" for sentence in others)
+        shown = ((bold if said.startswith("ALARM") else paragraph)(said) for said in others)
+        return bold(first) + "".join(shown)
 
 
 def _drift(drift: DriftStatus, delta: float) -> list[str]:
     said = []
     if drift.drifted_at is None:
         said.append(
-            f"No drift was found in {drift.compared:,} rows: the capital of the bets is "
-            f"{drift.capital:.3g}, and {1 / delta:.4g} would show drift."
+            f"No drift was found in {drift.compared:,} rows: evidence for drift: "
+            f"{drift.capital:.2g} (alarm at {1 / delta:.4g})."
         )
     else:
         ahead = list(drift.columns.items())[:3]

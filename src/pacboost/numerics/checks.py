@@ -7,7 +7,8 @@ bound therefore converts its numbers first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from functools import wraps
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
@@ -16,6 +17,17 @@ from pacboost.errors import ParameterError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """Return in brackets which of the known names may be meant, or nothing.
+
+    >>> meant("recal", ["recall", "auc"]), meant("Auc", ["auc"]), meant(5, ["auc"])
+    (" (did you mean 'recall'?)", " (did you mean 'auc'?)", '')
+    """
+    by_letters = {other.lower(): other for other in known}
+    close = get_close_matches(str(name).lower(), by_letters, n=1)
+    return f" (did you mean {by_letters[close[0]]!r}?)" if close else ""
 
 
 def probability(name: str, value: object) -> float:

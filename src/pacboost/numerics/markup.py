@@ -6,6 +6,15 @@ import html
 from collections.abc import Iterable, Sequence
 
 
+def escape(text: object) -> str:
+    """Return text as HTML; no line breaks before a "%".
+
+    >>> escape("< 5 %")
+    '&lt; 5\xa0%'
+    """
+    return html.escape(str(text)).replace(" %", "\xa0%")
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table; its first column is aligned left.
 
@@ -24,7 +33,7 @@ def facts(pairs: Iterable[tuple[str, object]]) -> str:
     """
     left = 'style="text-align:left"'
     lines = (
-        f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(str(said))}</td></tr>"
+        f"<tr><th {left}>{escape(name)}</th><td {left}>{escape(said)}</td></tr>"
         for name, said in pairs
     )
     return f"<table>{''.join(lines)}</table>"
@@ -34,9 +43,9 @@ def bold(text: str) -> str:
     """Return a paragraph in bold.
 
     >>> bold("wrong on < 5 %")
-    '<p><b>wrong on &lt; 5 %</b></p>'
+    '<p><b>wrong on &lt; 5\xa0%</b></p>'
     """
-    return f"<p><b>{html.escape(text)}</b></p>"
+    return f"<p><b>{escape(text)}</b></p>"
 
 
 def paragraph(text: str) -> str:
@@ -45,7 +54,7 @@ def paragraph(text: str) -> str:
     >>> paragraph("a < b")
     '<p>a &lt; b</p>'
     """
-    return f"<p>{html.escape(text)}</p>"
+    return f"<p>{escape(text)}</p>"
 
 
 def _line(tag: str, cells: Sequence[object]) -> str:
@@ -53,8 +62,7 @@ def _line(tag: str, cells: Sequence[object]) -> str:
     return (
         "<tr>"
         + "".join(
-            f"<{tag}{left if k == 0 else ''}>{html.escape(str(cell))}</{tag}>"
-            for k, cell in enumerate(cells)
+            f"<{tag}{left if k == 0 else ''}>{escape(cell)}</{tag}>" for k, cell in enumerate(cells)
         )
         + "</tr>"
     )

@@ -13,7 +13,7 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.models.answers import asked
-from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.checks import meant, positive_whole, probability
 from pacboost.questions.measuring import (
     Measuring,
     claims_of,
@@ -41,7 +41,10 @@ def by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
         )
     frame = open_frame(X)
     if by not in frame.columns:
-        raise ParameterError(f"by is {by!r}; the columns are {', '.join(map(repr, frame.columns))}")
+        raise ParameterError(
+            f"by is {by!r}{meant(by, frame.columns)}; the columns are "
+            f"{', '.join(map(repr, frame.columns))}"
+        )
     known = getattr(model, "feature_names_in_", None)
     if known is not None and by not in [str(name) for name in known]:
         X = frame.drop(by).to_native()

@@ -24,6 +24,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import probability
+from pacboost.numerics.markup import bold, table
 from pacboost.numerics.same_bits import exp, mean
 from pacboost.questions.mistakes import two_classes
 from pacboost.samples.bins import fit_bins
@@ -75,6 +76,14 @@ class Diagnosis:
             f"and {first.upper:.3f}): expect little from boosting beyond that, or give more rows."
         )
 
+    def _repr_html_(self) -> str:
+        lines = [
+            [s.rounds, f"{s.rows:,}", *(f"{x:.3f}" for x in (s.kept, s.edge, s.lower, s.upper))]
+            for s in self.stages
+        ]
+        heads = ["after rounds", "rows", "share kept", "edge", "at least", "at most"]
+        return bold(self.sentence) + table(heads, lines)
+
     def __str__(self) -> str:
         lines = [self.sentence, "", "  after   rows    kept    edge   between"]
         lines += [
@@ -100,11 +109,11 @@ def diagnose(
     """
     probability("delta", delta)
     weak = as_learner(learner)
-    table, signs = two_classes(X, y)
-    order = np.random.default_rng(seed).permutation(table.n_rows)
-    half = table.n_rows // 2
-    train = _sample(table, signs, np.sort(order[:half]), weak)
-    test = _sample(table, signs, np.sort(order[half:]), weak, train)
+    rows, signs = two_classes(X, y)
+    order = np.random.default_rng(seed).permutation(rows.n_rows)
+    half = rows.n_rows // 2
+    train = _sample(rows, signs, np.sort(order[:half]), weak)
+    test = _sample(rows, signs, np.sort(order[half:]), weak, train)
     run = Run(train, weak, AdaBoost(), seed=seed)
     stages = []
     for rounds in STAGES:

@@ -15,9 +15,11 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.measures import write_parts
 from pacboost.bounds.wording import MEASURES, MeasureKind
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.checks import meant
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.scored_rows import Mask, ScoredRows, class_place
+from pacboost.samples.copies import with_missing
 
 ENDS = ("lower", "upper", "both")
 Counted = tuple[str, dict[str, Any], int, float]
@@ -68,7 +70,8 @@ def read_measures(of: Any, options: dict[str, Any]) -> list[str]:
         if own not in MEASURES or (own == "cost" and "costs" not in options):
             allowed = ", ".join(repr(name) for name in MEASURES if name != "cost")
             raise ParameterError(
-                f"of is {own!r}; it may be {allowed}, a matrix of costs, or a list of these"
+                f"of is {own!r}{meant(own, MEASURES)}; it may be {allowed}, a matrix of costs, or "
+                "a list of these"
             )
         if own not in names:
             names.append(own)
@@ -278,9 +281,7 @@ def rows_for_a_half(delta: float, shared: int) -> int:
 
 def group_names(groups: NDArray[Any]) -> NDArray[Any]:
     """Return the name of the group of every row as text."""
-    if any(own is None or own != own for own in groups.tolist()):  # noqa: PLR0124
-        raise DataError("by holds missing values; give every row its group, or drop those rows")
-    return np.array([str(own) for own in groups.tolist()])
+    return np.array([str(own) for own in with_missing(groups, "by").tolist()])
 
 
 def _among(claim: Claim) -> str:

@@ -14,6 +14,7 @@ from pacboost.bounds.exact_tests import MOST_ROWS, halves_p, runs_of, runs_p
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
+from pacboost.numerics.markup import bold
 from pacboost.numerics.percent import percent
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
@@ -82,6 +83,9 @@ class RowOrder:
     def mistakes_change(self) -> bool:
         """Whether the mistakes of the model are among what is not by chance."""
         return any(own.what == "mistakes" for own in self.findings)
+
+    def _repr_html_(self) -> str:
+        return bold(self.sentence)
 
     @property
     def sentence(self) -> str:

@@ -80,10 +80,8 @@ def sentence(path: str | Path) -> str:
         return f"{model.decision.sentence} {covers}".strip()
     if model.certificate is None:
         return covers
-    names = model.classes.tolist()
-    if isinstance(model, ForestModel):
-        names = model.label_names
-    return f"{estimates.in_words(model.certificate, model.held_out, names)} {covers}".strip()
+    said = estimates.in_words(model.certificate, model.held_out, model.label_names)
+    return f"{said} {covers}".strip()
 
 
 def checks(content: container.Content, path: Path) -> list[Check]:
@@ -126,11 +124,11 @@ def _forest(model: ForestModel, document: Mapping[str, Any]) -> list[Check]:
     given = model.certificate
     if given is None:
         return [NO_CERTIFICATE]
-    digest, made_for = vote_digest(model.forest), given.ledger_digest
+    digest, made_for = vote_digest(model.vote), given.ledger_digest
     words = f"the certificate was made for trees {made_for[:16]}, these are {digest[:16]}"
     trees = Check("trees", made_for == digest, words)
-    if given.details.get("members", len(model.forest)) != len(model.forest):
-        trees = Check("trees", False, f"there are {len(model.forest)} trees, not as many as named")
+    if given.details.get("members", len(model.vote)) != len(model.vote):
+        trees = Check("trees", False, f"there are {len(model.vote)} trees, not as many as named")
     number = _tried("bound", lambda: _number(given, NO_LEDGER, "forest"))
     return [_bound(document, "certificate", "forest"), trees, number]
 

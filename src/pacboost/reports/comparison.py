@@ -13,7 +13,7 @@ from rich.text import Text
 
 from pacboost.errors import DataError
 from pacboost.numerics import markup
-from pacboost.reports.plots import figure, tidy
+from pacboost.reports.plots import BLUE, RED, figure, tidy
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -140,16 +140,14 @@ def _errors(axes: Any, columns: Columns) -> None:
     )
     right = 1.15 * float(np.nanmax(np.concatenate([training, upper, [1e-3]])))
     inside = bound <= right
-    axes.plot(training, places, "o", mfc="none", color="tab:blue", label="training error")
+    axes.plot(training, places, "o", mfc="none", color=BLUE, label="training error")
     axes.plot(bound[inside], places[inside], "|", ms=12, color="grey", label="its bound")
     beyond = bound > right
     axes.plot(np.full(beyond.sum(), right), places[beyond], ">", ms=4, color="grey", clip_on=False)
     if not np.isnan(test).all():
         spread = np.array([test - lower, upper - test])
-        axes.errorbar(
-            test, places, xerr=spread, fmt="o", color="tab:orange", capsize=3, label="test error"
-        )
-    axes.set(xlim=(-0.02 * right, right), xlabel="error")
+        axes.errorbar(test, places, xerr=spread, fmt="o", color=RED, capsize=3, label="test error")
+    axes.set(xlim=(-0.02 * right, right), xlabel="share of the rows that are wrong")
 
 
 def _margins(axes: Any, columns: Columns, share: float) -> None:
@@ -159,6 +157,6 @@ def _margins(axes: Any, columns: Columns, share: float) -> None:
     for which, mark in marks.items():
         values = np.array(columns[f"{which}_margin"], dtype=np.float64)
         size = 12 if mark == "|" else 5
-        axes.plot(values, places, mark, ms=size, color="tab:blue", label=words[which])
-    axes.axvline(0, color="tab:red", lw=0.8)
+        axes.plot(values, places, mark, ms=size, color=BLUE, label=words[which])
+    axes.axvline(0, color=RED, lw=0.8)
     axes.set_xlabel("margin of the training rows")

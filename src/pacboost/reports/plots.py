@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # a picture of a plan needs no compiler
     from pacboost.bounds.decision import ThresholdDecision
     from pacboost.hypotheses.shapes import Shape, Shapes
     from pacboost.ledgers.ledger import HardRow, Ledger
+    from pacboost.ledgers.validation import ValidationCurve
 
 # What all plots share: new figures, plain axes, shades for rounds.
 
@@ -47,6 +48,17 @@ def figure(size: tuple[float, float] = (7, 4.5)) -> Any:
 
         return pyplot.figure(figsize=size, layout="constrained")
     return Figure(figsize=size, layout="constrained")
+
+
+BLUE, RED, GOLD = COLOURS = "#1f5fa8", "#b5382a", "#8a6100"
+"""The colours of reports."""
+
+
+def panel(ax: Any = None, size: tuple[float, float] = (7, 4.5)) -> Any:
+    """Return the axes given, or those of a new figure, for curves in the colours of reports."""
+    axes = figure(size).subplots() if ax is None else ax
+    axes.set_prop_cycle(color=[*COLOURS, "#5a5f67", "#7db3ee", "#f28b78", "#dcb35a"])
+    return axes
 
 
 def tidy(axes: Any, *, legend: bool = False) -> Any:
@@ -107,8 +119,16 @@ def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) ->
     save(drawn, path)
 
 
+WRONG = "share of the rows that are wrong"
+
+
 def rounds(
-    ledger: Ledger, ax: Any = None, test: Sequence[float] | None = None, *, loss: bool = False
+    ledger: Ledger,
+    ax: Any = None,
+    test: Sequence[float] | None = None,
+    *,
+    loss: bool = False,
+    validation: ValidationCurve | None = None,
 ) -> Any:
     """Draw the error after each round, with the bound that the product of normalisers gives.
 
@@ -116,10 +136,11 @@ def rounds(
     error or loss is drawn in the same axes; another validation metric has a second scale, at the
     right. ``test`` holds the same of other rows after each rule of the final vote. If that has
     fewer or more rules than there were rounds, its last number is drawn as a horizontal line.
+    ``validation`` holds the errors of a first run, before all rows were learned from.
     """
     if len(ledger) == 0:
         raise DataError("the ledger has no rounds; there is nothing to draw before a fit")
-    axes = figure().subplots() if ax is None else ax
+    axes = panel(ax)
     what = "loss" if loss else "error"
     columns = ledger.columns()
     lines = {} if loss else {"bound on training error": np.array(columns["bound"])}
@@ -134,17 +155,21 @@ def rounds(
         staged = len(test) == len(ledger)
         label = f"test {what}" + ("" if staged else " of the final vote")
         lines[label] = np.array(test if staged else [test[-1]] * len(ledger), dtype=np.float64)
-        styles[label] = {"color": "tab:red", "ls": "-" if staged else ":"}
+        styles[label] = {"color": RED, "ls": "-" if staged else ":"}
     for label, values in lines.items():
         if not np.isnan(values).all():
             shown = label if loss else _with_zeros(label, values, columns)
             axes.plot(columns["number"], values, label=shown, **styles.get(label, {}))
+    if validation is not None:
+        label = f"error on {validation.rows:,} validation rows, of a first run"
+        lines[label] = validation.errors
+        axes.plot(np.arange(1, validation.errors.size + 1), validation.errors, label=label)
     everything = np.concatenate(list(lines.values()))
     positive = everything[everything > 0]
     wide = positive.size and positive.max() >= LOG_FROM * positive.min()
     if wide and not (loss and (everything <= 0).any()):
         axes.set_yscale("log")
-    units = f"mean loss ({ledger.potential.replace('_', ' ')})" if loss else "share of rows"
+    units = f"mean loss ({ledger.potential.replace('_', ' ')})" if loss else WRONG
     axes.set(xlabel="round", ylabel=units)
     if apart:
         _beside(axes, f"validation {metric.replace('_', ' ')}", columns["number"], watched)
@@ -158,7 +183,7 @@ def margins(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
     """
     if not curves:
         raise DataError("there are no margins to draw; give those of one round at least")
-    axes = figure().subplots() if ax is None else ax
+    axes = panel(ax)
     for later, number in enumerate(sorted(curves)):
         values = np.asarray(curves[number], dtype=np.float64)
         if values.ndim != 1 or values.size == 0 or not (np.abs(values) <= 1 + 1e-9).all():
@@ -176,8 +201,13 @@ def margins(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
             color=shade(later, len(curves)),
             label=f"after round {number}",
         )
-    axes.axvline(0, color="tab:red", lw=0.8)
-    axes.set(xlim=(-1, 1), ylim=(0, 1), xlabel="margin", ylabel="share of rows at or below")
+    axes.axvline(0, color=RED, lw=0.8)
+    axes.set(
+        xlim=(-1, 1),
+        ylim=(0, 1),
+        xlabel="margin",
+        ylabel="share of the rows with at most this margin",
+    )
     return tidy(axes, legend=True)
 
 
@@ -215,13 +245,13 @@ def _panels(
         raise DataError(f"there are {grid.size} axes for {count} panels; give more axes, or none")
     for rest in grid[count:]:
         rest.set_axis_off()
-    return grid[:count]
+    return np.array([*map(panel, grid[:count])])
 
 
 def _shape(axes: Any, shape: Shape, answers: Sequence[str]) -> None:
     answers = answers or ("score",)  # a regression names no classes
     for k, answer in enumerate(answers):
-        color = f"C{k}"
+        color = COLOURS[k] if k < len(COLOURS) else f"C{k}"
         label = "score" if len(answers) == 1 else answer
         if shape.levels:
             places = np.arange(len(shape.levels))
@@ -229,7 +259,7 @@ def _shape(axes: Any, shape: Shape, answers: Sequence[str]) -> None:
         else:
             heights, edges = shape.values[:, k], _edges(shape.thresholds)
             axes.stairs(heights, edges, baseline=None, lw=1.5, color=color, label=label)
-        own = {"color": "tab:orange", "label": "if missing"} if len(answers) == 1 else {}
+        own = {"color": GOLD, "label": "if missing"} if len(answers) == 1 else {}
         axes.axhline(shape.missing[k], **{"color": color, "ls": "--", "lw": 1, **own})
     axes.axhline(0, color="grey", lw=0.6, zorder=0)
     axes.set_xlabel(shape.name)
@@ -249,7 +279,7 @@ def importances(
     top: int = 20,
     *,
     spread: ArrayLike | None = None,
-    label: str = "share",
+    label: str = "share of the importance",
 ) -> Any:
     """Draw the largest shares as bars, the largest on top; ``spread`` says how unsure each is."""
     heights = np.asarray(shares, dtype=np.float64)
@@ -258,7 +288,7 @@ def importances(
         raise DataError(f"there are {count} names for shares of shape {heights.shape}")
     largest = np.argsort(-heights, kind="stable")[: positive_whole("top", top)]
     size = (7, 1 + 0.28 * largest.size)
-    axes = figure(size).subplots() if ax is None else ax
+    axes = panel(ax, size)
     places = np.arange(largest.size)
     widths = None if spread is None else np.asarray(spread, dtype=np.float64)[largest]
     bars = axes.barh(places, heights[largest], height=0.7, xerr=widths)
@@ -293,10 +323,10 @@ def _with_zeros(label: str, values: NDArray[np.float64], columns: Mapping[str, l
 def _beside(axes: Any, label: str, numbers: Sequence[int], values: NDArray[np.float64]) -> None:
     """Draw a line of another unit against a scale at the right, but name it in the same legend."""
     other = axes.twinx()
-    other.plot(numbers, values, color="C1", label=label)
+    other.plot(numbers, values, color=RED, label=label)
     other.set_ylabel(label)
     other.spines["top"].set_visible(False)
-    axes.plot([], [], color="C1", label=label)
+    axes.plot([], [], color=RED, label=label)
 
 
 # Rows as a vote sees them: the equaliser, and the hardest ones.
@@ -314,7 +344,7 @@ def equaliser(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
     """
     if not curves:
         raise DataError("there are no margins to draw; give those of one round at least")
-    axes = figure().subplots() if ax is None else ax
+    axes = panel(ax)
     for later, number in enumerate(sorted(curves)):
         wrong = (1 - np.asarray(curves[number], dtype=np.float64)) / 2
         if wrong.ndim != 1 or not wrong.size:
@@ -326,7 +356,7 @@ def equaliser(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
             color=shade(later, len(curves)),
             label=f"after round {number}: spread {wrong.std():.3f}",
         )
-    axes.axhline(0.5, color="tab:red", lw=0.8)
+    axes.axhline(0.5, color=RED, lw=0.8)
     axes.set(xlim=(0, 1), ylim=(-0.02, 1.02))
     axes.set(xlabel="rows, hardest first", ylabel="weighted share of rules that are wrong")
     return tidy(axes, legend=True)
@@ -334,9 +364,9 @@ def equaliser(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
 
 def hardest(rows: Sequence[HardRow], ax: Any = None) -> Any:
     """Draw the margin of each of the hardest rows as a bar, with its number and label."""
-    axes = figure((7, 1 + 0.28 * len(rows))).subplots() if ax is None else ax
+    axes = panel(ax, (7, 1 + 0.28 * len(rows)))
     places = np.arange(len(rows))
-    colours = ["tab:red" if entry.margin <= 0 else "tab:blue" for entry in rows]
+    colours = [RED if entry.margin <= 0 else BLUE for entry in rows]
     axes.barh(places, [entry.margin for entry in rows], height=0.7, color=colours)
     axes.set_yticks(places, [f"row {entry.row}: {entry.label}" for entry in rows])
     axes.invert_yaxis()
@@ -348,7 +378,7 @@ def hardest(rows: Sequence[HardRow], ax: Any = None) -> Any:
 
 # The curves around a threshold: what was seen, and what is guaranteed for all thresholds.
 
-SEEN, SURE = "tab:blue", "tab:orange"
+SEEN, SURE = BLUE, RED
 
 
 def threshold_curves(decision: ThresholdDecision, ax: Any = None) -> NDArray[Any]:
@@ -364,7 +394,11 @@ def threshold_curves(decision: ThresholdDecision, ax: Any = None) -> NDArray[Any
         left.fill_between(at, seen, certified, color=colour, alpha=0.25, lw=0,
                           label=f"{words}, certified within")  # fmt: skip
     left.axvline(decision.threshold, color="0.4", lw=0.8, ls="--", label="chosen")
-    left.set(xlabel=f"threshold for class '{decision.positive}'", ylabel="share", ylim=(0, 1))
+    left.set(
+        xlabel=f"threshold for class '{decision.positive}'",
+        ylabel="share of the class (recall), of all others (false positives)",
+        ylim=(0, 1),
+    )
     right.plot(alarms, recall, color=SEEN, label="seen")
     order = np.lexsort((least, most))
     most, least = most[order], np.maximum.accumulate(least[order])
@@ -380,7 +414,7 @@ def threshold_curves(decision: ThresholdDecision, ax: Any = None) -> NDArray[Any
 
 def answering_curve(found: Answering, ax: Any = None) -> Any:
     """Draw the error among the answered by the share of rows that are answered; give the axes."""
-    ax = figure().subplots() if ax is None else ax
+    ax = panel(ax)
     share = np.array([own.answered / found.rows for own in found.points])
     seen = np.array([own.mistakes / max(1, own.answered) for own in found.points])
     most = np.array(found.errors)
@@ -418,8 +452,8 @@ def monitor_curves(
     rows = curves["row"]
     grid[0].fill_between(rows, curves["lower"], curves["upper"], alpha=0.25, label="interval")
     grid[0].plot(rows, curves["error"], label="mean error so far")
-    grid[0].axhline(error, color="tab:red", lw=0.8, label="certified")
-    grid[0].set_ylabel("error")
+    grid[0].axhline(error, color=RED, lw=0.8, label="certified")
+    grid[0].set_ylabel("share of the rows that are wrong")
     grid[0].set_ylim(0, min(1.0, max(3 * error, 1.2 * float(curves["error"].max(initial=0.0)))))
     tidy(grid[0], legend=True)
     grid[1].plot(rows, curves["log_capital"] / LOG_10)
@@ -437,5 +471,5 @@ def monitor_curves(
 
 
 def _goal(axes: Any, height: float, label: str) -> None:
-    axes.axhline(height, color="tab:red", lw=0.8, ls="--", label=label)
+    axes.axhline(height, color=RED, lw=0.8, ls="--", label=label)
     tidy(axes, legend=True)

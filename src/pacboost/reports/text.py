@@ -141,7 +141,7 @@ def _cells(refill: Refill) -> list[str]:
     ]
 
 
-def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
+def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = False) -> Table:
     """Summarise a run: what it did, why it stopped, and what is certified."""
     draws = sum(refill.draws for refill in ledger.refills)
     tested = ledger.refills[-1].fresh if ledger.refills else 0
@@ -169,8 +169,9 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
         lines.add_row("", "")
         lines.add_row("certificate", Text(certificate.claim, style="bold"))
         lines.add_row("counted on", f"{certificate.size:,} rows: {certificate.sample}")
-        lines.add_row("assumes", "; ".join(certificate.assumptions) or "nothing")
-        lines.add_row("may fail with", f"probability {certificate.delta:.3g}")
+        if details:
+            lines.add_row("assumes", "; ".join(certificate.assumptions) or "nothing")
+            lines.add_row("may fail with", f"probability {certificate.delta:.3g}")
     if not given:
         lines.add_row("certificate", "none: no rows were held out, and none were drawn at the end")
     return lines

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import binom, gamma, poisson
 
-from pacboost.errors import DataError, NotCertified
+from pacboost.errors import DataError, InputWarning, NotCertified, warn
 from pacboost.numerics.same_bits import mean
 from pacboost.samples.row_hashes import RowHasher, mixed
 from pacboost.sources.arrays import ArrayTable
@@ -37,6 +37,25 @@ from pacboost.sources.table import Table
 # Rows that depend on each other: which group each belongs to.
 
 
+def with_missing(groups: NDArray[Any], name: str) -> NDArray[Any]:
+    """Make rows whose group is missing a group of their own, and say so.
+
+    >>> with_missing(np.array(["b", "a"]), "by").tolist()
+    ['b', 'a']
+    """
+    labels = groups.tolist()
+    absent = [label is None or label != label for label in labels]  # noqa: PLR0124
+    if not any(absent):
+        return groups
+    warn(
+        f"{name} is missing in {sum(absent):,} of {len(labels):,} rows, which are a group of their "
+        "own, 'missing'",
+        InputWarning,
+    )
+    named = ["missing" if lost else label for label, lost in zip(labels, absent, strict=True)]
+    return np.array(named, dtype=object)
+
+
 def numbered(groups: NDArray[Any], rows: int) -> NDArray[np.intp]:
     """Number the groups 0, 1, ... row by row.
 
@@ -45,12 +64,7 @@ def numbered(groups: NDArray[Any], rows: int) -> NDArray[np.intp]:
     """
     if groups.shape != (rows,):
         raise DataError(f"groups has shape {groups.shape}; one label for each of {rows} rows")
-    missing = sum(label is None or label != label for label in groups.tolist())  # noqa: PLR0124
-    if missing:
-        raise DataError(
-            f"groups holds missing values in {missing:,} of {rows:,} rows; give every row its "
-            "group, or leave those rows out"
-        )
+    groups = with_missing(groups, "groups")
     try:
         return np.unique(groups, return_inverse=True)[1].astype(np.intp)
     except TypeError:  # text and numbers mixed

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.levels import is_missing, is_unicode, pieces
+from pacboost.sources.levels import distinct, is_missing, is_unicode, pieces
 from pacboost.sources.table import Values
 from pacboost.sources.written import DATE, HOUR, ORIGIN
 
@@ -87,6 +87,13 @@ def kind_of(cells: Any) -> int:
     if all(issubclass(one, bool | int | float | np.number) for one in types):
         return NUMBERS
     return TEXT if all(issubclass(one, str) for one in types) else CATEGORIES
+
+
+def are_truths(cells: Any) -> bool:
+    """Check whether a column holds nothing but true and false."""
+    if cells.dtype in (nw.Object, np.object_):
+        return {type(cell) for cell in distinct(cells)} == {bool}
+    return bool(cells.dtype == (nw.Boolean if isinstance(cells, nw.Series) else np.bool_))
 
 
 def moment_parts(series: nw.Series[Any]) -> dict[str, Values]:

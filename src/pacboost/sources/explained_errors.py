@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pacboost.errors import DataError, DataTypeError, PacboostError
+from pacboost.numerics.checks import meant
 from pacboost.numerics.memory import in_host_memory
 from pacboost.sources.dataframe import WIDE, is_frame, open_frame
 from pacboost.sources.levels import is_missing, is_unicode
@@ -71,8 +72,8 @@ def odd_value(values: Any, name: str, *, text: bool = False) -> str | None:
 def odd_shape(data: Any) -> str | None:
     """Explain that rows are no table of rows and columns.
 
-    >>> odd_shape(np.zeros(3))
-    'X has shape (3,), but rows and columns are needed. Reshape it'
+    >>> odd_shape(np.zeros((3, 1, 1)))
+    'X has shape (3, 1, 1), but rows and columns are needed'
     >>> odd_shape([[1, 2], [3]])
     'X has rows of different lengths (2 in row 0, 1 in row 1); all need the same columns'
     """
@@ -90,7 +91,14 @@ def odd_shape(data: Any) -> str | None:
     shape = np.shape(_array(data)) if shape is None else shape
     if len(shape) == 2:
         return None
-    return f"X has shape {tuple(shape)}, but rows and columns are needed. Reshape it"
+    said = f"X has shape {tuple(shape)}, but rows and columns are needed"
+    if hasattr(data, "to_frame"):
+        return (
+            f"X is a {type(data).__name__}, but rows and columns are needed: frame.iloc[[0]] (of "
+            "polars frame[:1]) for one row of a frame, X.to_frame() for one column"
+        )
+    one = ". Reshape your data: X.reshape(1, -1) for one row, X.reshape(-1, 1) for one column"
+    return f"{said}{one}" if len(shape) == 1 else said
 
 
 def missing_value(values: Any, name: str) -> str | None:
@@ -276,9 +284,11 @@ def explained(
     if any(odd):
         said = next(filter(None, odd))
         return kind(f"{said}; {NUMBERS_OR_TEXT}. Convert it or leave it out ({first})")
+    lacking = [odd_shape(value) for value in rows]
+    if any(lacking) and " 2" in first:  # dimensions are asked for
+        return kind(next(filter(None, lacking)))
     if _raised_by_checks(problem):
         return kind(_said(problem, "\n"))
-    lacking = [odd_shape(value) for value in rows]
     lacking += [missing_value(values[name], name) for name in ("y", "y_val") if name in values]
     return kind(next(filter(None, lacking))) if any(lacking) else None
 
@@ -303,7 +313,8 @@ def _wrong_arguments(
         )
     unknown = [] if any_name else [name for name in named if name not in own]
     if unknown:
-        said = f"{where} has no argument {unknown[0]!r}; it takes {', '.join(known)}"
+        said = f"{where} has no argument {unknown[0]!r}{meant(unknown[0], known)}; it takes "
+        said += ", ".join(known)
         if method and _constructs(type(given[0]), unknown[0], named[unknown[0]]):
             kind = type(given[0]).__name__
             said += f". Give it when the estimator is made: {kind}({unknown[0]}=...)"

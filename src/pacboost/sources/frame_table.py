@@ -25,6 +25,7 @@ from pacboost.sources.dataframe import (
     NUMBERS,
     OTHER,
     TEXT,
+    are_truths,
     columns_of,
     kind_of,
     moment_parts,
@@ -366,12 +367,15 @@ def _held(
             del parts[HOUR]  # no time of day: as dates in text
         return ColumnKind(ways=(DATE,) if raw else tuple(parts))
     if kind != TEXT:
-        numbers = kind == NUMBERS and by_type and not raw and _numbers_rows(name, cells)
-        truths = cells.dtype == (nw.Boolean if isinstance(cells, nw.Series) else np.bool_)
-        ways = (TRUE_FALSE,) if truths else ("",)
+        numbers = kind == NUMBERS and by_type and not raw and _is_id(name, len(cells), cells)
+        ways = (TRUE_FALSE,) if are_truths(cells) else ("",)
         return ColumnKind((), role=UNIQUE) if numbers else ColumnKind(ways=ways)
-    coded[name] = Coded(cells, repr(name))
-    return _text_held(coded[name], origin, by_type=by_type, raw=raw)
+    own = coded[name] = Coded(cells, repr(name))
+    held = _text_held(own, origin, by_type=by_type, raw=raw)
+    numbers = by_type and not raw and held.ways == ("",) and held.levels is None
+    if numbers and _is_id(name, len(cells), origin.spelling.numbers(own.texts)):
+        return ColumnKind((), role=UNIQUE)
+    return held
 
 
 def _text_held(own: Coded, origin: CellOrigin, *, by_type: bool, raw: bool) -> ColumnKind:
@@ -387,12 +391,12 @@ def _text_held(own: Coded, origin: CellOrigin, *, by_type: bool, raw: bool) -> C
     return ColumnKind(tuple(texts), role=UNCLEAR if not raw and len(orders(texts)) > 1 else "")
 
 
-def _numbers_rows(name: str, cells: Any) -> bool:
+def _is_id(name: str, rows: int, cells: Any) -> bool:
     """Check whether a column is called an id, and holds another whole number in every row."""
-    if len(cells) < FEWEST or not ID.search(name):
+    if rows < FEWEST or not ID.search(name):
         return False
     values = numbers_of(cells) if isinstance(cells, nw.Series) else object_numbers(cells)
-    return bool((values == np.rint(values)).all()) and np.unique(values).size == values.size
+    return bool((values == np.rint(values)).all()) and np.unique(values).size == rows
 
 
 def _warn_of(

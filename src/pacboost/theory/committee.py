@@ -162,7 +162,10 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         vote = Vote(members, np.ones(len(members)), ledger.classes)
         ledger = replace(ledger, vote_digest=vote_digest(vote))
         names, levels = table.names, table.levels
-        self.model_ = Model(self.classes_, table.n_columns, names, bins, vote, ledger, None, levels)
+        self.model_ = Model(
+            classes=self.classes_, n_features=table.n_columns, names=names, vote=vote,
+            ledger=ledger, bins=bins, levels=levels,
+        )  # fmt: skip
         counted = None
         if apart is not None:
             certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)

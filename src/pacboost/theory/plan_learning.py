@@ -209,25 +209,33 @@ def no_free_lunch(*, domain: int) -> Plan:
     )
 
 
+def _passes(power: float, *, sure: bool) -> str:
+    return "always passes" if sure else f"passes with probability {power:g} or more"
+
+
 @plain_numbers
-def holdout(*, epsilon: float, delta: float, error: float = 0.0, power: float = 0.9) -> Plan:
+def holdout(
+    *, epsilon: float, delta: float, error: float | None = None, power: float = 0.9
+) -> Plan:
     """Rows to hold out so that a classifier of this true error is certified at epsilon.
 
     With so many rows, and with every larger number, it is certified with probability ``power`` or
     more. Which mistakes it makes on the rows is chance, so no number of rows makes this certain
-    unless its error is 0.
+    unless its error is 0. Without an ``error``, it is half of epsilon.
 
-    >>> holdout(epsilon=0.01, delta=0.05).examples
+    >>> holdout(epsilon=0.01, delta=0.05, error=0).examples
     299
     >>> answer = holdout(epsilon=0.1, delta=0.05, error=0.05)
     >>> answer.examples, round(answer.details["passes with"], 3)
     (263, 0.929)
     """
+    half = " (half of epsilon, as none was given)" if error is None else ""
+    error = epsilon / 2 if error is None else error
     rows = passing.rows_to_pass(epsilon, delta, error, power)
     return Plan(
-        question=f"Held-out rows, so many or any larger number, to certify error ≤ {epsilon:g} "
-        f"with confidence {confidence_number(delta)}, if the classifier's true error is "
-        f"{error:g}; it then passes with probability {power if error > 0 else 1:g} or more",
+        question=f"At least this many held-out rows to certify error ≤ {epsilon:g} with confidence "
+        f"{confidence_number(delta)}, if the classifier's true error is {error:g}{half}; it then "
+        f"{_passes(power, sure=error == 0)}",
         theorem="R ≤ BinInv(K, n, δ), K ~ Bin(n, error)",
         examples=rows,
         details={
@@ -281,9 +289,9 @@ def recall(
         rows = passing.rows_of_all_to_pass(share, 1 - target, delta, missed, power)
         chance = passing.chance_of_all_to_pass(rows, share, 1 - target, delta, missed)
     return Plan(
-        question=f"Held-out {what}, so many or any larger number, to certify recall ≥ {target:g} "
-        f"with confidence {confidence_number(delta)}, if the true recall is {true_recall:g}; it "
-        f"then passes with probability {1 if sure else power:g} or more",
+        question=f"At least this many held-out {what} to certify recall ≥ {target:g} with "
+        f"confidence {confidence_number(delta)}, if the true recall is {true_recall:g}; it "
+        f"then {_passes(power, sure=sure)}",
         theorem=f"recall ≥ 1 - BinInv(K, n, δ), K ~ Bin(n, missed), {number} positives",
         examples=rows,
         details={

@@ -25,6 +25,7 @@ from pacboost.kernels import measure
 from pacboost.kernels import measure as row_costs
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import span_count, span_size
+from pacboost.numerics.checks import meant
 from pacboost.numerics.exact import wrong_classes, wrong_margins
 from pacboost.numerics.quantiles import quantile_of
 from pacboost.numerics.same_bits import exp, log, log_sum_exp, mean, total
@@ -142,7 +143,8 @@ def metric(choice: str | Measure, potential: str = "logistic") -> Metric:
         return Metric(getattr(choice, "__name__", "metric"), _plain(choice))
     if not isinstance(choice, str) or choice not in METRICS:
         raise ParameterError(
-            f"eval_metric is {choice!r}; it may be {', '.join(METRICS)}, or a function of "
+            f"eval_metric is {choice!r}{meant(choice, METRICS)}; it may be "
+            f"{', '.join(METRICS)}, or a function of "
             "(signs, scores) that gets smaller as the fit gets better"
         )
     if choice == "log_loss":

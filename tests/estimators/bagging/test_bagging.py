@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
 from copy import copy
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,40 +12,23 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import r2_score
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pacboost.bounds import out_of_bag
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
-from pacboost.estimators.bagging.bags import refuse_changes
 from pacboost.estimators.bagging.base import WAYS
-from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.learners import Rectangle
 from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage, out_of_bag_sizes
 from tests.data import real_data
-from tests.estimators.checks import every_check
 from tests.runs import several_runs
 from tests.worlds import noisy
 
 Table = NDArray[np.float64]
-
-
-@every_check(
-    BaggingClassifier(n_estimators=10),
-    BaggingClassifier("tree", 10, certify="oob"),
-    BaggingClassifier(KNeighborsClassifier(1), 4, max_samples=0.7, bootstrap=False),
-    BaggingClassifier(settle=3, n_estimators=20),
-)
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def three_classes(rows: int, seed: int) -> tuple[Table, NDArray[np.str_]]:
@@ -114,123 +95,6 @@ def test_same_vote_on_any_number_of_threads(learner: Any) -> None:
     assert np.array_equal(one.votes(X), many.votes(X))
     assert np.array_equal(one.oob_decision_function_, many.oob_decision_function_, equal_nan=True)
     assert one.stopped_ == many.stopped_
-
-
-@pytest.mark.parametrize("learner", [None, "tree"])
-def test_going_on_ends_where_one_fit_does(learner: Any) -> None:
-    X, y = noisy(300, 4, 5)
-    whole = BaggingClassifier(learner, 20, random_state=2, certify="tandem").fit(X, y)
-    part = BaggingClassifier(learner, 8, random_state=2, certify="tandem", warm_start=True).fit(
-        X, y
-    )
-    part = pickle.loads(pickle.dumps(part))
-    part.set_params(n_estimators=20).fit(X, y)
-    assert np.array_equal(whole.votes(X), part.votes(X))
-    assert whole.out_of_bag_.tandem == part.out_of_bag_.tandem
-    with pytest.raises(NotCertified, match="8 members were planned"):
-        _ = part.certificate_
-    assert part.fit(X, y).stopped_ == "all 20 members are made"
-
-
-def test_going_on_is_refused_on_other_data() -> None:
-    X, y = noisy(300, 4, 6)
-    model = BaggingClassifier("stump", 5, random_state=2, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match="has 5 members already"):
-        model.set_params(n_estimators=4).fit(X, y)
-    with pytest.raises(ParameterError, match="certify changed"):
-        model.set_params(n_estimators=6, certify="oob").fit(X, y)
-    assert len(model.estimators_) == 5
-    model.set_params(certify=None).fit(X, y)
-    assert len(model.estimators_) == 6
-
-
-def test_going_on_is_refused_with_another_learner() -> None:
-    X, y = noisy(200, 4, 7)
-    model = BaggingClassifier(None, 5, random_state=2, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match="estimator changed"):
-        model.set_params(n_estimators=6, estimator="stump").fit(X, y)
-    box = DecisionTreeClassifier(max_depth=2)
-    model = BaggingClassifier(box, 5, random_state=2, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match="estimator changed"):
-        model.set_params(n_estimators=6, estimator__max_depth=3).fit(X, y)  # changes it in place
-    again = DecisionTreeClassifier(max_depth=2, random_state=5)  # bags give the seeds
-    model.set_params(estimator=again).fit(X, y)
-    assert len(model.estimators_) == 6
-
-
-@pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_depth=2), "stump"])
-@pytest.mark.parametrize("oob_score", [False, True])
-@pytest.mark.parametrize("certify", [None, "holdout"])
-def test_going_on_is_refused_with_other_rows(
-    learner: Any, oob_score: bool, certify: str | None
-) -> None:
-    X, y = noisy(200, 4, 7)
-    model = BaggingClassifier(
-        learner, 5, oob_score=oob_score, certify=certify, random_state=2, warm_start=True
-    )
-    before = model.fit(X, y).votes(X)
-    others = X.copy()
-    others[:60, 0] += 1e-9  # bins do not tell, and some of these rows are not held out
-    shuffled = np.random.default_rng(0).permutation(200)
-    model.set_params(n_estimators=6)
-    with pytest.raises(ParameterError, match="but X changed"):
-        model.fit(others, y)
-    with pytest.raises(ParameterError, match="X, y changed"):
-        model.fit(X[shuffled], y[shuffled])
-    with pytest.raises(ParameterError, match="but y changed"):
-        model.fit(X, -y)
-    assert np.array_equal(model.votes(X), before)
-    assert len(model.set_params(random_state=9).fit(X, y).estimators_) == 6  # the seed stays
-
-
-def test_going_on_is_refused_if_members_have_seen_what_certifies() -> None:
-    """Members of 160 rows may not be certified by 40 others that came from all 200."""
-    X, y = noisy(200, 4, 7)
-    model = BaggingClassifier("stump", 5, random_state=2, warm_start=True).fit(X[:160], y[:160])
-    model.set_params(n_estimators=6, certify="holdout")
-    with pytest.raises(ParameterError, match="certify, X, y changed"):
-        model.fit(X, y)
-    model = clone(model).fit(X, y)
-    with pytest.raises(ParameterError, match="holdout, X, y changed"):
-        model.set_params(holdout=0.3).fit(X, y)
-    with pytest.raises(ParameterError, match="X, y changed"):
-        model.set_params(holdout=0.2).fit(X[::-1], y[::-1])
-    assert model.fit(X, y).certificate_.size == 40
-
-
-def test_going_on_settles_where_one_fit_does() -> None:
-    X, y = noisy(1_000, 4, 9)
-    whole = BaggingClassifier("stump", 300, settle=15, random_state=1).fit(X, y)
-
-    def stop(made: Made) -> bool:
-        return made.members == 9
-
-    part = BaggingClassifier(
-        "stump", 300, settle=15, random_state=1, warm_start=True, callbacks=[stop]
-    ).fit(X, y)
-    assert len(part.estimators_) == 9
-    part.set_params(callbacks=None).fit(X, y)
-    assert part.stopped_ == whole.stopped_
-    assert len(part.estimators_) == len(whole.estimators_)
-
-
-def test_interrupt_keeps_the_members() -> None:
-    X, y = noisy(200, 4, 7)
-
-    def stop(made: Any) -> None:
-        if made.members == 7:
-            raise KeyboardInterrupt
-
-    model = BaggingClassifier("stump", 20, callbacks=[stop], certify="oob", random_state=1)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        model.fit(X, y)
-    assert "7 members" in caught.value.__notes__[0]
-    assert len(model.estimators_) == 7
-    assert model.certificate_.inputs["divergence"] >= np.log(20 / 7)
-    model.set_params(callbacks=None, warm_start=True).fit(X, y)
-    whole = BaggingClassifier("stump", 20, certify="oob", random_state=1).fit(X, y)
-    assert np.array_equal(model.votes(X), whole.votes(X))
-    assert model.certificate_ == whole.certificate_
 
 
 def test_callbacks_are_told_and_may_stop() -> None:
@@ -433,12 +297,6 @@ def test_real_data_certified_out_of_bag() -> None:
 # Bagged regressors: averages, trees of ours beside scikit-learn's, and going on.
 
 
-@every_check(BaggingRegressor(n_estimators=10), BaggingRegressor("tree", 10))
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-def test_scikit_learn_checks_of_regressors(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
 def waves(rows: int, seed: int) -> tuple[Table, Table]:
     generator = np.random.default_rng(seed)
     X = generator.uniform(size=(rows, 3))
@@ -500,55 +358,9 @@ def test_leaves_of_own_trees_say_the_mean_of_their_bag() -> None:
     assert np.unique(said).size == 6
 
 
-def test_regressors_that_go_on_end_where_one_fit_does() -> None:
-    X, y = waves(300, 5)
-    whole = BaggingRegressor(n_estimators=9, random_state=0).fit(X, y)
-    part = BaggingRegressor(n_estimators=4, random_state=0, warm_start=True).fit(X, y)
-    part.set_params(n_estimators=9).fit(X, y)
-    assert np.array_equal(whole.predict(X), part.predict(X))
-    assert np.array_equal(whole.oob_prediction_, part.oob_prediction_, equal_nan=True)
-
-
 def test_bad_learners() -> None:
     X, y = waves(60, 8)
     with pytest.raises(ParameterError, match="names classes"):
         BaggingRegressor(DecisionTreeClassifier(), 3).fit(X, y)
     with pytest.raises(ParameterError, match="to predict numbers take"):
         BaggingRegressor(Rectangle(), 3).fit(X, y)
-
-
-# What a fit that goes on compares: learners by their parameters, rows by a digest.
-
-
-class Kernel:
-    """A function with a parameter, which does not say when it is equal."""
-
-    def __init__(self, power: int) -> None:
-        self.power = power
-
-
-def chain(strength: float) -> Any:
-    return make_pipeline(StandardScaler(), LogisticRegression(C=strength))
-
-
-PAIRS = [
-    (DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=2)),
-    (DecisionTreeClassifier(), None),
-    (chain(1.0), chain(2.0)),
-    (SVC(kernel=Kernel(1)), SVC(kernel=Kernel(2))),
-    (SVC(class_weight={0: 1, 1: 2}), SVC(class_weight={0: 1, 1: 3})),
-    (SVC(gamma=np.array([1.0, 2.0])), SVC(gamma=np.array([1.0, 3.0]))),
-    (Tree(4), Tree(5)),
-    (Stump(), Tree()),
-    (np.add, np.subtract),
-    (SVC(kernel=lambda a, b: a @ b.T), SVC(kernel=lambda a, b: -(a @ b.T))),
-    (SVC(kernel=partial(pow, 1)), SVC(kernel=partial(pow, 2))),
-]
-
-
-@pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_learners_are_told_apart_and_a_copy_is_not(one: Any, other: Any) -> None:
-    refuse_changes({"estimator": clone(one, safe=False)}, {"estimator": one})
-    for now, before in ((one, other), (other, one)):
-        with pytest.raises(ParameterError, match="estimator changed"):
-            refuse_changes({"estimator": now}, {"estimator": before})

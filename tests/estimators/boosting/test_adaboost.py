@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier
-from pacboost.errors import DataError, NoEdgeWarning
+from pacboost.errors import DataError, NoEdgeWarning, ParameterError
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
 from pacboost.theory import Adversary
@@ -162,98 +165,6 @@ def test_equal_weights_equal_none(weight: float) -> None:
     X, y = noisy()
     weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, np.full(y.size, weight))
     assert model_bytes(weighted.model_) == model_bytes(fitted().model_)
-
-
-# Going on
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"learning_rate": 0.3},
-        {"max_vote": 0.1},
-        {"resample": True},
-        {"resample": 50, "learning_rate": 0.5},
-        {"early_stopping": True},
-        {"early_stopping": 4, "eval_metric": "log_loss"},
-    ],
-)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_ten_rounds_and_fifteen_more_are_twenty_five(
-    options: dict[str, Any], weighted: bool
-) -> None:
-    X, y = noisy()
-    weights = np.random.default_rng(2).uniform(0.1, 3, size=y.size) if weighted else None
-    model = AdaBoostClassifier(n_estimators=10, warm_start=True, random_state=3, **options)
-    model.fit(X, y, weights)
-    model.set_params(n_estimators=25).fit(X, y, weights)
-    whole = AdaBoostClassifier(n_estimators=25, random_state=3, **options).fit(X, y, weights)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-
-
-def test_going_on_after_a_perfect_rule_changes_nothing() -> None:
-    X, _ = noisy()
-    y = (X[:, 0] > 0).astype(int)
-    model = AdaBoostClassifier(n_estimators=3, warm_start=True, max_bins=300).fit(X, y)
-    assert len(model.ledger_) == 1
-    before = model_bytes(model.model_)
-    assert model_bytes(model.set_params(n_estimators=9).fit(X, y).model_) == before
-
-
-def test_going_on_with_other_labels_is_refused_or_certified_truly() -> None:
-    X, y = noisy()
-    model = AdaBoostClassifier(n_estimators=10, warm_start=True).fit(X, y)
-    try:
-        model.set_params(n_estimators=12).fit(X, 1 - y)
-    except ValueError:
-        return
-    assert 1 - model.score(X, 1 - y) <= model.certificate_.value
-
-
-def test_going_on_with_other_rows_is_refused_or_certified_truly() -> None:
-    X, y = noisy()
-    model = AdaBoostClassifier(n_estimators=200, warm_start=True).fit(X, y)
-    other = np.random.default_rng(9).normal(size=X.shape)
-    try:
-        model.set_params(n_estimators=201).fit(other, y)
-    except ValueError:
-        return
-    assert 1 - model.score(other, y) <= model.certificate_.value
-
-
-def test_going_on_with_an_unseeded_validation_split_is_refused_or_the_bound_is_true() -> None:
-    """Another split is refused unless the record happens to hold on it, exactly, as well."""
-    for _ in range(20):
-        shown: list[tuple[Rows, Labels]] = []
-
-        def stump(X: Rows, y: Labels, weights: Rows, shown: Any = shown) -> Any:
-            shown.append((X, y))
-            return DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight=weights)
-
-        model = AdaBoostClassifier(stump, 5, early_stopping=True, warm_start=True).fit(*noisy())
-        try:
-            model.set_params(n_estimators=10).fit(*noisy())
-        except ValueError:
-            continue
-        X, signs = shown[-1]
-        wrong = np.mean(model.decision_function(X) * signs <= 0)
-        assert wrong <= model.certificate_.value
-
-
-def test_fewer_rounds_than_there_are_is_refused() -> None:
-    X, y = noisy()
-    model = AdaBoostClassifier(n_estimators=10, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match=r"n_estimators is 5, .* 10 rounds already"):
-        model.set_params(n_estimators=5).fit(X, y)
-
-
-@pytest.mark.parametrize("labels", [["a", "b"], [1, 2]])
-def test_going_on_with_other_classes_is_refused(labels: list[Any]) -> None:
-    X, y = noisy()
-    model = AdaBoostClassifier(n_estimators=3, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match=r"classes have changed.* warm_start=False"):
-        model.set_params(n_estimators=5).fit(X, np.array(labels)[y])
 
 
 # Early stopping
@@ -435,3 +346,25 @@ def test_many_rounds_keep_the_bound_true() -> None:
     model = AdaBoostClassifier(n_estimators=1000).fit(X, y)
     assert model.score(X, y) == 1
     assert 0 < model.certificate_.value < 1e-2
+
+
+def test_a_draw_of_one_class_gives_a_constant_rule() -> None:
+    X, _ = noisy()
+    y = (np.arange(len(X)) < 20).astype(int)
+    for learner, resample in ((LogisticRegression(), 5), (KNeighborsClassifier(5), False)):
+        labels = y if resample else (np.arange(len(X)) < 1).astype(int)
+        model = AdaBoostClassifier(learner, n_estimators=4, resample=resample, random_state=2)
+        model.fit(X, labels)
+        again = pickle.loads(pickle.dumps(model))
+        assert (again.predict(X) == model.predict(X)).all()
+
+
+def test_a_metric_that_is_not_a_number_is_named() -> None:
+    X, y = noisy()
+
+    def broken(signs: np.ndarray, scores: np.ndarray) -> float:
+        return math.nan
+
+    model = AdaBoostClassifier(early_stopping=True, eval_metric=broken, random_state=0)
+    with pytest.raises(ParameterError, match="broken gave nan in round 1"):
+        model.fit(X, y)

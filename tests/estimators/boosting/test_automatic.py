@@ -135,14 +135,6 @@ def test_probabilities_after_a_trial_are_better_than_without() -> None:
     assert loss(tuned, X[new], y[new]) < loss(plain, X[new], y[new])
 
 
-@pytest.mark.parametrize("classes", [2, 4])
-def test_the_choice_does_not_depend_on_threads(classes: int) -> None:
-    X, y = world(300, classes)
-    one, two = (BoostClassifier(random_state=3, n_jobs=n).fit(X, y) for n in (1, 2))
-    assert vote_digest(one.model_.vote) == vote_digest(two.model_.vote)
-    assert one.model_.calibration == two.model_.calibration
-
-
 def test_a_booster_object_and_other_losses_have_no_trial() -> None:
     X, y = world(200)
     for booster in (Logit(learning_rate=0.1, prior=True), "gentle"):

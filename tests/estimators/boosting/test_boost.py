@@ -419,34 +419,6 @@ def test_certificates_count_rows_and_refuse_weights() -> None:
         fit(booster="adaboost", learner="stump", certify="train", class_weight="balanced")
 
 
-@pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("options", [*({"booster": name} for name in FAST), {"subsample": 0.5}])
-def test_going_on_gives_the_bytes_of_one_long_run(classes: int, options: dict[str, Any]) -> None:
-    X, y = world(classes)
-    model = fit(classes, warm_start=True, **options)
-    model.set_params(n_estimators=9).fit(X, y)
-    assert len(model.ledger_) == 9
-    expected = fit(classes, n_estimators=9, **options)
-    assert model_bytes(model.model_) == model_bytes(expected.model_)
-
-
-def test_going_on_with_another_booster_is_refused() -> None:
-    X, y = world()
-    model = fit(warm_start=True)
-    with pytest.raises(ParameterError, match="logit with Tree, these would be of gentle"):
-        model.set_params(booster="gentle", n_estimators=9).fit(X, y)
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize(("booster", "rows"), [("adaboost", 40_000), ("logit", 140_000)])
-def test_threads_change_no_byte(booster: str, rows: int, classes: int) -> None:
-    X, y = world(classes, rows)
-    options: dict[str, Any] = {"n_estimators": 3, "early_stopping": False, "random_state": 0}
-    one, two = (BoostClassifier(booster, n_jobs=n, **options).fit(X, y) for n in (1, 2))
-    assert model_bytes(one.model_) == model_bytes(two.model_)
-    assert np.array_equal(one.decision_function(X), two.decision_function(X))
-
-
 def test_black_boxes_refuse_several_labels() -> None:
     X, labels = several()
     with pytest.raises(ParameterError, match="one of them only; use the learner 'stump' or 'tree'"):

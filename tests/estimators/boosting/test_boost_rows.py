@@ -305,18 +305,6 @@ def test_a_monotone_category_is_refused() -> None:
     assert free.fit(frame, y).score(frame, y) > 0.95
 
 
-def test_going_on_with_other_levels_is_refused() -> None:
-    columns, y = coloured()
-    frame = pd.DataFrame(columns)
-    model = BoostClassifier(n_estimators=3, warm_start=True, random_state=0).fit(frame, y)
-    other = frame.replace({"colour": {"red": "pink"}})
-    with pytest.raises(ParameterError, match="levels or classes have changed; set warm_start"):
-        model.set_params(n_estimators=5).fit(other, y)
-    assert model.levels_.to_dict() == {"0": ["blue", "green", "grey", "red"]}
-    expected = BoostClassifier(n_estimators=5, random_state=0).fit(frame, y)
-    assert same(model.fit(frame, y), expected)
-
-
 # -- calibration
 
 

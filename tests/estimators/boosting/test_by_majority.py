@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import pacboost
 from pacboost.boosters.majority import Majority
 from pacboost.errors import NoEdgeWarning, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.models.file.format import model_bytes
 from pacboost.theory.by_majority import BoostByMajority
 from tests.worlds import noisy
 
@@ -74,16 +71,8 @@ def test_a_broken_promise_is_told_by_the_name_of_the_rules_too() -> None:
     assert len(heard) == 1
 
 
-def test_warm_start_files_threads_and_black_boxes(tmp_path: Path) -> None:
+def test_black_boxes_have_the_edge_too() -> None:
     X, signs = noisy(400, 3, seed=1)
-    make: dict[str, Any] = {"edge": 0.1, "epsilon": 0.05, "random_state": 0}
-    whole = BoostByMajority(n_estimators=12, n_jobs=1, **make).fit(X, signs)
-    model = BoostByMajority(n_estimators=5, warm_start=True, n_jobs=2, **make).fit(X, signs)
-    model.set_params(n_estimators=12).fit(X, signs)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-    model.save(tmp_path / "model.json")
-    again = pacboost.load(tmp_path / "model.json")
-    assert np.array_equal(again.predict(X), model.predict(X))
     black = BoostByMajority(edge=0.1, epsilon=0.2, learner=DecisionTreeClassifier(max_depth=2))
     assert black.fit(X, signs).score(X, signs) > 0.7
 

@@ -177,31 +177,11 @@ def test_train_refuses_what_cannot_be_counted() -> None:
         ).fit(X, Y)
 
 
-def test_a_rounded_vote_cannot_be_gone_on_with() -> None:
-    """Its votes are not those of its ledger; the error has to say so."""
-    rows = np.random.default_rng(0).integers(4, size=(400, 3)).astype(np.float64)
-    labels = np.where(np.random.default_rng(1).random(400) < 0.3 + 0.1 * rows[:, 0], 1, 0)
-    model = AdaBoostClassifier(n_estimators=20, certify="train", random_state=0).fit(rows, labels)
-    model.set_params(certify=None, warm_start=True, n_estimators=40)
-    with pytest.raises(ParameterError):
-        model.fit(rows, labels)
-
-
 def test_holdout_takes_any_learner() -> None:
     box = DecisionTreeClassifier(max_depth=1)
     model = AdaBoostClassifier(box, n_estimators=5, certify="holdout", random_state=7).fit(X, Y)
     _, apart = parts(1000, 0.2, 7)
     assert model.certificate_.inputs["k"] == recount(model, apart)
-
-
-def test_warm_start_refuses_other_rows_set_apart() -> None:
-    """With a new split, rows that were learned from would be held out."""
-    rows = np.random.default_rng(0).integers(3, size=(300, 2)).astype(np.float64)
-    labels = np.where(np.random.default_rng(1).random(300) < 0.3 + 0.2 * rows[:, 0], 1, 0)
-    model = AdaBoostClassifier(n_estimators=3, certify="holdout", warm_start=True, random_state=1)
-    model.fit(rows, labels).set_params(n_estimators=6, random_state=2)
-    with pytest.raises(ParameterError):
-        model.fit(rows, labels)
 
 
 def test_one_class_and_no_edge_are_still_certified_or_said() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.errors import ParameterError
@@ -38,22 +37,6 @@ def test_every_path_of_every_tree_stays_within_one_set(kind: Any, sets: Any) -> 
     found = asked(fit(kind, sets))
     assert all(may_interact(path, numbers, 4) for path in found)
     assert not all(may_interact(path, numbers, 4) for path in asked(fit(kind, None)))
-
-
-@pytest.mark.parametrize("rows", [FRAME, sparse.csr_array(X * (np.abs(X) > 0.5))])
-@pytest.mark.parametrize("answers", [SCORE > 0, np.digitize(SCORE, [-1, 0, 1])])
-def test_threads_change_no_byte(rows: Any, answers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacboost.learners.tree.CELLS_WORTH_A_MEMBER", 1)
-    monkeypatch.setattr("pacboost.learners.tree.CELLS_WORTH_MANY", 0)
-    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 3)
-    found = [
-        fit(
-            BoostClassifier, [[0, 1], [2, 3]], rows, answers=answers, n_jobs=threads, n_estimators=4
-        )
-        for threads in (1, 2, 3)
-    ]
-    assert len({model_bytes(model.model_) for model in found}) == 1
-    assert all(may_interact(path, [(0, 1), (2, 3)], 4) for path in asked(found[0]))
 
 
 def test_names_and_numbers_mean_the_same() -> None:

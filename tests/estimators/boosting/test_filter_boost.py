@@ -27,8 +27,7 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.finite_worlds import BooleanConcept
-from pacboost.theory.sampling import WorldOracle
-from pacboost.theory.worlds import Halfspaces, LabelNoise, hastie
+from pacboost.theory.worlds import Halfspaces, LabelNoise
 from pacboost.training.filtering import candidates
 from pacboost.training.filtering.candidates import ArrayRows
 from pacboost.training.filtering.plan import KEPT
@@ -403,17 +402,6 @@ def bytes_of(source: Any, target: str | None = None, **told: Any) -> bytes:
 
 @pytest.mark.usefixtures("small_helpings")
 @EACH
-def test_threads_and_repetition_change_nothing(told: dict[str, Any]) -> None:
-    X, y = noisy(70_000)  # more than one span of rows
-    told = {**told, "n_estimators": 6, "sample_rows": 40_000}
-    first = bytes_of((X, y), n_jobs=1, **told)
-    assert bytes_of((X, y), n_jobs=2, **told) == first
-    assert bytes_of((X, y), n_jobs=1, **told) == first
-    assert bytes_of((X, y), n_jobs=1, **{**told, "random_state": 1}) != first
-
-
-@pytest.mark.usefixtures("small_helpings")
-@EACH
 def test_sizes_of_batches_change_nothing(told: dict[str, Any], tmp_path: Path) -> None:
     X, y = noisy(6000)
     folder = write_parquet(tmp_path / "data", X, y)
@@ -424,14 +412,6 @@ def test_sizes_of_batches_change_nothing(told: dict[str, Any], tmp_path: Path) -
     first = bytes_of(oracle(), **told)
     for sizes in ([1999, 1], [13, 700]):
         assert bytes_of(Choppy(oracle(), sizes), **told) == first
-
-
-@pytest.mark.usefixtures("small_helpings")
-def test_sizes_of_batches_of_a_world_change_nothing() -> None:
-    world = LabelNoise(hastie(4), 0.1)
-    first = bytes_of(WorldOracle(world, 3), n_certify=200)
-    for sizes in ([64], [5000, 3]):
-        assert bytes_of(Choppy(WorldOracle(world, 3), sizes), n_certify=200) == first
 
 
 @pytest.mark.usefixtures("small_helpings")

@@ -32,15 +32,27 @@ Fit = Callable[[FilterBoostClassifier, Path], FilterBoostClassifier]
 
 
 @pytest.fixture(autouse=True)
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write a checkpoint before every refill, and keep refills small."""
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have small refills with a checkpoint before each, small pieces, and many threads."""
     monkeypatch.setattr(filter_session, "SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
     monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
+    monkeypatch.setattr(refilling, "LEAST_PER_PIECE", 150)
+    monkeypatch.setattr(refilling, "CELLS_PER_PIECE", 600)
+    monkeypatch.setattr(engine, "usable_cores", lambda: 16)
 
 
 def on_array(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
     return model.fit(*noisy(6000))
+
+
+def on_classes(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
+    return model.fit(*noisy(5000, classes=3))
+
+
+def on_sparse(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
+    X, y = noisy(5000)
+    return model.fit(sparse.csr_array(np.where(X > 0.5, X, 0.0)), y)
 
 
 def on_files(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
@@ -50,13 +62,26 @@ def on_files(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifie
     return model.fit_source(data, "y")
 
 
+def on_csv(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
+    X, y = noisy(4000)
+    lines = [",".join(map(repr, [*row, label])) for row, label in zip(X.tolist(), y, strict=True)]
+    (folder / "rows.csv").write_text("\n".join(["a,b,c,d,y", *lines]))
+    return model.fit_source(folder / "rows.csv", "y")
+
+
 def on_world(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
     return model.fit_source(LabelNoise(hastie(4), 0.1))
 
 
 def on_stream(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
-    X, y = noisy(6000)
-    return model.fit_source([(X[k : k + 900], y[k : k + 900]) for k in range(0, 6000, 900)])
+    X, y = noisy(9000)
+    return model.fit_source([(X[k : k + 900], y[k : k + 900]) for k in range(0, 9000, 900)])
+
+
+def on_batches(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
+    for seed in range(3):
+        model.partial_fit(*noisy(1500, seed))
+    return model
 
 
 SOURCES: dict[str, Fit] = {
@@ -325,78 +350,27 @@ def test_killed_at_random_moments_goes_on_to_the_same_model(tmp_path: Path) -> N
 # Filtering on several threads: the same model, few rows in flight, errors and Ctrl-C at once.
 
 
-ROUNDS = 6
+BOX = DecisionTreeClassifier(max_depth=2)
+PROMISED: dict[str, Any] = {"booster": "mada", "learner": "stump", "edge": 0.5, "epsilon": 0.4}
+FITS: dict[str, tuple[Fit, dict[str, Any]]] = {
+    "array": (on_array, {}),
+    "classes": (on_classes, {}),
+    "sparse": (on_sparse, {}),
+    "files": (on_files, {}),
+    "csv": (on_csv, {}),
+    "world": (on_world, {"n_certify": 200}),
+    "stream": (on_stream, {"n_estimators": 3}),
+    "promised": (on_array, {**PROMISED, "n_estimators": 2}),
+    "path": (on_array, {"booster": "projection"}),
+    "black box": (on_array, {"learner": BOX, "n_estimators": 3}),
+    "batches": (on_batches, {"n_estimators": 2}),
+}
+EACH = pytest.mark.parametrize("name", FITS)
 
 
-@pytest.fixture(autouse=True)
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have several pieces in an offer, several offers in a refill, and more threads than cores."""
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
-    monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
-    monkeypatch.setattr(refilling, "LEAST_PER_PIECE", 150)
-    monkeypatch.setattr(refilling, "CELLS_PER_PIECE", 600)
-    monkeypatch.setattr(engine, "usable_cores", lambda: 16)
-
-
-def array(folder: Path, **told: Any) -> Any:
-    return small(**{"n_estimators": ROUNDS, **told}).fit(*noisy(5000))
-
-
-def classes(folder: Path, **told: Any) -> Any:
-    return small(n_estimators=ROUNDS, **told).fit(*noisy(5000, classes=3))
-
-
-def stored(folder: Path, **told: Any) -> Any:
-    X, y = noisy(5000)
-    return small(n_estimators=ROUNDS, **told).fit(sparse.csr_array(np.where(X > 0.5, X, 0.0)), y)
-
-
-def parquet(folder: Path, **told: Any) -> Any:
-    source = write_parquet(folder / "data", *noisy(6000))
-    return small(**{"n_estimators": ROUNDS, **told}).fit_source(source, "y")
-
-
-def csv(folder: Path, **told: Any) -> Any:
-    X, y = noisy(4000)
-    lines = [",".join(map(repr, [*row, label])) for row, label in zip(X.tolist(), y, strict=True)]
-    (folder / "rows.csv").write_text("\n".join(["a,b,c,d,y", *lines]))
-    return small(n_estimators=ROUNDS, **told).fit_source(folder / "rows.csv", "y")
-
-
-def world(folder: Path, **told: Any) -> Any:
-    return small(n_estimators=ROUNDS, n_certify=200, **told).fit_source(hastie(4))
-
-
-def stream(folder: Path, **told: Any) -> Any:
-    X, y = noisy(9000)
-    batches = [(X[k : k + 700], y[k : k + 700]) for k in range(0, 9000, 700)]
-    return small(n_estimators=3, **told).fit_source(iter(batches))
-
-
-def promised(folder: Path, **told: Any) -> Any:
-    named = {"booster": "mada", "learner": "stump", "edge": 0.5, "epsilon": 0.4, "n_estimators": 2}
-    return small(**named, **told).fit(*noisy(20_000))
-
-
-def path(folder: Path, **told: Any) -> Any:
-    return small(booster="projection", n_estimators=ROUNDS, **told).fit(*noisy(5000))
-
-
-def black_box(folder: Path, **told: Any) -> Any:
-    return small(learner=DecisionTreeClassifier(max_depth=2), n_estimators=3, **told).fit(
-        *noisy(3000)
-    )
-
-
-def batches(folder: Path, **told: Any) -> Any:
-    model = small(n_estimators=2, **told)
-    for seed in range(3):
-        model.partial_fit(*noisy(1500, seed))
-    return model
-
-
-FITS = [array, classes, stored, parquet, csv, world, stream, promised, path, black_box, batches]
-EACH = pytest.mark.parametrize("fit", FITS)
+def fit(name: str, folder: Path, **told: Any) -> Any:
+    source, options = FITS[name]
+    return source(small(**{"n_estimators": 6, **options, **told}), folder)
 
 
 def content(model: Any) -> bytes:
@@ -410,43 +384,43 @@ def content(model: Any) -> bytes:
 @pytest.mark.thinned(2)
 @EACH
 @pytest.mark.filterwarnings("ignore:the sparse")
-def test_the_model_does_not_depend_on_threads(fit: Callable[..., Any], tmp_path: Path) -> None:
-    first = content(fit(tmp_path, n_jobs=1))
+def test_the_model_does_not_depend_on_threads(name: str, tmp_path: Path) -> None:
+    first = content(fit(name, tmp_path, n_jobs=1))
     for threads in (2, 3, 7):
-        assert content(fit(tmp_path, n_jobs=threads)) == first
+        assert content(fit(name, tmp_path, n_jobs=threads)) == first
 
 
 @EACH
 @pytest.mark.filterwarnings("ignore:the sparse")
 def test_the_model_does_not_depend_on_pieces(
-    fit: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = content(fit(tmp_path, n_jobs=1))
+    first = content(fit(name, tmp_path, n_jobs=1))
     monkeypatch.setattr(refilling, "CELLS_PER_PIECE", 10**9)
-    assert content(fit(tmp_path, n_jobs=1)) == first
+    assert content(fit(name, tmp_path, n_jobs=1)) == first
 
 
-@pytest.mark.parametrize("fit", [array, stored, parquet])
+@pytest.mark.parametrize("name", ["array", "sparse", "files"])
 @pytest.mark.filterwarnings("ignore:the sparse")
 def test_the_model_does_not_depend_on_how_rows_are_hashed(
-    fit: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    by_numpy = fit(tmp_path, n_jobs=1)
+    by_numpy = fit(name, tmp_path, n_jobs=1)
     monkeypatch.setattr(hashing, "CELLS_WORTH_COMPILING", 0)
-    compiled = fit(tmp_path, n_jobs=2)
+    compiled = fit(name, tmp_path, n_jobs=2)
     assert content(compiled) == content(by_numpy)
     first, second = by_numpy._sketches[0].to_dict(), compiled._sketches[0].to_dict()
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
-@pytest.mark.parametrize("fit", [array, parquet, world, stream])
+@pytest.mark.parametrize("name", ["array", "files", "world", "stream"])
 def test_several_threads_look_at_rows(
-    fit: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names: set[str] = set()
     both, met, original = threading.Barrier(2), threading.Event(), refilling.Look.__call__
 
-    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Found:
+    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
         names.add(threading.current_thread().name)
         if not met.is_set() and piece.batch.n_rows > 100:  # the first rows of an array are few
             both.wait(600)
@@ -454,7 +428,7 @@ def test_several_threads_look_at_rows(
         return original(self, piece)
 
     monkeypatch.setattr(refilling.Look, "__call__", look)
-    fit(tmp_path, n_jobs=2)
+    fit(name, tmp_path, n_jobs=2)
     assert len(names) == 2
     assert threading.current_thread().name not in names
 
@@ -464,18 +438,18 @@ def test_black_boxes_are_asked_by_one_thread(
 ) -> None:
     names, original = set(), refilling.Look.__call__
 
-    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Found:
+    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
         names.add(threading.current_thread().name)
         return original(self, piece)
 
     monkeypatch.setattr(refilling.Look, "__call__", look)
-    black_box(tmp_path, n_jobs=3)
+    fit("black box", tmp_path, n_jobs=3)
     assert names == {threading.current_thread().name}
 
 
-@pytest.mark.parametrize("fit", [array, parquet])
+@pytest.mark.parametrize("name", ["array", "files"])
 def test_few_pieces_are_in_flight(
-    fit: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alive = most = 0
     lock, original, cut = threading.Lock(), refilling.Look.__call__, candidates.Offer.pieces
@@ -488,7 +462,7 @@ def test_few_pieces_are_in_flight(
                 most = max(most, alive)
             yield piece
 
-    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Found:
+    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
         nonlocal alive
         found = original(self, piece)
         with lock:
@@ -497,7 +471,7 @@ def test_few_pieces_are_in_flight(
 
     monkeypatch.setattr(refilling.Look, "__call__", look)
     monkeypatch.setattr(candidates.Offer, "pieces", pieces)
-    fit(tmp_path, n_jobs=3)
+    fit(name, tmp_path, n_jobs=3)
     assert 1 < most <= 2 * 3
 
 
@@ -510,12 +484,12 @@ def test_an_error_in_a_piece_names_its_row(threads: int, tmp_path: Path) -> None
         small(n_estimators=40, n_certify=0, n_jobs=threads).fit_source(source, "y")
 
 
-@pytest.mark.parametrize("fit", [array, parquet])
+@pytest.mark.parametrize("name", ["array", "files"])
 def test_ctrl_c_ends_at_once_and_keeps_what_was_learned(
-    fit: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_: Any) -> bool:
-        def look(self: refilling.Look, piece: candidates.Offer) -> refilling.Found:
+        def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
             if threading.current_thread() is threading.main_thread():
                 raise AssertionError("pieces are looked at by other threads")
             raise KeyboardInterrupt
@@ -524,5 +498,5 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_learned(
         return False
 
     with pytest.raises(KeyboardInterrupt) as caught:
-        fit(tmp_path, n_estimators=60, n_jobs=3, callbacks=[interrupt])
+        fit(name, tmp_path, n_estimators=60, n_jobs=3, callbacks=[interrupt])
     assert any("are kept" in note for note in caught.value.__notes__)

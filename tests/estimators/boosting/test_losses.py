@@ -5,10 +5,12 @@ from __future__ import annotations
 import pickle
 from functools import cache, partial
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -20,14 +22,17 @@ from sklearn.metrics import (
     mean_pinball_loss,
     mean_poisson_deviance,
     mean_squared_error,
+    r2_score,
 )
+from sklearn.model_selection import train_test_split
 
 import pacboost
 from pacboost import BoostClassifier, BoostRegressor, FilterBoostClassifier, TextBoostClassifier
 from pacboost.boosters.regression import Quantile
+from pacboost.bounds.training import product_bound
 from pacboost.errors import DataError, NotCertified, PacboostError, ParameterError
 from pacboost.models.file.format import model_bytes
-from tests.estimators.checks import checks_of
+from tests.data import real_data
 
 threadpool_limits: Any = import_module("threadpoolctl").threadpool_limits
 Numbers = NDArray[np.float64]
@@ -40,7 +45,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "gamma": {},
 }
 LOSSES = pytest.mark.parametrize("loss", OPTIONS)
-NEW = pytest.mark.parametrize("loss", ["huber", "quantile", "poisson", "gamma"])
+PLAIN = pytest.mark.parametrize("loss", ["square", "absolute"])
+THREE = [1.0, 2.0, 3.0]
 MEASURES: dict[str, Any] = {
     "squared_error": mean_squared_error,
     "absolute_error": mean_absolute_error,
@@ -111,19 +117,6 @@ def test_quantiles_have_their_share_of_new_targets_below(monkeypatch: pytest.Mon
     assert abs(shares_below(broken, X[test], y[test]) - 0.9) > 0.1
 
 
-@pytest.mark.parametrize("loss", ["poisson", "gamma"])
-def test_predictions_are_positive_and_stages_end_in_them(loss: str) -> None:
-    X, y = world(loss)
-    model = regressor(loss, n_estimators=20).fit(X, y)
-    assert (model.predict(X) > 0).all()
-    stages = list(model.staged_predict(X))
-    assert np.array_equal(stages[-1], model.predict(X))
-    np.testing.assert_allclose(stages[0], y.mean(), rtol=1e-9)
-    assert model.ledger_.rounds[-1].training_error == pytest.approx(
-        MEASURES[loss](y, model.predict(X)), rel=1e-9
-    )
-
-
 @LOSSES
 def test_a_weight_is_a_number_of_rows(loss: str) -> None:
     X, y = world(loss, 200)
@@ -147,48 +140,14 @@ def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
 
 
 @LOSSES
-def test_going_on_ends_as_one_long_run(loss: str) -> None:
-    X, y = world(loss)
-    weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
-    model = regressor(loss, n_estimators=7, warm_start=True).fit(X, y, sample_weight=weights)
-    model.set_params(n_estimators=15).fit(X, y, sample_weight=weights)
-    whole = regressor(loss, n_estimators=15).fit(X, y, sample_weight=weights)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-    with pytest.raises(ParameterError, match="not trained on these rows"):
-        model.set_params(n_estimators=20).fit(X, y + 1.0, sample_weight=weights)
-
-
-@pytest.mark.parametrize(("loss", "name"), [("quantile", "quantile"), ("huber", "alpha")])
-def test_going_on_with_another_setting_is_refused(loss: str, name: str) -> None:
-    X, y = world(loss)
-    model = regressor(loss, n_estimators=5, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match=rf"{name} is 0.6, but it was 0.8"):
-        model.set_params(n_estimators=8, **{name: 0.6}).fit(X, y)
-
-
-@NEW
-def test_model_files_keep_loss_and_setting(loss: str, tmp_path: Path) -> None:
-    X, y = world(loss)
-    model = regressor(loss, n_estimators=6).fit(X, y)
-    model.save(tmp_path / "model.pacb")
-    back = pacboost.load(tmp_path / "model.pacb")
-    assert back.loss == loss
-    assert {name: getattr(back, name) for name in OPTIONS[loss]} == OPTIONS[loss]
-    assert np.array_equal(back.predict(X), model.predict(X))
-    back.set_params(n_estimators=12, warm_start=True).fit(X, y)
-    whole = regressor(loss, n_estimators=12).fit(X, y)
-    assert model_bytes(back.model_) == model_bytes(whole.model_)
-    with pytest.raises(NotCertified, match=f"'{loss}' is regression"):
-        pacboost.bounds.training.product_bound(model.ledger_)
-
-
-@NEW
 def test_stops_early_by_its_own_loss(loss: str) -> None:
     X, y = world(loss, 1_000)
     train, held = slice(0, 500), slice(500, None)
     model = regressor(loss, n_estimators=300, early_stopping=10, learning_rate=0.5)
     model.fit(X[train], y[train], X_val=X[held], y_val=y[held])
-    assert model.ledger_.metric == loss
+    assert model.ledger_.metric == {"squared_error": "square", "absolute_error": "absolute"}.get(
+        loss, loss
+    )
     assert len(model.ledger_) < 300
     recorded = [float(entry.validation or 0.0) for entry in model.ledger_.rounds]
     assert min(recorded) == recorded[-1]
@@ -214,7 +173,7 @@ def test_other_metrics_see_predictions_not_their_logarithms(metric: str) -> None
         assert model.ledger_.rounds[-1].validation == pytest.approx(expected, rel=1e-9)
 
 
-@NEW
+@LOSSES
 def test_monotone_constraints_hold(loss: str) -> None:
     X, y = world(loss)
     model = regressor(loss, n_estimators=30, monotone_constraints={0: 1}).fit(X, y)
@@ -228,22 +187,35 @@ def test_monotone_constraints_hold(loss: str) -> None:
         ({"loss": "poisson"}, [1.0, -2.0, 3.0], r"y holds -2, but loss='poisson' predicts counts"),
         ({"loss": "poisson"}, [0.0, 0.0, 0.0], "all targets are 0"),
         ({"loss": "gamma"}, [1.0, 0.0, 3.0], "y holds 0, but loss='gamma' predicts numbers above"),
-        ({"loss": "quantile"}, [1.0, 2.0, 3.0], "loss='quantile' needs quantile"),
-        ({"loss": "quantile", "quantile": 1.5}, [1.0, 2.0, 3.0], "quantile is 1.5"),
-        ({"loss": "quantile", "quantile": "high"}, [1.0, 2.0, 3.0], "quantile is 'high'"),
-        ({"quantile": 0.9}, [1.0, 2.0, 3.0], "quantile belongs to loss='quantile'"),
-        ({"loss": "huber", "alpha": 2}, [1.0, 2.0, 3.0], "alpha is 2"),
-        ({"loss": "huber", "l2": 2.0}, [1.0, 2.0, 3.0], "Huber has no parameter 'l2'"),
-        ({"loss": "poisson", "learning_rate": 3.0}, [1.0, 2.0, 3.0], "learning_rate is 3.0"),
-        ({"eval_metric": "gamma", "early_stopping": True}, [1.0, 2.0, 3.0], "above 0"),
-        ({"eval_metric": "quantile", "early_stopping": True}, [1.0, 2.0, 3.0], "belongs to loss"),
+        ({"loss": "quantile"}, THREE, "loss='quantile' needs quantile"),
+        ({"loss": "quantile", "quantile": 1.5}, THREE, "quantile is 1.5"),
+        ({"loss": "quantile", "quantile": "high"}, THREE, "quantile is 'high'"),
+        ({"quantile": 0.9}, THREE, "quantile belongs to loss='quantile'"),
+        ({"loss": "huber", "alpha": 2}, THREE, "alpha is 2"),
+        ({"loss": "huber", "l2": 2.0}, THREE, "Huber has no parameter 'l2'"),
+        ({"loss": "poisson", "learning_rate": 3.0}, THREE, "learning_rate is 3.0"),
+        ({"eval_metric": "gamma", "early_stopping": True}, THREE, "above 0"),
+        ({"eval_metric": "quantile", "early_stopping": True}, THREE, "belongs to loss"),
+        ({"loss": "hubr"}, THREE, r"'hubr' \(did you mean 'huber'\?\); it may be 'squared_error'"),
+        ({"loss": None}, THREE, "loss is None"),
+        ({"loss": "absolute", "l2": 1.0}, THREE, "Absolute has no parameter 'l2'"),
+        ({"learning_rate": 2.0}, THREE, "learning_rate is 2.0"),
+        ({"learning_rate": "fast"}, THREE, "learning_rate is 'fast'; it must be a number"),
+        ({"n_estimators": 0}, THREE, "n_estimators is 0"),
+        ({"subsample": 0.0}, THREE, "subsample is 0.0"),
+        ({"max_leaves": 1}, THREE, "max_leaves is 1"),
+        ({"eval_metric": "log_loss"}, THREE, "'log_loss'; it may be loss, squared_error"),
+        ({"eval_metric": 3}, THREE, "eval_metric is 3"),
+        ({"early_stopping": "never"}, THREE, "early_stopping is 'never'"),
+        ({"monotone_constraints": [1, 1]}, THREE, "monotone_constraints holds 2 numbers for 1"),
+        ({"max_bins": 1000}, THREE, "max_bins to 255 or less"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(
     options: dict[str, Any], targets: list[float], said: str
 ) -> None:
     with pytest.raises(PacboostError, match=said):
-        BoostRegressor(**options).fit(np.arange(30.0)[:, None], np.tile(targets, 10))
+        BoostRegressor(**options).fit(np.arange(900.0)[:, None], np.tile(targets, 300))
 
 
 def test_bad_validation_targets_are_refused() -> None:
@@ -273,6 +245,147 @@ def test_every_loss_explains_itself_after_loading_too(loss: str, tmp_path: Path)
         np.testing.assert_allclose(total, np.log(scores) if loss == "gamma" else scores, rtol=1e-6)
 
 
+@LOSSES
+def test_learns_and_shows_its_grounds(loss: str) -> None:
+    X, y = world(loss)
+    model = regressor(loss, n_estimators=60).fit(X, y)
+    assert model.score(X, y) == r2_score(y, model.predict(X)) > 0.4
+    assert model.feature_importances_[:2].sum() > 0.6
+    assert len(model.rules()) == len(model.ledger_) == 60
+    assert model.rules()[0].startswith("always ")
+    stages = list(model.staged_predict(X))
+    assert np.array_equal(stages[-1], model.predict(X))
+    recorded = [entry.training_error for entry in model.ledger_.rounds]
+    np.testing.assert_allclose(model.ledger_.columns()["bound"], recorded, rtol=1e-9)
+    if loss in ("poisson", "gamma"):
+        assert (model.predict(X) > 0).all()
+        np.testing.assert_allclose(stages[0], y.mean(), rtol=1e-9)
+    if loss != "huber":
+        measured = [MEASURES[loss](y, stage) for stage in stages]
+        np.testing.assert_allclose(measured, recorded, rtol=1e-9)
+        assert all(b <= a * (1 + 1e-12) for a, b in pairwise(recorded))
+
+
+def test_certifies_nothing(tmp_path: Path) -> None:
+    X, y = world("squared_error")
+    model = BoostRegressor(n_estimators=3).fit(X, y)
+    assert model.model_.certificate is None
+    assert not hasattr(model, "certificate_")
+    with pytest.raises(NotCertified, match="'square' is regression"):
+        product_bound(model.ledger_)
+    with pytest.raises(NotCertified, match="predicts numbers"):
+        pacboost.certify(model, X, y)
+    model.save(tmp_path / "model.json")
+    checks = {check.name: check.holds for check in pacboost.verify(tmp_path / "model.json")}
+    assert checks == {"rounds": True, "bound": False}
+
+
+@PLAIN
+def test_doubling_and_turning_targets_doubles_and_turns_predictions(loss: str) -> None:
+    X, y = world("squared_error")
+    model = BoostRegressor(loss, n_estimators=20).fit(X, y)
+    for factor in (2.0**70, 2.0**-70):
+        other = BoostRegressor(loss, n_estimators=20).fit(X, factor * y)
+        assert np.array_equal(other.predict(X), factor * model.predict(X))
+    turned = BoostRegressor(loss, n_estimators=20).fit(X, -y)
+    assert np.array_equal(turned.predict(X), -model.predict(X))
+
+
+def test_far_from_zero_is_as_good_as_near() -> None:
+    X, y = world("squared_error")
+    near = BoostRegressor(n_estimators=50).fit(X, y).predict(X)
+    far = BoostRegressor(n_estimators=50).fit(X, y + 2.0**30).predict(X) - 2.0**30
+    np.testing.assert_allclose(near, far, atol=1e-3)
+
+
+@PLAIN
+@pytest.mark.parametrize("value", [0.0, 0.1, -3.0, 1e50, 1e-50])
+def test_constant_targets_are_predicted(loss: str, value: float) -> None:
+    X, _ = world("squared_error", 50)
+    model = BoostRegressor(loss).fit(X, np.full(50, value))
+    np.testing.assert_allclose(model.predict(X), value, rtol=1e-14)
+    assert len(model.ledger_) <= 1
+
+
+def test_a_perfect_fit_ends_the_run() -> None:
+    X = np.arange(20.0)[:, None]
+    model = BoostRegressor(n_estimators=50, learning_rate=1.0, min_leaf_rows=0).fit(X, X[:, 0])
+    assert np.array_equal(model.predict(X), X[:, 0])
+    assert model.ledger_.stopped == "every target is met"
+    assert model.ledger_.rounds[-1].training_error == 0
+    assert len(model.ledger_.columns()["bound"]) == len(model.ledger_) < 50
+    model.set_params(warm_start=True).fit(X, X[:, 0])
+    assert np.array_equal(model.predict(X), X[:, 0])
+
+
+BAD_TARGETS: list[tuple[Any, str]] = [
+    ([1.0, np.nan, 2.0, 3.0], "Input y contains NaN"),
+    ([1.0, np.inf, 2.0, 3.0], "Input y contains infinity"),
+    (["a", "b", "c", "d"], "has to hold numbers"),
+    (np.array(["a", 1, 2, 3], dtype=object), "has to hold numbers"),
+    (np.array([None, 1, 2, 3], dtype=object), "holds missing values"),
+    (pd.Series([1, None, 2, 3], dtype="Int64"), "Input y contains NaN"),
+    (np.array([1j, 2, 3, 4]), "Complex data not supported"),
+    (pd.date_range("2020", periods=4), "has to hold numbers"),
+    (THREE, "X has 4 rows but y has 3"),
+    (np.ones((4, 2)), "one number a row"),
+    (None, "requires y to be passed"),
+    ([1e200, 1, 2, 3], "Rescale them"),
+    ([1e-200, 0, 0, 0], "Rescale them"),
+    ([10**400, 1, 2, 3], "has to hold numbers"),
+]
+
+
+@pytest.mark.parametrize(("y", "complaint"), BAD_TARGETS)
+def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
+    with pytest.raises(DataError, match=complaint):
+        BoostRegressor().fit(np.arange(8.0).reshape(4, 2), y)
+
+
+def test_a_booster_of_regression_is_refused_by_the_classifier() -> None:
+    from pacboost.boosters.regression import Square
+
+    X, y = world("squared_error", 50)
+    with pytest.raises(ParameterError, match="square is for regression"):
+        BoostClassifier(booster=Square()).fit(X, y > 0)
+
+
+SETS = [
+    ("california_housing", "medianHouseValue", ()),
+    ("bike_sharing", "cnt", ("instant", "dteday", "casual", "registered")),
+    ("abalone", "Class_Rings", ()),
+    ("concrete", "strength", ()),
+]
+
+
+@pytest.mark.slow
+@PLAIN
+@pytest.mark.parametrize(("name", "target", "left_out"), SETS)
+def test_as_accurate_on_real_data(
+    name: str, target: str, left_out: tuple[str, ...], loss: str
+) -> None:
+    data = real_data(name, target, categories=True)
+    kept = [j for j, column in enumerate(data.table.names or ()) if column not in left_out]
+    X, X_new, y, y_new = train_test_split(
+        data.table.rows()[:, kept], data.labels.astype(np.float64), random_state=0
+    )
+    model = BoostRegressor(loss, random_state=0).fit(X, y)
+    reference = HistGradientBoostingRegressor(
+        loss=f"{loss}d_error" if loss == "square" else f"{loss}_error",
+        max_iter=300,
+        early_stopping=True,
+        n_iter_no_change=20,
+        random_state=0,
+    ).fit(X, y)
+    if loss == "square":
+        ours, theirs = (
+            np.sqrt(mean_squared_error(y_new, m.predict(X_new))) for m in (model, reference)
+        )
+    else:
+        ours, theirs = (mean_absolute_error(y_new, m.predict(X_new)) for m in (model, reference))
+    assert ours <= 1.05 * theirs
+
+
 # Objectives that are functions: the same models as the built-in losses, and clear refusals.
 
 
@@ -299,15 +412,6 @@ def rows_of_objectives(rows: int = 600) -> tuple[Numbers, Numbers, NDArray[np.st
 
 def weights(rows: int, weighted: bool) -> Numbers | None:
     return np.random.default_rng(1).uniform(0.1, 3, size=rows) if weighted else None
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", ["gamma", "function"])
-def test_passes_scikit_learns_own_checks(kind: str) -> None:
-    own = BoostRegressor("gamma") if kind == "gamma" else BoostClassifier(logistic)
-    for case in checks_of(own.set_params(n_estimators=10)):
-        estimator, check = case.values
-        check(estimator)
 
 
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
@@ -349,27 +453,6 @@ def test_another_function_gives_another_model() -> None:
 
     custom, other = (BoostClassifier(f, n_estimators=10).fit(X, y) for f in (logistic, twisted))
     assert (other.predict(X) == "yes").mean() > (custom.predict(X) == "yes").mean() + 0.02
-
-
-def test_objectives_have_the_same_bytes_for_any_number_of_threads() -> None:
-    X, y, labels = rows_of_objectives(70_000)
-    for model, target in (
-        (BoostRegressor(square, n_estimators=3), y),
-        (BoostClassifier(logistic, n_estimators=3, early_stopping=False), labels),
-    ):
-        fits = [clone(model).set_params(n_jobs=n).fit(X, target) for n in (1, 2, 3)]
-        assert len({model_bytes(fit.model_) for fit in fits}) == 1
-
-
-def test_objectives_go_on_as_one_long_run() -> None:
-    X, y, labels = rows_of_objectives()
-    for model, target in (
-        (BoostRegressor(square, n_estimators=4, warm_start=True), y),
-        (BoostClassifier(logistic, n_estimators=4, warm_start=True), labels),
-    ):
-        whole = clone(model).set_params(n_estimators=9).fit(X, target)
-        model.fit(X, target).set_params(n_estimators=9).fit(X, target)
-        assert model_bytes(model.model_) == model_bytes(whole.model_)
 
 
 @pytest.mark.parametrize("kind", ["booster", "loss"])

@@ -159,7 +159,7 @@ def test_rows_of_several_dimensions_reach_the_black_box_in_their_shape() -> None
         model.predict(X.reshape(-1, 3, 2))
     with pytest.raises(DataError, match=r"have shape \(2, 3\), but AdaBoostClassifier was fitted"):
         flat.predict(rows)
-    with pytest.raises(ValueError, match="dim 3"):
+    with pytest.raises(ValueError, match="rows and columns are needed"):
         AdaBoostClassifier().fit(rows, Y)
     kept = pickle.loads(pickle.dumps(AdaBoostClassifier(DummyClassifier(), 2).fit(rows, Y)))
     assert kept.predict(rows).shape == (120,)

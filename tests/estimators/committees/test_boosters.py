@@ -38,22 +38,9 @@ from pacboost.theory.majority_of import bags_needed, disjoint_parts
 from pacboost.theory.worlds import Halfspaces, hastie
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data
-from tests.estimators.checks import every_check
 from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
-SMALL = [
-    MajorityOfBoosters(n_estimators=10),
-    MajorityOfBoosters(5, n_estimators=10),
-    SubsampledBoost(9, n_estimators=5),
-    BaggedBoost(5, n_estimators=5),
-]
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")  # few rows, one class, sparse, no edge
-@every_check(*SMALL)
-def test_passes_scikit_learns_own_check(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def test_five_boosters_are_five_fits_on_disjoint_parts() -> None:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.errors import NotCertified, TooFewRowsWarning
 from pacboost.theory.confidence import ConfidenceBoost
-
-
-@pytest.mark.filterwarnings("ignore::pacboost.errors.TooFewRowsWarning")
-@parametrize_with_checks([ConfidenceBoost(gap=0.4)])  # type: ignore[untyped-decorator]
-def test_passes_scikit_learns_own_check(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 class Moody(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

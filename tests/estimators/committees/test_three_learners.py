@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,24 +12,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.errors import NotCertified, OneClassWarning, ParameterError, TooFewRowsWarning
-from pacboost.estimators.files import load
 from pacboost.hypotheses.majority import Three
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
-from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
 from pacboost.theory.majorities import ThreeLearnerBoost
 from pacboost.theory.worlds import hastie
 from tests.data import real_data
-from tests.estimators.checks import every_check
 from tests.worlds import noisy
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")  # few rows, one class, sparse, no edge
-@every_check(ThreeLearnerBoost(), ThreeLearnerBoost(DecisionTreeClassifier(max_depth=3)))
-def test_passes_scikit_learns_own_check(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def test_three_trees_beat_one() -> None:
@@ -76,20 +66,6 @@ def test_too_few_rows_say_how_many_are_needed_and_nothing_is_certified() -> None
     assert model.predict(X).shape == (30,)
     with pytest.raises(NotCertified, match="set certify='holdout'"):
         _ = model.certificate_
-
-
-@pytest.mark.parametrize("learner", ["stump", "tree"])
-def test_saved_and_loaded(learner: str, tmp_path: Path) -> None:
-    X, y = noisy(900, 4, 0)
-    X[::7, 0] = np.nan
-    model = ThreeLearnerBoost(learner, certify="holdout", random_state=0).fit(X, y)
-    path = tmp_path / "model.json"
-    model.save(path)
-    again = load(path)
-    assert isinstance(again, ThreeLearnerBoost)
-    assert (again.predict(X) == model.predict(X)).all()
-    assert all(check.holds for check in verify(path)), verify(path)
-    assert model_bytes(again.model_) == model_bytes(model.model_)
 
 
 class Interrupted(Tree):

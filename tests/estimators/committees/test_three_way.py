@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.errors import (
     DataError,
@@ -37,12 +36,6 @@ from tests.model_files import changed
 
 INTERVAL = Intervals(((0.25, 0.6),))
 BOX = Boxes((0.2, 0.2), (0.9, 0.9))
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")  # few rows, one class, sparse, no edge
-@parametrize_with_checks([ThreeWayBoost(max_draws=30_000)])  # type: ignore[untyped-decorator]
-def test_passes_scikit_learns_own_check(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def boxed(**changes: Any) -> ThreeWayBoost:
@@ -146,21 +139,6 @@ def test_examples_that_run_out_are_told() -> None:
     with pytest.warns(TooFewRowsWarning, match="max_draws = 4,000"):
         limited.fit_source(INTERVAL)
     assert "max_draws = 4,000" in limited.report_.stopped
-
-
-@pytest.mark.parametrize("source", [BOX, "rows"])
-def test_same_bytes_for_any_number_of_threads(source: Any) -> None:
-    models = []
-    for jobs in (1, 2):
-        model = boxed(n_jobs=jobs, epsilon=0.1)
-        if source == "rows":
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TooFewRowsWarning)
-                model.fit(*BOX.draw(2000, 1))
-        else:
-            model.fit_source(source)
-        models.append(model_bytes(model.model_))
-    assert models[0] == models[1]
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:

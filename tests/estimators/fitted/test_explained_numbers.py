@@ -42,11 +42,14 @@ def test_contributions_add_up_to_the_prediction(loss: str) -> None:
     model = fitted(loss)
     for k in range(5):
         row = frame.iloc[[k]]
-        told = model.explain(row, top=4)
+        told = model.explain(row, top=4, by="rule")
         assert told.prediction == told.score == model.predict(row)[0]
         total = sum(entry.contribution for entry in told.entries) + told.rest
         assert total == pytest.approx(told.score, abs=1e-9)
         assert (told.for_class, told.probability) == (None, None)
+        columns = model.explain(row, top=1)
+        total = columns.base + columns.entries[0].contribution + columns.rest
+        assert total == pytest.approx(told.score, abs=1e-9)
         assert sum(entry.rules for entry in told.entries) + told.rest_rules == len(model.votes_)
 
 

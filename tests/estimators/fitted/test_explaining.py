@@ -119,7 +119,8 @@ def test_shapes_of_plain_stumps_and_of_a_single_class() -> None:
         model = AdaBoostClassifier().fit(X, ["only"] * len(y))
     assert model.shapes().scores(ArrayTable(X)).tolist() == model.decision_function(X).tolist()
     assert model.explain(X[0]).probability == 1
-    assert model.explain(X[0]).entries[0].words == "always"
+    assert model.explain(X[0]).entries == ()
+    assert model.explain(X[0], by="rule").entries[0].words == "always"
 
 
 @pytest.mark.thinned(3)
@@ -131,7 +132,7 @@ def test_contributions_add_up_to_the_score_bit_for_bit(name: str, classes: int) 
     scores, chances = model.decision_function(frame), model.predict_proba(frame)
     for i in range(0, ROWS, 60):
         for k, label in enumerate(model.classes_):
-            told = model.explain(frame.iloc[[i]], top=3, for_class=label)
+            told = model.explain(frame.iloc[[i]], top=3, for_class=label, by="rule")
             score = scores[i, k] if classes > 2 else scores[i] * (1 if k else -1)
             assert len(told.entries) <= 3
             assert told.rest + sum(entry.contribution for entry in told.entries) == score
@@ -140,6 +141,10 @@ def test_contributions_add_up_to_the_score_bit_for_bit(name: str, classes: int) 
             assert told.rest_rules + sum(e.rules for e in told.entries) == len(model.votes_)
             sizes = [abs(entry.contribution) for entry in told.entries]
             assert sizes == sorted(sizes, reverse=True)
+            columns = model.explain(frame.iloc[[i]], top=1, for_class=label)
+            assert len(columns.entries) == 1
+            added = columns.base + columns.entries[0].contribution + columns.rest
+            assert added == columns.score == score
         usual = model.explain(frame.iloc[[i]])
         assert usual.for_class == (usual.prediction if classes > 2 else "yes")
 
@@ -151,7 +156,7 @@ def test_conditions_in_words_hold_of_the_row(name: str) -> None:
     checked = 0
     for i in (*range(5), int(frame["age"].isna().argmax()), int(frame["job"].isna().argmax())):
         age, job = frame["age"][i], frame["job"][i]
-        for entry in fitted(name).explain(frame.iloc[[i]], top=1000).entries:
+        for entry in fitted(name).explain(frame.iloc[[i]], top=1000, by="rule").entries:
             for said in entry.words.split(" and "):
                 if said == "always":
                     continue
@@ -198,11 +203,39 @@ def test_of_several_cuts_on_one_side_the_tightest_is_said() -> None:
 
 def test_rules_that_say_the_same_are_put_together() -> None:
     frame, _, _ = data()
-    told = fitted("adaboost").explain(frame.iloc[[0]], top=1000)
+    told = fitted("adaboost").explain(frame.iloc[[0]], top=1000, by="rule")
     words = [entry.words for entry in told.entries]
     assert len(set(words)) == len(words) < len(fitted("adaboost").votes_)
     absent = plain().explain([None, None])
     assert {entry.words for entry in absent.entries} <= {"x0 is missing", "x1 is missing"}
+
+
+def test_every_column_has_one_line_by_default() -> None:
+    frame, _, _ = data()
+    row = frame.iloc[[0]].assign(age=np.nan)
+    said = f"job = {row['job'][0]}", "age is missing", f"noise = {row['noise'][0]:.6g}"
+    for name in ALL:
+        told = fitted(name).explain(row)
+        assert {entry.words for entry in told.entries} <= set(said)
+        assert len(told.entries) >= 2
+        assert "rules)" not in str(told)
+    shares = fitted("logit trees").shap_values(row)
+    told = fitted("logit trees").explain(row)
+    assert "  an average row\n" in str(told)
+    assert told.base == pytest.approx(shares.base_values[0])
+    assert {round(e.contribution, 9) for e in told.entries} == set(shares.values[0].round(9))
+    assert str(fitted("logit trees").explain(row, 1)).splitlines()[-2].endswith("2 other columns")
+    with pytest.raises(ParameterError, match="by is 'row'; it may be 'column' or 'rule'"):
+        plain().explain([1.0, 2.0], by="row")
+
+
+def test_of_many_levels_two_are_named() -> None:
+    places = np.array([f"P{k:02}" for k in range(40)] * 30)
+    model = BoostClassifier(n_estimators=3, max_leaves=2, random_state=0)
+    model.fit(pd.DataFrame({"place": places}), places < "P25")
+    assert "place in {P00, P01 and 23 more} or missing → " in model.rules()[1]
+    told = model.explain(pd.DataFrame({"place": ["P30"]}), by="rule")
+    assert told.entries[-1].words == "place in {P25, P26 and 13 more}"
 
 
 def test_a_row_may_come_in_any_form() -> None:
@@ -227,7 +260,7 @@ def test_a_row_may_come_in_any_form() -> None:
 
 def test_the_explanation_as_text_and_as_plain_data() -> None:
     X, _ = numbers()
-    told = plain().explain(X[0], top=2)
+    told = plain().explain(X[0], top=2, by="rule")
     lines = str(told).splitlines()
     assert lines[0].startswith(f"predicted: {told.prediction} (probability of yes: 0.")
     assert lines[1] == f"{told.entries[0].contribution:+10.4f}  {told.entries[0].words}" + (
@@ -358,6 +391,24 @@ def test_what_is_wrong_is_said() -> None:
         model.explain("age")
     with pytest.raises(DataError, match="lacks the column 'job'"):
         many.explain({"age": 3, "noise": 1})
+    with pytest.raises(DataError, match=r"has the column 'jobb' \(did you mean 'job'\?\); it must"):
+        many.explain({"age": 3, "noise": 1, "jobb": "smith"})
+    with pytest.raises(ParameterError, match=r"'nois', .*of X \(did you mean 'noise'\?\); its"):
+        fitted("logit trees").partial_dependence("nois")
+    with pytest.raises(DataError, match=r"X is a Series, but rows.* frame\.iloc\[\[0\]\]"):
+        model.predict(pd.Series(X[0]))
+    with pytest.raises(TypeError, match=r"no argument 'sample_weights' \(did you mean 'sample_w"):
+        many.fit(frame, two, sample_weights=1)
+    with pytest.raises(
+        ParameterError, match=r"metric is 'eror' \(did you mean 'error'\?\); it may"
+    ):
+        model.permutation_importances(X, y, metric="eror")
+    with pytest.raises(ParameterError, match=r"of is 'recal' \(did you mean 'recall'\?\); it may"):
+        pacboost.certify(model, X, y, of="recal")
+    with pytest.raises(ParameterError, match=r"by is 'jobb' \(did you mean 'job'\?\); the columns"):
+        pacboost.certify_all(many, frame, two, by="jobb")
+    with pytest.raises(ParameterError, match=r"loss is 'hubre' \(did you mean 'huber'\?\); it may"):
+        pacboost.BoostRegressor("hubre").fit(X, np.ones(len(X)))
     with pytest.raises(DataError, match="has the column 'pay'"):
         many.explain({"age": 3, "noise": 1, "job": "smith", "pay": 0})
     with pytest.raises(ParameterError, match="for_class is 'maybe'; the classes are 'no', 'yes'"):

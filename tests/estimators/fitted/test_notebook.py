@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import pacboost
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.models.answers import Answer, AnswerList
+from pacboost.numerics import markup
 
 
 def fitted(names: tuple[str, str] = ("no", "yes")) -> BoostClassifier:
@@ -29,7 +31,7 @@ def test_an_estimator_shows_what_it_certifies() -> None:
     model = fitted()
     shown = model._repr_mimebundle_()["text/html"]
     assert "BoostClassifier" in shown
-    assert model.certificate_.claim in shown
+    assert shown.startswith(markup.bold(model.certificate_.claim))
     assert "is wrong on" not in BoostClassifier()._repr_mimebundle_()["text/html"]
 
 
@@ -91,9 +93,60 @@ def test_a_plan_and_a_verdict() -> None:
     assert f'<td style="text-align:left">{plan.examples:,}</td>' in shown
     X = np.random.default_rng(1).normal(size=(400, 2))
     verdict = pacboost.StrongClassifier(0.2, random_state=0).fit(X, X[:, 0] > 0).verdict_
-    assert html.escape(verdict.sentence) in verdict._repr_html_()
+    assert markup.escape(verdict.sentence) in verdict._repr_html_()
     assert "reached" in verdict._repr_html_()
     assert "headline" not in repr(verdict)
+
+
+def results() -> list[tuple[Any, str]]:
+    """Return an object of every kind that answers a question, and the sentence that it says."""
+    generator = np.random.default_rng(2)
+    X = generator.normal(size=(600, 3))
+    y = np.where(X[:, 0] + generator.normal(size=600) > 0, "<yes>", "no")
+    model = fitted(("no", "<yes>"))
+    weak = BoostClassifier("adaboost", "stump", n_estimators=1, random_state=0).fit(X[:99], y[:99])
+    numbers = pacboost.BoostRegressor(n_estimators=5).fit(X[:300], X[:300, 0])
+    careful = pacboost.choose_threshold(model, X, y, recall=0.8)
+    sure = pacboost.choose_threshold(model, X, y, target_error=0.4)
+    sets, spans = pacboost.sets(model, X, y), pacboost.intervals(numbers, X[300:], X[300:, 0])
+    watched = pacboost.Monitor(error=0.05).update_mistakes([0] * 99)
+    shuffled = model.permutation_importances(X, y, random_state=0)
+    compared = pacboost.compare_models(model, weak, X[100:], y[100:])
+    diagnosis = pacboost.diagnose(X, y)
+    return [
+        *((own, own.sentence_) for own in (careful, sure, sets, spans)),
+        *((own, own.sentence) for own in (shuffled, compared, diagnosis, careful.decision)),
+        (watched, watched.status().sentences[0]),
+    ]
+
+
+def test_what_answers_a_question_is_shown_with_its_sentence_first() -> None:
+    found = results()
+    for shown, sentence in found:
+        page = shown._repr_html_()
+        assert page.startswith(markup.bold(sentence)), type(shown)
+        assert "<yes>" not in page
+    careful, _ = found[0]
+    assert "sk-container" in careful._repr_mimebundle_()["text/html"]  # the diagram comes after it
+    careful.threshold = 0.123  # of which nothing is certified
+    assert "certified" not in careful._repr_html_().partition("<style")[0]
+    importances = found[4][0]
+    assert "'x0' (+" in importances.sentence
+    assert str(importances).splitlines()[1].startswith("x0  ")
+
+
+def test_a_page_without_a_path_is_shown_where_it_is_asked_for(tmp_path: Path) -> None:
+    model = fitted()
+    watched = pacboost.Monitor(error=0.05).update_mistakes([0] * 99)
+    for own in (model, watched):
+        page = own.report()
+        assert page.text == own.report(tmp_path / "page.html").read_text(encoding="utf-8")
+        assert page._repr_html_().startswith("<iframe srcdoc=")
+        assert html.escape(page.text) in page._repr_html_()
+        assert len(repr(page)) < 200
+        body = page.text.partition("</style>")[2].partition("<script>")[0]
+        assert " %" not in re.sub(r'="[^"]*"', "", body)
+        assert "\xa0%" in body
 
 
 @pytest.mark.parametrize("made", [lambda m: m.model_.answering, lambda m: m.ledger_])
@@ -118,6 +171,7 @@ y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
     "pacboost.AdaBoostClassifier(n_estimators=5, n_jobs=1).fit(X, y)",
     "pacboost.RandomForestClassifier(n_estimators=3, n_jobs=1).fit(X, y)",
     "model.verdict_",
+    "model.report()",
     "model.certificate_",
     "model.explain(X[0])",
     "pacboost.choose_threshold(model, abstain_below=0.9).answer(X)",

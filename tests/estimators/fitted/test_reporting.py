@@ -98,7 +98,7 @@ class Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.open and self.open[-1] not in ("script", "style"):
-            self.text.append(data)
+            self.text.append(data.replace("\xa0", " "))
 
 
 def read(path: Path) -> Reader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,11 @@ from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.forests import base
 from pacboost.models.file import format as model_file
 from pacboost.models.file.format import model_bytes
-from pacboost.models.model import ForestModel
 from pacboost.questions import verify as verifying
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
-from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import real_data
-from tests.estimators.checks import every_check
 
 EVERY = (RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor)
 Data = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -108,91 +105,10 @@ def test_trees_that_see_all_rows_say_what_they_saw() -> None:
     assert (ExtraTreesClassifier(3).fit(X, y).predict(X) == y).all()
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-def test_warm_start_ends_as_one_longer_fit(classes: int) -> None:
-    X, y = noisy(300, classes)
-    settings: dict[str, Any] = {"oob_score": True, "random_state": 0}
-    long = RandomForestClassifier(25, **settings).fit(X, y)
-    short = RandomForestClassifier(10, warm_start=True, **settings).fit(X, y)
-    short.set_params(n_estimators=25).fit(X, y)
-    assert model_bytes(short.model_) == model_bytes(long.model_)
-    assert np.array_equal(short.oob_decision_function_, long.oob_decision_function_, equal_nan=True)
-    with pytest.raises(ParameterError, match="has 25 trees already"):
-        short.set_params(n_estimators=20).fit(X, y)
-    with pytest.raises(ParameterError, match="changed"):
-        short.set_params(n_estimators=30).fit(X[:200], y[:200])
-    assert len(short.model_.forest) == 25
-
-
-@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
-def test_warm_start_notices_other_data(kind: Any) -> None:
-    X, y = noisy(100)
-    model = kind(5, warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match="changed"):
-        model.set_params(n_estimators=8).fit(X, 3 * y)
-    with pytest.raises(ParameterError, match="changed"):
-        model.fit(X, np.roll(y, 1))
-    with pytest.raises(ParameterError, match="changed"):
-        model.fit(np.roll(X, 1, axis=0), y)
-    with pytest.raises(ParameterError, match="changed"):
-        model.fit(X, y, sample_weight=np.arange(1, 101))
-    with pytest.raises(ParameterError, match="changed"):
-        model.set_params(oob_score=True).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("max_depth", 3),
-        ("max_features", 1),
-        ("min_samples_leaf", 2),
-        ("min_samples_split", 9),
-        ("min_weight_fraction_leaf", 0.1),
-        ("max_samples", 0.5),
-        ("bootstrap", False),
-    ],
-)
-def test_warm_start_notices_other_limits(name: str, value: Any) -> None:
-    X, y = noisy(100)
-    model = RandomForestClassifier(5, max_samples=0.9, warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match=f"{name} changed"):
-        model.set_params(n_estimators=8, **{name: value}).fit(X, y)
-    assert len(model.model_.forest) == 5
-
-
-def test_warm_start_settles_as_one_longer_fit() -> None:
-    X, y = noisy(3000)
-    settings: dict[str, Any] = {"settle": 20, "warm_start": True, "random_state": 0}
-    long = RandomForestClassifier(300, **settings).fit(X, y)
-    made = len(long.model_.forest)
-    short = RandomForestClassifier(made - 5, **settings).fit(X, y)
-    short.set_params(n_estimators=300).fit(X, y)
-    assert len(short.model_.forest) == made
-    assert short.stopped_ == long.stopped_
-    assert model_bytes(short.model_) == model_bytes(long.model_)
-
-
-def test_interrupt_keeps_trees_and_warm_start_goes_on() -> None:
-    X, y = noisy()
-
-    def interrupt(made: Made) -> None:
-        if made.members == 7:
-            raise KeyboardInterrupt
-
-    model = RandomForestClassifier(20, callbacks=[interrupt], random_state=0)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        model.fit(X, y)
-    assert "7 trees" in caught.value.__notes__[0]
-    assert len(model.model_.forest) == 7
-    model.set_params(callbacks=None, warm_start=True).fit(X, y)
-    whole = RandomForestClassifier(20, random_state=0).fit(X, y)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-
-
 def test_settling_stops_early_and_the_certificate_pays() -> None:
     X, y = noisy(3000)
     model = RandomForestClassifier(300, settle=20, certify="oob", random_state=0).fit(X, y)
-    made = len(model.model_.forest)
+    made = len(model.model_.vote)
     assert 20 < made < 300
     assert "moved by less than its noise" in model.stopped_
     assert model.out_of_bag_.members_max == 300
@@ -521,17 +437,14 @@ def test_files_keep_the_sets_of_labels(tmp_path: Path) -> None:
     page = model.report(tmp_path / "r.html", NEW_X[:200], NEW_Y[:200]).read_text()
     assert "Traceback" not in page
     kept = model.model_
-    broken = ForestModel(kept.kind, np.array(["01", "1", "x"]), kept.forest, kept.names, labels=2)
+    broken = replace(kept, classes=np.array(["01", "1", "x"]), labels=2)
     model_file.save(broken, tmp_path / "b.pacb")
     with pytest.raises(FileError, match="no sets of as many labels"):
         pacboost.load(tmp_path / "b.pacb")
 
 
-def test_going_on_and_other_labels() -> None:
-    model = RandomForestClassifier(10, warm_start=True, random_state=0).fit(X, Y)
-    model.set_params(n_estimators=20).fit(X, Y)
+def test_one_label_after_several_and_class_weights() -> None:
     once = RandomForestClassifier(20, random_state=0).fit(X, Y)
-    assert np.array_equal(model.predict_proba(X), once.predict_proba(X))
     one = RandomForestClassifier(10, random_state=0).fit(X, Y)
     one.fit(X, Y[:, 0])
     assert not one.several_labels_
@@ -540,22 +453,3 @@ def test_going_on_and_other_labels() -> None:
     assert wrong(weighted) < 0.4
     with pytest.raises(DataError, match="one label a row"):
         once.permutation_importances(X, Y)
-
-
-# Forests behave as scikit-learn asks, without one expected failure.
-
-
-FORESTS = (
-    RandomForestClassifier(10),
-    RandomForestClassifier(10, oob_score=True, max_features=None),
-    RandomForestRegressor(10),
-    ExtraTreesClassifier(10),
-    ExtraTreesRegressor(10),
-)
-
-
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@every_check(*FORESTS)
-def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
-    check(estimator)

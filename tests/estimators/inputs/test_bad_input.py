@@ -72,7 +72,10 @@ INPUTS: list[tuple[dict[str, Any], str]] = [
     ({"X": pl.DataFrame({"a": np.empty(0)}), "y": []}, "frame has no rows; at least one is needed"),
     ({"X": np.empty((40, 0))}, r"0 feature\(s\).* minimum of 1 is required"),
     ({"X": pd.DataFrame(index=range(40))}, r"(no|0) (columns|feature).*(needed|required)"),
-    ({"X": np.arange(40.0)}, r"Expected 2D array(.|\n)*Reshape"),
+    (
+        {"X": np.arange(40.0)},
+        r"X has shape \(40,\).*Reshape your data: X.reshape\(1, -1\) for one row",
+    ),
     ({"X": LARGE}, r"column .*2.* holds -inf in row 7; .*Clip"),
     ({"X": ArrayTable(LARGE)}, "holds -inf in row 7"),
     ({"X": pd.DataFrame(columns(LARGE))}, r"column 'c' holds -inf in row 7; .*finite.* Clip"),

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.stats import binom
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.errors import DataError, NotCertified, OneClassWarning
 from pacboost.theory import sample_sizes
 from pacboost.theory.single_rules import RectangleClassifier
 from pacboost.theory.worlds import Boxes, LabelNoise
 
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-every_check: Decorator = parametrize_with_checks([RectangleClassifier()])
 WORLD = Boxes((0.2, 0.1), (0.7, 0.8))
-
-
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@every_check
-def test_passes_scikit_learns_own_check(
-    estimator: RectangleClassifier, check: Callable[[RectangleClassifier], None]
-) -> None:
-    check(estimator)
 
 
 def test_the_sharp_bound_is_certified() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.single_rules import VersionSpaceClassifier
 from pacboost.theory.version_space import Band
 from pacboost.theory.worlds import Intervals, LabelNoise, Rows
-from tests.estimators.checks import every_check
 
 
 def two_literals(X: Rows) -> NDArray[np.bool_]:
@@ -29,14 +27,6 @@ def two_literals(X: Rows) -> NDArray[np.bool_]:
 
 WORLD = BooleanConcept(5, two_literals)
 GRID = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-
-
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@every_check(VersionSpaceClassifier(), VersionSpaceClassifier("intervals"))
-def test_passes_scikit_learns_own_check(
-    estimator: VersionSpaceClassifier, check: Callable[[VersionSpaceClassifier], None]
-) -> None:
-    check(estimator)
 
 
 def test_enough_rows_leave_the_concept_alone() -> None:

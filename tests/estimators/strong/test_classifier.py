@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from scipy.special import expit, softmax
 from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import pacboost
 from pacboost import BoostClassifier, FilterBoostClassifier, StrongClassifier, TextBoostClassifier
@@ -268,22 +266,6 @@ def test_rows_of_the_frame_that_was_fitted_are_understood(
 def test_what_was_learned_is_listed(model: StrongClassifier) -> None:
     assert {"ledger_", "certificate_", "feature_importances_"} <= set(dir(model))
     assert dict(inspect.getmembers(model))["ledger_"] is model.ledger_
-
-
-# StrongClassifier behaves as scikit-learn asks, without one expected failure.
-
-
-CHECKS = [
-    pytest.param(own, check, id=getattr(check, "func", check).__name__)
-    for own, check in estimator_checks_generator(StrongClassifier(n_estimators=10))
-]
-
-
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
-    check(estimator)
 
 
 # The errors on validation rows are kept with the model, in its file and in its report.

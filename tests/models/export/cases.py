@@ -149,9 +149,9 @@ def _hard(estimator: Any, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _thresholds(model: Any, column: int) -> NDArray[np.float32]:
-    bins = model.forest.bins if hasattr(model, "forest") else model.bins
+    bins = model.bins if hasattr(model, "bins") else model.vote.bins
     own = [] if bins is None else bins.thresholds[column].tolist()
-    for rule in model.vote.hypotheses if hasattr(model, "vote") else ():
+    for rule in getattr(model.vote, "hypotheses", ()):
         if isinstance(rule, StumpRule) and rule.feature == column and np.isfinite(rule.threshold):
             own.append(rule.threshold)
     return np.array([0.0, *own], dtype=np.float32)

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost import AdaBoostClassifier
@@ -66,14 +65,6 @@ def test_names_come_back_and_are_checked(tmp_path: Path) -> None:
         back.predict(pd.DataFrame(X, columns=NAMES[::-1]))
 
 
-def test_loaded_model_goes_on_under_warm_start(tmp_path: Path) -> None:
-    X, y = examples()
-    _, path = saved(tmp_path)
-    back = pacboost.load(path).set_params(warm_start=True, n_estimators=20).fit(X, y)
-    whole = AdaBoostClassifier(n_estimators=20).fit(X, y)
-    assert model_bytes(back.model_) == model_bytes(whole.model_)
-
-
 def test_part_named_model_is_what_model_bytes_gives(tmp_path: Path) -> None:
     model, path = saved(tmp_path)
     assert path.read_bytes().startswith(b"pacboost model %d\n" % VERSION)
@@ -95,13 +86,6 @@ def test_file_is_replaced_whole(tmp_path: Path) -> None:
     other.save(str(path))
     assert model_bytes(pacboost.load(str(path)).model_) == model_bytes(other.model_)
     assert os.listdir(tmp_path) == ["model.json"]  # noqa: PTH208
-
-
-def test_black_boxes_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), 3).fit(*examples())
-    with pytest.raises(FileError, match=r"black boxes.*Pickle"):
-        model.save(tmp_path / "m.json")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("text", ["[]", "3", "null", "{}", '{"format": "another"}'])

@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 
-OTHER_ROWS = ("feature names should match", "Expected 2D array")
+OTHER_ROWS = ("feature names should match", "rows and columns are needed")
 """How scikit-learn refuses rows with other names, and texts where there is a table to read."""
 
 

@@ -127,15 +127,6 @@ def test_samme_comes_back_without_a_certificate(tmp_path: Path) -> None:
     assert checks == {"rounds": True, "bound": False}
 
 
-@pytest.mark.parametrize("kind", ["two", "four"])
-def test_a_loaded_model_goes_on(tmp_path: Path, kind: str) -> None:
-    frame, _ = rows()
-    fit(kind).save(tmp_path / "m.json")
-    back = pacboost.load(tmp_path / "m.json")
-    back.set_params(warm_start=True, n_estimators=9, random_state=0).fit(frame, labels(kind))
-    assert model_bytes(back.model_) == model_bytes(fit(kind, n_estimators=9).model_)
-
-
 def first(name: str, value: Any) -> Edit:
     """Put something else in the first place of a part of the trees."""
 

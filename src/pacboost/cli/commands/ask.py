@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,10 +16,6 @@ from pacboost.cli.output import bold, print_json, print_parts
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.numerics.percent import percent
 from pacboost.sources.data_file import DataFile
-
-if TYPE_CHECKING:
-    from pacboost.sources.table import Table
-
 
 ALMOST_SURE = 0.995
 Reason = tuple[float, str]
@@ -93,7 +89,6 @@ def _reply(model: Any, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
     from pacboost.sources.arrow import text_column
     from pacboost.sources.cells import Cells
     from pacboost.sources.columns import Columns
-    from pacboost.sources.table import Table
 
     name, names = lone_text(model), _names(model)
     given = {name: asked} if name is not None else _pairs(asked, names)
@@ -104,35 +99,19 @@ def _reply(model: Any, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
         raise DataError("this model gives several labels per row; use `pacboost predict`")
     place = model.classes_.tolist().index(answer)
     sure = float(model.predict_proba(X)[0, place])
-    if isinstance(X, Table) and model.model_.vote.trees:
-        return answer, sure, _shares(model, X, given, place)[:top]
     one = X[0] if isinstance(X, list) else X
     if isinstance(X, Columns):
         one = {name: cells[0] for name, cells in X.cells.items()}
     entries = model.explain(one, top, for_class=answer).entries
-    return answer, sure, [(entry.contribution, entry.words) for entry in entries]
-
-
-def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Reason]:
-    """Divide the score among the columns (SHAP): the paths through trees are too long to read."""
-    import numpy as np
-
-    names = X.names or ()
-    sources = X.levels.sources(names)
-
-    def said(column: int) -> str:
-        name, source, value = X.name(column), sources[column], float(X.column(column)[0])
-        if source != name and source in given:
-            return f"{name} = {X.levels.cell(column, value, names)}"
-        if source not in given:
-            return f"{name} is missing"
-        unknown = ", which the model does not know" if np.isnan(value) else ""
-        return f"{name} = {given[source]}{unknown}"
-
-    shares = model.shap_values(X).values
-    added = shares[0, :, place] if shares.ndim == 3 else shares[0] * (1 if place else -1)
-    order = np.argsort(-np.abs(added), kind="stable")
-    return [(float(added[j]), said(int(j))) for j in order if added[j]]
+    unknown = {
+        f"{name} is missing": f"{name} = {text}, which the model does not know"
+        for name, text in given.items()
+    }
+    return (
+        answer,
+        sure,
+        [(entry.contribution, unknown.get(entry.words, entry.words)) for entry in entries],
+    )
 
 
 def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:

@@ -86,6 +86,7 @@ OPTIONS = ("end", "top_k", "p_min", "clip", "larger_than", "delta", "models", "o
 @options.drop
 @options.format_options
 @options.skip_unlabelled
+@options.details
 @options.as_json
 def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
     """Certify the error of a model on new examples, by rows that it was not trained on.
@@ -147,7 +148,11 @@ def _certify_measures(model: Any, data: Path, target: str, given: Mapping[str, A
     alone = None
     if len(family) == 1 and columns["by"] is None and not is_list(of):
         alone = family.certificates[0]
-        parts = [bold(str(sentence(alone))), "", grid(certificate_facts(alone))]
+        parts = [
+            bold(str(sentence(alone))),
+            "",
+            grid(certificate_facts(alone, details=given["details"])),
+        ]
     else:
         parts = [str(family)]
     if given["by"] is not None:
@@ -184,7 +189,7 @@ def _all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, An
     certificate = certify(model, X, y, groups=groups, **options)
     counted = HeldOut.of(y, model.predict(X), model.classes_)
     sentence = estimates.in_words(certificate, counted, model.classes_.tolist())
-    parts = [bold(sentence), "", grid(certificate_facts(certificate))]
+    parts = [bold(sentence), "", grid(certificate_facts(certificate, details=given["details"]))]
     return certificate, {"sentence": sentence}, parts
 
 

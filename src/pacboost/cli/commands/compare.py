@@ -16,7 +16,7 @@ from pacboost.errors import ParameterError
 
 @click.command(
     epilog=options.example(
-        "pacboost compare adult.csv --target income --boosters adaboost,logit --learner tree"
+        "pacboost compare parcels.csv --target late --boosters adaboost,logit --learner tree"
     )
 )
 @options.data_file

@@ -1,59 +1,79 @@
-"""``pacboost demo``: boosting in half a minute."""
+"""``pacboost demo``: what pacboost does, on parcels of an invented parcel service."""
 
 from __future__ import annotations
 
-import io
-import sys
-import time
+import shlex
+from pathlib import Path
+from tempfile import mkdtemp
 
 import click
 
 from pacboost.cli import options
-from pacboost.cli.output import make_console, print_json
-from pacboost.numerics.percent import percent
+from pacboost.cli.output import bold, print_parts
+
+STEPS = {
+    "Train on 3,000 parcels, and say how wrong the model can be:": (
+        "fit parcels.csv --target late --output parcels.pacb"
+    ),
+    "Certify it on 1,000 parcels that it has not seen:": (
+        "certify parcels.pacb parcels_new.csv --target late"
+    ),
+    "The rows that it was trained on would flatter it, so they are refused:": (
+        "certify parcels.pacb parcels.csv --target late"
+    ),
+    "Choose a threshold that finds 85 % of the late parcels, with a guarantee:": (
+        "threshold parcels.pacb parcels_new.csv --target late --recall 0.85 --output alarms.pacb"
+    ),
+    "Ask about one parcel, with reasons:": (
+        "ask parcels.pacb shipped=2025-12-19 carrier=Ember service=standard distance_km=900"
+    ),
+    "Write a report that explains the model:": "report parcels.pacb --output parcels.html",
+}
 
 
 @click.command(epilog=options.example("pacboost demo"))
-@click.option("--rounds", default=50, show_default=True, help="Rounds on the real data set.")
-@options.as_json
-def command(rounds: int, as_json: bool) -> None:
-    """Boost ten points in three rounds, then a real data set, and show the certificates."""
-    from sklearn.datasets import load_breast_cancer
-    from sklearn.model_selection import train_test_split
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where to write the parcels, the model and the report.  [default: a temporary folder]",
+)
+@click.option("--theory", is_flag=True, help="Show AdaBoost on ten points alone.")
+def command(folder: Path | None, theory: bool) -> None:
+    """Train, certify, ask and report on parcels that arrived late or not."""
+    from pacboost.sources.toy import write_parcels
 
-    from pacboost.cli.commands.fit_memory import show
+    if not theory:
+        folder = Path(mkdtemp(prefix="pacboost-")) if folder is None else folder
+        folder.mkdir(parents=True, exist_ok=True)
+        write_parcels(folder)
+        for said, line in STEPS.items():
+            print_parts(bold(said), f"$ pacboost {line}", "")
+            _run(folder, line)
+            print_parts("")
+        print_parts(f"Everything is in {folder}; open {folder / 'parcels.html'} in a browser.", "")
+    _ten_points()
+
+
+def _run(folder: Path, line: str) -> None:
+    """Run a command as a user would, in a folder."""
+    words = [str(folder / word) if "parcels" in word or ".pacb" in word else word
+             for word in shlex.split(line)]  # fmt: skip
+    try:
+        click.get_current_context().find_root().command.main(words)
+    except SystemExit as ended:
+        if ended.code not in (0, None) and "parcels.csv" not in line:
+            raise
+
+
+def _ten_points() -> None:
     from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-    from pacboost.sources.arrays import ArrayTable
     from pacboost.sources.toy import ten_points
 
-    console = make_console(file=io.StringIO()) if as_json else make_console()
-    console.rule("ten points, three rules")
-    X, y = ten_points()
-    toy = AdaBoostClassifier(n_estimators=3)
-    started = time.perf_counter()
-    toy.fit(X, y)
-    console.print(f"(code compiled after {time.perf_counter() - started:.1f} s)")
-    show(toy, "", console)
-    console.print(
-        "Weighted errors 3/10, 3/14, 3/22: each rule is poor, but the vote makes no mistake.\n"
+    toy = AdaBoostClassifier(n_estimators=3).fit(*ten_points())
+    errors = " ".join(f"{entry.error:.4f}" for entry in toy.ledger_.rounds)
+    print_parts(
+        bold("And why boosting works: three poor rules, one vote without a mistake (ten points)."),
+        *toy.rules(),
+        f"Their weighted errors are {errors}; the theorem bounds the training error of the vote by "
+        f"{toy.certificate_.value:.4f}, and it is {toy.ledger_.rounds[-1].training_error:.0%}.",
     )
-
-    console.rule("breast cancer: is a tumour malignant?")
-    data = load_breast_cancer()
-    names = tuple(str(name) for name in data.feature_names)
-    labels = data.target_names[data.target]
-    train, test, train_labels, test_labels = train_test_split(
-        data.data, labels, test_size=0.3, random_state=0
-    )
-    model = AdaBoostClassifier(n_estimators=rounds, verbose=sys.stderr.isatty())
-    model.fit(ArrayTable(train, names), train_labels)
-    show(model, "", console)
-    error = 1 - model.score(ArrayTable(test, names), test_labels)
-    console.print(
-        f"On {len(test_labels)} test rows, {percent(error, 1)} of the predictions are wrong. "
-        "The certificate above is about the training rows only."
-    )
-    if as_json:
-        parts = {"ten points": toy, "breast cancer": model}
-        certified = {name: part.certificate_.to_dict() for name, part in parts.items()}
-        print_json({"certificates": certified, "test_rows": len(test_labels), "test_error": error})

@@ -13,7 +13,7 @@ from pacboost.cli import options
 from pacboost.cli.group import THE_ANSWER_IS_NO
 
 
-@click.command(epilog=options.example("pacboost diagnose adult.csv --target income"))
+@click.command(epilog=options.example("pacboost diagnose parcels.csv --target late"))
 @options.data_file
 @options.target
 @click.option("--label", help="With more than two classes: the class to separate from the others.")

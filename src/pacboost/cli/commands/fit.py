@@ -39,10 +39,10 @@ class BoosterName(Names):
 
 @click.command(
     epilog=options.example(
-        "pacboost fit adult.csv --target income --output income.pacb",
+        "pacboost fit parcels.csv --target late --output late.pacb",
         "pacboost fit intents.csv --text utterance --target intent --output intents.pacb",
         "pacboost fit payments.csv --target fraud --recall 0.95 --output careful.pacb",
-        "pacboost fit adult.csv --target income --booster adaboost --learner stump --rounds 100",
+        "pacboost fit parcels.csv --target late --booster adaboost --learner stump --rounds 100",
         "pacboost fit houses.csv --target price --loss absolute_error --output price.pacb",
         "pacboost fit 'data/*.parquet' --target label --memory 2GB --time 60s",
         "pacboost fit s3://bucket/data --target label --cluster tcp://host:8786",
@@ -154,6 +154,7 @@ class BoosterName(Names):
 @options.seed
 @options.jobs
 @options.device
+@options.details
 @options.as_json
 @click.pass_context
 def command(

@@ -186,7 +186,8 @@ def _show(
         ledger, console = model.ledger_, make_console()
         console.print(refills_table(ledger, files))
         held, stop = model.model_.certificate, model.stop_certificate_
-        console.print(summary(ledger, held, None if held == stop else stop))
+        certified = (held, None if held == stop else stop)
+        console.print(summary(ledger, *certified, details=given["details"]))
     report_model(model, files, output, as_json=given["as_json"])
     checkpoint = model.checkpoint
     with suppress(OSError):

@@ -110,14 +110,14 @@ def chosen_model(given: Mapping[str, Any], labels: NDArray[Any]) -> StrongClassi
 def _show_chosen(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
     """Print the sentence and the facts; the answer is no if epsilon was missed."""
     if not given["as_json"]:
-        print_parts(bold(model.sentence_), "", grid(_facts(model, said)), "")
+        print_parts(bold(model.sentence_), "", grid(_facts(model, said, given)), "")
     more = {"sentence": model.sentence_, "verdict": model.verdict_.to_dict()}
     report_model(model, said, output, as_json=given["as_json"], **more)
     if model.verdict_.reached is False:
         sys.exit(THE_ANSWER_IS_NO)
 
 
-def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
+def _facts(model: StrongClassifier, said: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:
     ledger, certificate = model.ledger_, certificate_of(model)
     parts = [f"{rows:,} {PARTS[part]}" for part, rows in model.parts_.items() if rows]
     facts = [
@@ -132,7 +132,7 @@ def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
         how = ", counted by their weights" if ledger.weighted else ""
         facts.append(("training error", f"{error} of the training rows{how}"))
     if certificate is not None and certificate.delta > 0:
-        facts += certificate_facts(certificate)
+        facts += certificate_facts(certificate, details=given["details"])
     return facts
 
 
@@ -213,19 +213,20 @@ def named_model(
     return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
 
 
-def show(model: Boosting, title: str, console: Console) -> None:
-    """Print the rounds, why they ended, and the certificate."""
+def show(model: Boosting, title: str, console: Console, *, details: bool = True) -> None:
+    """Print the rounds, why they ended, and with details the certificate."""
     ledger = model.ledger_
     console.print(rounds_table(ledger, title))
     console.print(f"Stopped: {ledger.stopped}.")
-    console.print(certificate_panel(model.certificate_, ledger))
+    if details:
+        console.print(certificate_panel(model.certificate_, ledger))
 
 
 def _show_votes(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
     if not given["as_json"]:
         print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
         ledger, console = model.ledger_, make_console()
-        show(model, said, console)
+        show(model, said, console, details=given["details"])
         if number := given["hardest"]:
             found = ledger.hardest(min(number, len(ledger.hard) or 1))
             console.print(hardest_table(found, "hardest rows, numbered from 0"))

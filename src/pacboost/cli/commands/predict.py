@@ -168,7 +168,7 @@ class Predictions:
         labels = predicted.tolist()
         columns: list[Sequence[Any]] = []
         if self._sets is not None:
-            groups = None if by is None else [str(cell) for cell in cells.of(by)]
+            groups = None if by is None else cells.texts(by).tolist()
             columns.append(["|".join(map(str, one)) for one in self._sets.label_sets(X, groups)])
         if self._intervals is not None:
             columns += self._intervals.predict_interval(X).T.tolist()

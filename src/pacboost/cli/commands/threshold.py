@@ -93,6 +93,7 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
         content["answering"], sides = chosen.curve_.to_dict(), chosen.curve_.table()
     else:
         content |= {"positive": chosen.positive, "curve": chosen.curve_.columns}
-        content["others"], sides = [own.to_dict() for own in chosen.others_], str(chosen.others_)
+        content["others"] = [own.to_dict() for own in chosen.others_]
+        sides = chosen.decision.claims.table()
     written = [f"Written to {output}."] if output is not None else []
     answer(given["as_json"], content, bold(chosen.sentence_), "", sides, "", *written)

@@ -239,7 +239,7 @@ def fresh_rows(
     file, others = data_file(data, given), [*given["drop"], *outside]
     X, y, cells = read_all(model, file, target, given["text"], others)
     columns = {
-        name: None if column is None else [str(cell) for cell in cells.of(column)]
+        name: None if column is None else cells.texts(column).tolist()
         for name, column in named.items()
     }
     free = columns["groups"] is not None or given.get("ordered", False)

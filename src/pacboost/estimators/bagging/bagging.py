@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.bags import choose_maker, digest, draws
+from pacboost.estimators.bagging.bags import choose_maker, draws
 from pacboost.estimators.bagging.base import (
     Bagged,
     BaggedClassifier,
@@ -24,6 +23,7 @@ from pacboost.estimators.bagging.base import (
     Counted,
     shares_of,
 )
+from pacboost.estimators.fitting.memory import digest
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
 from pacboost.estimators.inputs.parameters import threads
@@ -60,6 +60,11 @@ class BaggingBase(Bagged):
     random_state: Any = None
     verbose: bool | int | str = "auto"
 
+    _default: ClassVar[Any]
+    """The learner that ``estimator=None`` stands for."""
+    _strange: ClassVar[tuple[Callable[[Any], bool], str]]
+    """Which learners are refused, and why."""
+
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Draw bags, and fit a member on each.
 
@@ -80,10 +85,6 @@ class BaggingBase(Bagged):
         """The numbers of the features that each member uses."""
         every = np.arange(self.n_features_in_)
         return [every if m.features is None else m.features for m in self._made()]
-
-    @abstractmethod
-    def _default(self) -> Any:
-        """Return the learner that ``estimator=None`` stands for."""
 
     def _set_up(
         self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
@@ -107,7 +108,11 @@ class BaggingBase(Bagged):
         self._members, self._bins = run.members, run.maker.sample.bins
 
     def _learner(self) -> Learner:
-        return for_bags(as_learner(self._default() if self.estimator is None else self.estimator))
+        given = self._default() if self.estimator is None else self.estimator
+        learner, (strange, why) = for_bags(as_learner(given)), self._strange
+        if isinstance(learner, SklearnLearner) and strange(learner.estimator):
+            raise ParameterError(f"estimator is {learner.estimator!r}, which {why}")
+        return learner
 
     def _answers(self, X: Any) -> Iterator[Answers]:
         members = self._made()
@@ -222,9 +227,12 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
     holdout: float = 0.2
     delta: float = 0.05
 
+    _default = DecisionTreeClassifier
+    _strange = is_regressor, "predicts numbers; take a classifier, or BaggingRegressor"
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the most votes; a tie goes to the first class."""
-        return self._said(self.votes(X))
+        return self._decide(self.votes(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of the votes for each class."""
@@ -247,18 +255,6 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
         if examples.labels is None and examples.signs.shape[1] > 1:
             raise DataError("y has several labels a row; bag one classifier for each label")
         return examples
-
-    def _default(self) -> Any:
-        return DecisionTreeClassifier()
-
-    def _learner(self) -> Learner:
-        learner = super()._learner()
-        if isinstance(learner, SklearnLearner) and is_regressor(learner.estimator):
-            raise ParameterError(
-                f"estimator is {learner.estimator!r}, which predicts numbers; take a classifier, "
-                "or BaggingRegressor"
-            )
-        return learner
 
 
 @accepts_aliases
@@ -298,6 +294,9 @@ class BaggingRegressor(BaggedRegressor, BaggingBase):
     0.999
     """
 
+    _default = DecisionTreeRegressor
+    _strange = is_classifier, "names classes; take a regressor, or BaggingClassifier"
+
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the members predict."""
         return mean_of(self._answers(X))
@@ -307,15 +306,3 @@ class BaggingRegressor(BaggedRegressor, BaggingBase):
         answers = list(self._answers(X))
         mean = mean_of(answers)
         return np.sqrt(mean_of((answer - mean) ** 2 for answer in answers))
-
-    def _default(self) -> Any:
-        return DecisionTreeRegressor()
-
-    def _learner(self) -> Learner:
-        learner = super()._learner()
-        if isinstance(learner, SklearnLearner) and is_classifier(learner.estimator):
-            raise ParameterError(
-                f"estimator is {learner.estimator!r}, which names classes; take a regressor, or "
-                "BaggingClassifier"
-            )
-        return learner

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from copy import deepcopy
-from dataclasses import fields, is_dataclass, replace
-from hashlib import blake2b
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.fitting.atomic import MAY_CHANGE
-from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import callables, progress_after, share_or_count, threads
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
@@ -122,91 +117,3 @@ def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:
             "fewer, or draw with replacement"
         )
     return count
-
-
-# What must be unchanged when ``warm_start`` continues an earlier fit of bags.
-#
-# Members that learned from other rows may have seen those that certify now; and other parameters,
-# chosen after a look at the error out of bag, would be a choice that no certificate has paid for.
-# So rows and what is known of them are compared by digests, and parameters by their values.
-
-FREE = (*MAY_CHANGE, "settle", "device")
-"""Parameters that a fit may go on with changed; its bags keep their seed."""
-
-
-def memory_of(
-    estimator: Any, run: Bagging, examples: LabelledRows, targets: NDArray[Any]
-) -> dict[str, Any]:
-    """Return what a fit that goes on shares with this one, by the names that users know."""
-    given = estimator.get_params(deep=False)
-    if "estimator" in given:  # users may change a black box in place
-        given["estimator"] = clone(given["estimator"], safe=False)
-    answers = repr(np.asarray(getattr(estimator, "_choices", ())).tolist())
-    return {
-        **{name: value for name, value in given.items() if name not in FREE},
-        "copies": estimator._equal_rows,
-        "X": estimator._digest(run.maker.sample),
-        "y": digest(targets, answers),
-        "sample_weight": None if examples.weights is None else digest(examples.weights),
-        "seed": run.bags.seed,
-    }
-
-
-def digest(*parts: NDArray[Any] | str) -> str:
-    """Return a hash of arrays and words."""
-    found = blake2b(digest_size=16)
-    for part in parts:
-        found.update(part.encode() if isinstance(part, str) else np.ascontiguousarray(part).data)
-    return found.hexdigest()
-
-
-def refuse_changes(now: dict[str, Any], before: dict[str, Any]) -> None:
-    """Raise if rows or parameters differ from those of the last fit."""
-    changed = [name for name, value in now.items() if not alike(value, before[name])]
-    if changed:
-        raise ParameterError(
-            f"warm_start goes on with the same rows and parameters, but {', '.join(changed)} "
-            "changed; after a look at what was learned that would void certificates. Go on with "
-            "what was there before, or set warm_start=False to start afresh"
-        )
-
-
-def alike(one: Any, other: Any) -> bool:
-    """Compare learners by class and parameters, but not by seeds, which each bag sets anew.
-
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> alike(DecisionTreeClassifier(max_depth=2), DecisionTreeClassifier(max_depth=2))
-    True
-    >>> alike(DecisionTreeClassifier(max_depth=2), DecisionTreeClassifier(max_depth=3))
-    False
-    """
-    if one is other:
-        return True
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and np.array_equal(one, other)
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(alike, one, other))
-    parts = _parts(one), _parts(other)
-    if parts[0] is None or parts[1] is None:
-        return bool(one == other)
-    return parts[0].keys() == parts[1].keys() and all(
-        alike(part, parts[1][name]) for name, part in parts[0].items()
-    )
-
-
-def _parts(thing: Any) -> dict[Any, Any] | None:
-    """Return the parts by which objects of a class are compared; None if ``==`` compares them."""
-    if hasattr(thing, "get_params"):
-        own: dict[str, Any] = thing.get_params(deep=False)
-        return {name: part for name, part in own.items() if name != "random_state"}
-    if is_dataclass(thing):  # as all learners are
-        return {field.name: getattr(thing, field.name) for field in fields(thing)}
-    if isinstance(thing, dict):
-        return thing
-    if "__eq__" in {name for kind in type(thing).__mro__[:-1] for name in vars(kind)}:
-        return None
-    if deepcopy(thing) is thing:  # as functions are: they are equal if they are the same
-        return None
-    return dict(enumerate(thing.__reduce_ex__(4)[:3]))  # what a copy is made from

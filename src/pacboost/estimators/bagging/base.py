@@ -17,13 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.bagging.bags import (
-    make_members,
-    memory_of,
-    refuse_changes,
-    refuse_no_bags,
-)
-from pacboost.estimators.fitting.atomic import all_or_nothing, look_at, next_look
+from pacboost.estimators.bagging.bags import make_members, refuse_no_bags
+from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.memory import Memory, digest, parameters, refuse_fewer
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.estimator import RemembersRows
@@ -39,6 +35,7 @@ from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.numerics.same_bits import product
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Sample
+from pacboost.samples.sketch import row_hashes
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling
 from pacboost.training.bags.members import Maker
@@ -78,8 +75,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     _apart: Apart | None = None
     _examples: Examples | None = None
     """Which rows are one example, where rows certify."""
-    _memory: dict[str, Any]
-    """What must be unchanged when ``warm_start`` continues this fit."""
+    _memory: Memory
 
     @abstractmethod
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
@@ -152,7 +148,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
                 "no record of its bags; set warm_start=False to start afresh"
             )
         seed = draw_seed(self.random_state)
-        seed = self._memory["seed"] if goes_on else seed
+        seed = self._memory.seen["seed"] if goes_on else seed
         divided = self._divide(X, y, sample_weight, seed)
         self._apart, self._examples = divided.apart, divided.examples
         examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
@@ -171,25 +167,34 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         patience = None if self.settle is None else positive_whole("settle", self.settle)
         settling = None if patience is None else Settling(patience)
         run = Bagging(maker, bags, outside, settling)
-        memory = memory_of(self, run, examples, targets)
+        memory = self._seen(run, examples, targets)
         if goes_on:
-            refuse_changes(memory, self._memory)
+            memory = memory.going_on_from(self._memory)
             self._go_on(run, most)
-        if apart is not None:
-            now = look_at(self, (held[0], apart.y))
-            self._looks = next_look(getattr(self, "_looks", None), now, goes_on=goes_on)
         self._memory = memory
         return run, examples, division.number_of_rows(X)
+
+    def _seen(self, run: Bagging, examples: LabelledRows, targets: NDArray[Any]) -> Memory:
+        apart, rows, answers = self._apart, [self._digest(run.maker.sample)], [digest(targets)]
+        if apart is not None:
+            rows.append(digest(row_hashes(open_table(self, apart.X, reset=False))))
+            answers.append(repr(apart.y.tolist()))
+        choices = repr(np.asarray(getattr(self, "_choices", ())).tolist())
+        seen = {
+            "copies": self._equal_rows,
+            "X": digest(*rows),
+            "y": digest(choices, *answers),
+            "sample_weight": None if examples.weights is None else digest(examples.weights),
+            "seed": run.bags.seed,
+        }
+        looks = None if apart is None else int(self.warm_start)
+        return Memory(parameters(self) | seen, looks)
 
     def _go_on(self, run: Bagging, most: int) -> None:
         if self._torn:
             raise ParameterError(f"{TORN} with warm_start=False")
         run.members = self._members_so_far(run.maker)
-        if most < len(run.members):
-            raise ParameterError(
-                f"n_estimators is {most}, but the last fit has {len(run.members)} {self._member}s "
-                "already; give at least as many, or set warm_start=False"
-            )
+        refuse_fewer(most, len(run.members), f"{self._member}s")
         run.outside = deepcopy(self._outside)
         if run.settling and self._settled and run.settling.patience == self._settled.patience:
             run.settling = deepcopy(self._settled)
@@ -247,14 +252,10 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
         """What members vote for: classes, or sets of labels."""
         return self.classes_ if self._sets is None else self._sets
 
-    def _said(self, votes: NDArray[Any]) -> NDArray[Any]:
+    def _decide(self, votes: NDArray[Any]) -> NDArray[Any]:
         """Return the answer with the most votes; a tie goes to the first one."""
         said: NDArray[Any] = self._choices[votes.argmax(axis=1)]
         return said
-
-    def _of_labels(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the shares of classes, or of labels from those of the sets that hold them."""
-        return shares if self._sets is None else product(shares, self._sets)
 
     def _warn(self) -> None:
         if self._sets is None:
@@ -295,7 +296,10 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
             self.oob_score_ = 1 - error
         own = slice(None) if examples.numbers is None else examples.numbers
         self.oob_decision_function_ = np.full((rows, self.classes_.size), np.nan)
-        self.oob_decision_function_[own] = self._of_labels(shares[:, : len(self._choices)])
+        shares = shares[:, : len(self._choices)]
+        self.oob_decision_function_[own] = (
+            shares if self._sets is None else product(shares, self._sets)
+        )
 
     def _certify(self) -> None:
         self._certificate, self._refusal = None, NOT_ASKED
@@ -313,10 +317,10 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
         if self._apart is not None:
             votes, known = self._votes(self._apart.X), self._apart.y
             if known.ndim == 2:
-                wrong = (self._said(votes) != known).any(axis=1) | tied(votes)
+                wrong = (self._decide(votes) != known).any(axis=1) | tied(votes)
             else:
-                wrong = wrong_answers(self._said(votes), known, votes)
-            return self._apart.certificate(wrong, self.delta, self._looks.number)
+                wrong = wrong_answers(self._decide(votes), known, votes)
+            return self._apart.certificate(wrong, self.delta, self._memory.looks or 0)
         way = None if self.certify == "oob" else self.certify
         changed = TORN if self._torn else ""
         found = out_of_bag.certificate(self.out_of_bag_, self.delta, way, changed=changed)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
+from pacboost.estimators.fitting.parameters import is_truth
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.kernels.runtime import compile_helper
@@ -115,7 +116,6 @@ class AdaBoostClassifier(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
 
-    _rounds_name = "n_estimators"
     _rules = compile_helper.STUMPS
     _row_shape = ()
 
@@ -155,12 +155,11 @@ class AdaBoostClassifier(Boosting):
         learner = as_learner(self.estimator)
         if isinstance(learner, SklearnLearner):
             learner = replace(learner, shape=self._row_shape)
-        return Recipe(learner, booster, rounds, self._resample_size(examples))
+        if is_truth(self.resample):
+            drawn = -int(self.resample)
+        else:
+            drawn = positive_whole("resample", self.resample)
+        return Recipe(learner, booster, rounds, drawn)
 
     def _inner_estimator(self) -> Any:
         return self.estimator
-
-    def _resample_size(self, examples: LabelledRows) -> int:
-        if isinstance(self.resample, (bool, np.bool_)):
-            return -1 if self.resample else 0
-        return positive_whole("resample", self.resample)

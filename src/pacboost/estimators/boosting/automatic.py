@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacboost.estimators.fitting.parameters import FEW_ROWS, MANY_ROWS
+from pacboost.estimators.fitting.parameters import ramp
 from pacboost.estimators.inputs.division import TRIED
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
 from pacboost.hypotheses.vote import Vote
@@ -34,15 +34,6 @@ ROWS_PER_LEAF = 20
 """The smallest leaf has one row for so many rows of the table, up to 5 or 20."""
 FEW_CLASSES = 3
 """With more, trees are larger, and one tree speaks for all classes."""
-
-
-def ramp(rows: int, first: int, last: int) -> float:
-    """Return how far a number of rows has come on the way from the first to the last, 0 to 1.
-
-    >>> [ramp(rows, 20_000, 30_000) for rows in (100, 22_500, 10**6)]
-    [0.0, 0.25, 1.0]
-    """
-    return min(1.0, max(0.0, (rows - first) / (last - first)))
 
 
 @dataclass(frozen=True)
@@ -78,7 +69,7 @@ class Settings:
 
         Boosters of another loss than the logistic have trees of all rows, and no trial.
         """
-        large = ramp(rows, FEW_ROWS, MANY_ROWS)
+        large = ramp(rows)
         many_classes = classes > FEW_CLASSES
         leaves, few = min(127, 16 * classes) if many_classes else 31, max(1, rows // ROWS_PER_LEAF)
         if not logistic:

@@ -26,6 +26,7 @@ from pacboost.estimators.boosting.automatic import (
 from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
+from pacboost.estimators.fitting.memory import Memory
 from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
@@ -37,7 +38,7 @@ from pacboost.estimators.inputs.examples import (
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_dense, warn_of_one_class
-from pacboost.learners.stump import Stump
+from pacboost.learners.stump import Stump, count_rules
 from pacboost.models import calibration
 from pacboost.numerics.checks import integer, real_number
 from pacboost.sources.table import Table
@@ -61,7 +62,7 @@ class Boosting(BoostingFit, VoteClassifier):
 
     random_state = None
     class_weight = None
-    _looks = None
+    _memory: Memory | None = None
     _least_rounds = 0
     """Early stopping leaves at least so many rounds, where others set it."""
 
@@ -170,11 +171,6 @@ class Boosting(BoostingFit, VoteClassifier):
             tables.append(open_table(self, apart.X, reset=False))
         self._remember(*tables)
 
-    def _apart_from(self, work: PreparedFit, X: Any) -> PreparedFit:
-        if work.apart is None:
-            return work
-        return replace(work, apart=certifying.without_shared(self, work.apart, X))
-
     def _refuse_several_labels(self, booster: Booster[Any]) -> None:
         if self._several_labels and booster.multiclass not in ("mh", "pairs"):
             raise ParameterError(
@@ -225,17 +221,20 @@ class Boosting(BoostingFit, VoteClassifier):
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model with its certificate."""
-        model = self._as_read(self._model_of(work.run, calibration=self._calibrated(work)))
+        model = self._model_of(work.run, calibration=self._calibrated(work))
         with suppress(NotCertified):
             model = replace(model, certificate=training_error(model.ledger))
         self.model_ = model
         for name in ("_quantised", "choices_"):
             self.__dict__.pop(name, None)
-        quantised = certifying.quantised_votes(self.model_, work, self.delta)
         if work.apart is not None:
             self.model_ = certifying.certify_by(self, work.apart)
-        elif quantised is not None:
-            self._quantised, self.choices_ = quantised, quantised.choices
+        elif work.prior is not None and len(model.ledger):  # training rows certify
+            rules = 0 if model.bins is None else count_rules(model.bins)
+            self._quantised = certifying.QuantisedVotes(
+                model.vote, work.trained, work.prior, rules, self.delta, work.examples
+            )
+            self.choices_ = self._quantised.choices
             self.choose(0)
 
     def _calibrated(self, work: PreparedFit) -> calibration.Calibration | None:

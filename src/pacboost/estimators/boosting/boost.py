@@ -18,6 +18,7 @@ from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.parameters import (
     NestedParameters,
+    begins_by_prior,
     most_rounds,
     named,
     share_of_rows,
@@ -60,7 +61,7 @@ class BoostClassifier(NestedParameters, Boosting):
         black boxes.
     n_estimators : int, default=None
         The maximum number of rounds. The first round of "logit" is a constant, the shares of the
-        classes, which one tree at least follows. None: automatic; for "majority" as many as the
+        classes, unless there is only one round. None: automatic; for "majority" as many as the
         promised edge needs. More rounds with a smaller ``learning_rate`` are slower and often
         better.
     learning_rate : float, default=None
@@ -168,10 +169,7 @@ class BoostClassifier(NestedParameters, Boosting):
             if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
                 changes["learning_rate"] = usual.learning_rate
             if isinstance(booster, Logit | CustomObjective):
-                changes |= {
-                    "prior": True,
-                    "l2": usual.l2 * examples.one_row,
-                }  # of a row of weight 1
+                changes |= {"prior": begins_by_prior(self), "l2": usual.l2 * examples.one_row}
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
                 changes["confidence_rated"] = own.get("multiclass", "mh") == "mh"
         if self.learning_rate is not None:

@@ -13,9 +13,8 @@ from pacboost.bounds import holdout, occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError, TooFewRowsWarning, warn
-from pacboost.estimators.boosting.fit import PreparedFit
 from pacboost.estimators.fitted.explaining import wrong_rows
-from pacboost.estimators.fitting.atomic import look_at, next_look
+from pacboost.estimators.fitting.memory import Memory, digest, parameters
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division, counted, refuse_weights
 from pacboost.estimators.inputs.examples import LabelledRows
@@ -23,8 +22,8 @@ from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote, vote_digest
-from pacboost.learners.stump import count_rules
 from pacboost.models import calibration
+from pacboost.models.answers import confidence
 from pacboost.models.model import Model
 from pacboost.questions import selective
 from pacboost.samples.equal_rows import Examples
@@ -117,7 +116,7 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
     """Hold out the rows that certify, before anything is learned."""
     way = estimator.certify
     if way is None:  # all rows are learned from, so no evaluation was spent
-        estimator._looks = None
+        estimator._memory = None
     if way == "train" and estimator.warm_start:
         raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
     if way == "train" and read_weights(sample_weight, division.number_of_rows(X)) is not None:
@@ -130,13 +129,17 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
 
 def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> Apart:
     """Number this evaluation on the held-out rows; refuse validation rows that are among them."""
-    again = estimator.warm_start
-    parts = []
-    if again:
-        rows = estimator._comparable(apart.X, X_val)
-        parts = [(rows, apart.y), (estimator._comparable(divided.X, None), divided.y)]
-    goes_on = again and hasattr(estimator, "model_")
-    estimator._looks = next_look(estimator._looks, look_at(estimator, *parts), goes_on=goes_on)
+    memory = Memory({}, looks=0)
+    if estimator.warm_start:
+        tables = estimator._comparable(apart.X, X_val), estimator._comparable(divided.X, None)
+        rows, labels = (
+            digest(*map(row_hashes, tables)),
+            repr([apart.y.tolist(), divided.y.tolist()]),
+        )
+        memory = Memory({**parameters(estimator), "X": rows, "y": digest(labels)}, looks=1)
+        if hasattr(estimator, "model_"):
+            memory = memory.going_on_from(estimator._memory)
+    estimator._memory = memory
     return apart if X_val is None else without_shared(estimator, apart, X_val)
 
 
@@ -176,29 +179,17 @@ def comparable(estimator: Any, X: Any, other: Any) -> Table:
     return open_table(wide, X, reset=False)
 
 
-def quantised_votes(model: Model, work: PreparedFit, delta: float) -> QuantisedVotes | None:
-    """Quantise the votes where training rows certify; None elsewhere, or if the vote is empty."""
-    if work.apart is not None or work.prior is None or not len(model.ledger):
-        return None
-    base_rules = 0 if model.bins is None else count_rules(model.bins)
-    return QuantisedVotes(model.vote, work.trained, work.prior, base_rules, delta, work.examples)
-
-
 def certify_by(estimator: Any, apart: Apart) -> Model:
     """Certify by the mistakes on held-out rows, which are read as new rows are."""
     scores, wrong = estimator._judged(apart.X, apart.y)
-    look = 0 if estimator._looks is None else estimator._looks.number
+    look = estimator._memory.looks
     model: Model = estimator.model_
     model = deployed(model, model.vote, apart.certificate(wrong, estimator.delta, look))
-    decided = estimator._decide(scores)
-    found = selective.answering(
-        estimator._confidence(decided, scores),
-        wrong,
-        holdout.share_of_delta(estimator.delta, look),
-        None,
-        None,
-    )
-    counted = HeldOut.of(apart.y, decided, model.classes, model.probabilities(scores))
+    decided, chances = estimator._decide(scores), model.probabilities(scores)
+    sure = confidence(decided, chances, estimator.classes_)
+    share = holdout.share_of_delta(estimator.delta, look)
+    found = selective.answering(sure, wrong, share, None, None)
+    counted = HeldOut.of(apart.y, decided, model.classes, chances)
     return replace(model, answering=found, held_out=counted)
 
 

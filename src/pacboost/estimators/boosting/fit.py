@@ -17,6 +17,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.boosting.automatic import Settings
+from pacboost.estimators.boosting.certifying import without_shared
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.atomic import all_or_nothing
@@ -26,6 +27,7 @@ from pacboost.estimators.fitting.callbacks import (
     has_callbacks,
     with_callbacks,
 )
+from pacboost.estimators.fitting.memory import refuse, refuse_fewer
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
@@ -179,7 +181,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
 
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
-    _rounds_name = "n_estimators"
+    _reading: Any = None
+    """How texts are read, where rows hold some."""
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
     _rules = compile_helper.TREES
@@ -255,7 +258,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         for name, (X, y) in others:
             given = self._as_validation(X)
             rows = self._read_validation(given, y)
-            work = self._apart_from(work, given)
+            if work.apart is not None:
+                work = replace(work, apart=without_shared(self, work.apart, given))
             self._remember_also(given, rows.table)
             work.run.watch_also(name, validation_sample(rows, work.run.sample))
         self.__dict__.pop("validation_curves_", None)
@@ -267,10 +271,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     def _as_validation(self, X: Any) -> Any:
         """Prepare validation rows for reading, where rows have to be."""
         return X
-
-    def _apart_from(self, work: PreparedFit, X: Any) -> PreparedFit:
-        """Keep validation rows apart from those that certify, where there are some."""
-        return work
 
     def _remember_also(self, X: Any, table: Table) -> None:
         """Remember validation rows, besides those that ``_prepare`` remembers."""
@@ -368,16 +368,20 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     def _model_of(self, run: Run, **more: Any) -> Model:
         """Turn the finished rounds into a model."""
         table, ledger, vote = run.sample.table, run.ledger(), run.vote()
+        text = self._reading
         ledger.vote_digest = vote_digest(vote)
         return Model(
-            getattr(self, "classes_", NO_CLASSES), table.n_columns, table.names, run.sample.bins,
-            vote, ledger, None, getattr(self, "levels_", NO_LEVELS),
-            fingerprint=fingerprint.fingerprint(run.sample), **more,
-        )  # fmt: skip
-
-    def _as_read(self, model: Model) -> Model:
-        """Add to the model how texts are read; other rows need nothing."""
-        return model
+            classes=getattr(self, "classes_", NO_CLASSES),
+            n_features=table.n_columns,
+            names=table.names if text is None else text.vocabulary,
+            vote=vote,
+            ledger=ledger,
+            bins=run.sample.bins,
+            levels=getattr(self, "levels_", NO_LEVELS),
+            text=text,
+            fingerprint=fingerprint.fingerprint(run.sample),
+            **more,
+        )
 
     def _hold_back(
         self, examples: LabelledRows, X_val: Any, y_val: Any, seed: int
@@ -401,7 +405,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
 
     def _spared(self, rows: int) -> float:
         """How much of ``validation_fraction`` early_stopping="auto" holds back, from 0 to 1."""
-        return parameters.many(rows)
+        return parameters.ramp(rows)
 
     def _refits(self, examples: LabelledRows) -> bool:
         """Whether the rows held back to find the number of rounds are boosted on after all."""
@@ -426,13 +430,16 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         return EarlyStopping(watched, measure, patience, tolerance, recipe.least)
 
     def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
-        earlier, table = self.model_, run.sample.table
-        same = earlier.n_features == table.n_columns and earlier.levels == table.levels
-        if not (same and np.array_equal(earlier.classes, classes)):
-            raise ParameterError(
-                "warm_start goes on with the same data, but features, their levels or classes have "
-                "changed; set warm_start=False to start afresh"
-            )
+        earlier, table, bins = self.model_, run.sample.table, run.sample.bins
+        same = {
+            "the number of features": earlier.n_features == table.n_columns,
+            "levels": earlier.levels == table.levels,
+            "classes": np.array_equal(earlier.classes, classes),
+            "texts, or how they are read": earlier.text == self._reading,
+            "bins, by max_bins or the rows": earlier.bins is None or bins is None
+            or not bins.differ(earlier.bins),
+        }  # fmt: skip
+        refuse([name for name, holds in same.items() if not holds])
         ledger, vote = earlier.ledger, booster.parted(earlier.vote)
         whole = ledger.revised or not ledger.cells
         cast = [entry.vote if whole else 1.0 for entry in ledger.rounds]
@@ -441,17 +448,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 "the votes of the last fit were rounded (certify='train'), so there is no going on "
                 "from them; set warm_start=False to start afresh"
             )
-        if rounds < len(earlier.ledger):
-            raise ParameterError(
-                f"{self._rounds_name} is {rounds}, but the last fit has {len(earlier.ledger)} "
-                "rounds already; give at least as many, or set warm_start=False"
-            )
-        bins = run.sample.bins
-        if earlier.bins is not None and bins is not None and bins.differ(earlier.bins):
-            raise ParameterError(
-                "the bins are not those of the last fit: max_bins or the data have changed. Keep "
-                "them, or set warm_start=False to start afresh"
-            )
+        refuse_fewer(rounds, len(ledger), "rounds")
         run.resume(vote.hypotheses, cast, ledger)
 
     def _advance(self, work: PreparedFit, told: dict[str, Any]) -> None:
@@ -460,9 +457,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         with ExitStack() as stack:
             watchers = callables("callbacks", None if work.again else self.callbacks)
             if told:
-                tasks = TaskOfRounds(
-                    self, left, lambda: {"model_": self._as_read(self._model_of(run))}, **told
-                )
+                tasks = TaskOfRounds(self, left, lambda: {"model_": self._model_of(run)}, **told)
                 watchers.append(stack.enter_context(tasks))
             one_by_one = bool(watchers)
             after = progress_after(self.verbose)

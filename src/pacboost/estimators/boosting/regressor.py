@@ -20,8 +20,8 @@ from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitting.parameters import (
     MANY_ROWS,
-    many,
     most_rounds,
+    ramp,
     share_of_rows,
     step_size,
     tree_changes,
@@ -33,7 +33,6 @@ from pacboost.estimators.inputs.examples import (
     LabelledRows,
     read_numbers,
 )
-from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.warn import warn_of_dense
 from pacboost.kernels.runtime.threads import using
@@ -45,7 +44,6 @@ from pacboost.models.answers import asked
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole, real_number
-from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run.loop import Run
 
@@ -173,6 +171,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     verbose: bool | int | str = "auto"
     random_state: Any = None
 
+    _with_targets = explaining.with_targets
+
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return a number for each row."""
         numbers: NDArray[np.float64] = self._answered(X, Model.numbers)
@@ -190,18 +190,19 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         for scores in self.model_.vote.staged(table):
             yield self.model_.numbers(scores.copy())
 
-    def explain(self, x: Any, top: int = 10) -> explanation.Explanation:
-        """Return the rules that spoke on a row, and what they added: the ``top`` largest, the rest.
+    def explain(self, x: Any, top: int = 10, *, by: str = "column") -> explanation.Explanation:
+        """Return what each column adds to the prediction for one row: the ``top``, and the rest.
 
-        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
-        that say the same of the row are put together. All contributions add up to the prediction
-        (to its logarithm, if the loss has a logarithmic link).
+        ``x`` is a sequence of values, a mapping from column names, or a table of one row. With
+        ``by="rule"`` the rules that spoke are given; those that say the same of the row are put
+        together. All contributions, and that of an average row, add up to the prediction (to its
+        logarithm, if the loss has a logarithmic link).
         """
         top = positive_whole("top", top)
         table = self._one_row(x)
         prediction = float(self.predict(table)[0])
         with using(self.n_jobs):
-            return explanation.explain(self.model_, table, prediction, top)
+            return explanation.explain(self.model_, table, prediction, top, by=by)
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
@@ -212,11 +213,6 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         """
         sample, measure = self._with_targets(X, y), self._measure(metric)
         return explaining.shuffled(self, sample, measure, repeats, random_state)
-
-    def _with_targets(self, X: Any, y: Any) -> Sample:
-        table = self._open(X)
-        signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
-        return Sample(table, signs, targets=read_targets(y, table.n_rows))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         seed = draw_seed(self.random_state)
@@ -240,7 +236,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         return not self.warm_start and (few or self.early_stopping == "refit")
 
     def _kept_share(self, rows: int) -> float:
-        return many(rows) if self.early_stopping == "auto" else 0.0
+        return ramp(rows) if self.early_stopping == "auto" else 0.0
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         booster = self._chosen_loss()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 from zlib import crc32
 
@@ -16,17 +16,17 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
-from pacboost.estimators.fitting.parameters import with_a_rule, with_fields
+from pacboost.estimators.fitting.parameters import begins_by_prior, with_a_rule, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
-from pacboost.models.model import Model, answer_names
+from pacboost.models.model import answer_names
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.samples.copies import words_of
 from pacboost.samples.row_hashes import mixed
@@ -226,7 +226,9 @@ class TextBoostClassifier(Boosting):
         said = ", ".join(f"{names[j]} {added[j]:+.2f}" for j in shown or largest[:1])
         return f"if {self.features_.say(word)} → {said}"
 
-    def explain(self, text: Any, top: int = 10, *, for_class: Any = None) -> Explanation:
+    def explain(
+        self, text: Any, top: int = 10, *, for_class: Any = None, by: str = "rule"
+    ) -> Explanation:
         """Return which words of a text voted for and against a class: the ``top``, and the rest.
 
         Without ``for_class``, it is the class with the largest score; of two classes the second.
@@ -237,7 +239,7 @@ class TextBoostClassifier(Boosting):
             raise DataError(f"one row can be explained at a time, and {table.n_rows} came")
         decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
         return explanation.explain(
-            self.model_, table, decided, positive_whole("top", top), for_class
+            self.model_, table, decided, positive_whole("top", top), for_class, by
         )
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
@@ -261,7 +263,7 @@ class TextBoostClassifier(Boosting):
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, outputs)
                 l2 = real_number("l2", self.l2) * classes**2 / (4 * (classes - 1))
-                changes |= {"prior": True, "l2": l2}
+                changes |= {"prior": begins_by_prior(self), "l2": l2}
             if isinstance(booster, AdaBoost):
                 changes["confidence_rated"] = True
         return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]
@@ -303,11 +305,6 @@ class TextBoostClassifier(Boosting):
     def _learned(self, X: Any) -> Any:
         """Learn the vocabulary from the training rows, and give these as a table."""
         features, table = self._options().learn(X)
-        if self.warm_start and hasattr(self, "model_") and self.model_.text != features:
-            raise ParameterError(
-                "warm_start goes on with the same texts, but their words or the options by which "
-                "they are read have changed; set warm_start=False to start afresh"
-            )
         self._reading, self.n_features_in_ = features, table.n_columns
         return table
 
@@ -334,9 +331,6 @@ class TextBoostClassifier(Boosting):
 
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return super()._read_validation(self._reading.transform(X), y)
-
-    def _as_read(self, model: Model) -> Model:
-        return replace(model, names=self._reading.vocabulary, text=self._reading)
 
     def _open(self, X: Any) -> WordTable:
         check_is_fitted(self)

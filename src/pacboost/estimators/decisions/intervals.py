@@ -15,6 +15,7 @@ from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.estimators.decisions.sets import kept_rule, save_model, with_rule
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
+from pacboost.numerics.markup import bold, facts
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.deciding import CalibrationRows
 from pacboost.questions.new_rows import snapshot
@@ -147,6 +148,10 @@ class PredictionIntervals:
                 "one model. Pickle both, if you trust who reads them"
             )
         save_model(self.estimator_, path, remember_rows=remember_rows)
+
+    def _repr_html_(self) -> str:
+        shown = [("width", f"{self.mean_width_:.6g} on average (an estimate)")]
+        return bold(self.sentence_) + facts(shown)
 
     def __repr__(self) -> str:
         return f"<prediction intervals: {self.sentence_}>"

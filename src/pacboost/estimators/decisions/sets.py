@@ -17,6 +17,7 @@ from pacboost.bounds.family import Family
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
+from pacboost.numerics.markup import bold, facts
 from pacboost.questions.certify import by_column, groups_of_rows
 from pacboost.questions.deciding import CalibrationRows
 from pacboost.questions.mistakes import fresh_labels, share_of_row
@@ -275,6 +276,10 @@ class PredictionSets:
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and sets to a file; ``pacboost.sets(pacboost.load(path))`` reads the sets."""
         save_model(self.estimator_, path, remember_rows=remember_rows)
+
+    def _repr_html_(self) -> str:
+        shown = [("labels in a set", f"{self.mean_size_:.3g} on average (an estimate)")]
+        return bold(self.sentence_) + facts(shown)
 
     def __repr__(self) -> str:
         return f"<prediction sets of {type(self.estimator_).__name__}: {self.sentence_}>"

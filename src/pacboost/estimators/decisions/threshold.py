@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import wording
@@ -23,6 +26,7 @@ from pacboost.estimators.inputs.estimator import least_likely
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel, Model
+from pacboost.numerics.markup import bold
 from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.overlap import Overlap
@@ -155,21 +159,34 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _kept(self, model: Any) -> Any:
         """Return the model with what is known of the threshold; None if it cannot be kept."""
 
-    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
-        """Write the page of the estimator, which begins with what is guaranteed."""
+    def report(
+        self, path: str | Path | None = None, X: Any = None, y: Any = None, **options: Any
+    ) -> Any:
+        """Write the page of the estimator, which begins with what is guaranteed, or show it."""
         from pacboost.reports.page.document import Sentence
 
         head = wording.sentence(self.certificate_)
         said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())
         known = {"sentence": said, self._option: self.decision}
-        written: Path = self.estimator_.report(path, X, y, **known | options)
-        return written
+        return self.estimator_.report(path, X, y, **known | options)
 
     def _rows_to_compare(self, X: Any) -> Table:
         if remembers(self.estimator_):
             found: Table = self.estimator_._rows_to_compare(X)
             return found
         return plain_rows(X)
+
+    def _repr_html_inner(self) -> str:
+        promise = ""
+        with suppress(NotCertified):
+            promise = self.sentence_
+        return (bold(promise) if promise else "") + str(estimator_html_repr(self))
+
+    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
+        shown = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            shown["text/html"] = self._repr_html_inner()
+        return shown
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__
@@ -208,29 +225,25 @@ class ThresholdClassifier(WrappedClassifier):
         made = cls(estimator, decision.threshold, decision.positive)
         return made._decide(estimator, decision, rows)
 
-    @property
-    def decision(self) -> ThresholdDecision:
-        """Everything that is known of the threshold."""
-        found: ThresholdDecision = super().decision
-        return found
-
     def _as_decided(self) -> bool:
         return super()._as_decided() and bool(self.positive == self.decision_.positive)
 
     @property
     def others_(self) -> Family:
         """What is certified on the other side."""
-        return self.decision.others
+        others: Family = self.decision.others
+        return others
 
     @property
     def curve_(self) -> ThresholdCurve:
         """What was seen and what is certified at many thresholds."""
-        return self.decision.curve
+        curve: ThresholdCurve = self.decision.curve
+        return curve
 
     @property
     def sentence_(self) -> str:
         """What is guaranteed and what it costs, in words."""
-        return self.decision.sentence
+        return str(self.decision.sentence)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the positive class from the threshold on, else the most probable other class."""

@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from pacboost.boosters.logit import Logit
-from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NoEdgeWarning, NotCertified, warn
+from pacboost.errors import DataError, NoEdgeWarning, warn
 from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
@@ -32,7 +31,6 @@ from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.model import Model
 from pacboost.samples.equal_rows import check_copies
-from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import is_collection, open_source
 from pacboost.sources.oracles.oracle import AbstractOracle
@@ -153,15 +151,6 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
     _reads_partitions = True
     """Whether Dask collections are read block by block; other estimators need all rows at once."""
-    _copies = ""
-    """Why nothing can be certified, if rows are surely copies of others."""
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The bound by rows set apart, else by the test that stopped the run."""
-        if self._copies:
-            raise NotCertified(self._copies)
-        return super().certificate_
 
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
@@ -276,8 +265,8 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
     def _keep(self, session: Session) -> None:
         run = session.run
-        self._copies = run.candidates.problem
-        held, stop = (None, None) if self._copies else session.certificates(float(self.delta))
+        self._refusal = run.candidates.problem
+        held, stop = (None, None) if self._refusal else session.certificates(float(self.delta))
         ledger, vote = run.ledger(), run.vote_so_far.vote()
         ledger.vote_digest = vote_digest(vote)
         digest = ledger.digest()
@@ -286,15 +275,13 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         learned = run.candidates.learned.sketch()
         self._sketches = () if learned is None else (learned,)
         self.model_ = Model(
-            self.classes_,
-            run.candidates.oracle.n_columns,
-            run.candidates.oracle.names,
-            run.encoder.bins,
-            vote,
-            ledger,
-            None if certificate is None else certificate.of(digest),
-            NO_LEVELS,
-            None,
+            classes=self.classes_,
+            n_features=run.candidates.oracle.n_columns,
+            names=run.candidates.oracle.names,
+            vote=vote,
+            ledger=ledger,
+            bins=run.encoder.bins,
+            certificate=None if certificate is None else certificate.of(digest),
             held_out=None if held is None else session.held_out,
         )
 

@@ -16,6 +16,7 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
+from pacboost.estimators.fitting.memory import changed
 from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
@@ -67,14 +68,10 @@ class Session:
         if self._path is None or not self._path.exists():
             return
         saved = checkpoint.load(self._path)
-        if saved.settings != self._settings:
-            changed = sorted(
-                name
-                for name in {*saved.settings, *self._settings}
-                if saved.settings.get(name) != self._settings.get(name)
-            )
+        names = sorted(changed(self._settings, saved.settings))
+        if names:
             raise FileError(
-                f"{self._path}: is the checkpoint of another run (other {', '.join(changed)}). "
+                f"{self._path}: is the checkpoint of another run (other {', '.join(names)}). "
                 "Delete it to start afresh, or name another file"
             )
         try:
@@ -134,24 +131,21 @@ class Session:
 
         If a cluster is lost, a checkpoint is written first.
         """
+        run = self.run
+        run.before_refill, run.over = self._remember, self._over
         try:
-            self._advance(watchers)
+            for event in run:
+                wishes = [watcher(event) for watcher in watchers]
+                if any(wishes):
+                    run.stopped = run.stopped or STOPPED_BY_CALLBACK
+                elif self._over():
+                    run.stopped = run.stopped or TIME_IS_UP
+                if run.stopped:
+                    break
         except ClusterError as problem:
             if self.write():
                 problem.add_note(f"pacboost: {self._path} is there to go on from")
             raise
-
-    def _advance(self, watchers: Sequence[Watcher]) -> None:
-        run = self.run
-        run.before_refill, run.over = self._remember, self._over
-        for event in run:
-            wishes = [watcher(event) for watcher in watchers]
-            if any(wishes):
-                run.stopped = run.stopped or STOPPED_BY_CALLBACK
-            elif self._over():
-                run.stopped = run.stopped or TIME_IS_UP
-            if run.stopped:
-                break
 
     def _over(self) -> bool:
         return time.monotonic() >= self._deadline

@@ -123,8 +123,7 @@ def set_up(
             "Use booster='logit' with edge=None."
         )
     plan = _plan(estimator, oracle, learner, known, seed, held=held)
-    rounds = min(with_a_rule(plan.rounds, booster), booster.last_round)
-    plan = replace(plan, rounds=int(rounds))
+    plan = replace(plan, rounds=int(min(with_a_rule(plan.rounds, booster), booster.last_round)))
     encoder = RowEncoder(known, bins)
     if isinstance(candidates, BlockRows):
         candidates.encode(encoder)
@@ -139,9 +138,12 @@ def set_up(
         raise ParameterError(
             "checkpoint needs the learner 'stump' or 'tree': black boxes are not written"
         )
-    settings = (
-        {} if path is None else _settings(estimator, oracle, seed, known) | {"copies": copies}
-    )
+    settings: dict[str, Any] = {}
+    if path is not None:  # what a later run must share with this one to continue from there
+        given = estimator.get_params(deep=False).items()
+        settings = {name: repr(own) for name, own in given if name not in OUTSIDE}
+        settings |= {"division": DIVISION, "seed": seed, "source": oracle.fingerprint()}
+        settings |= {"classes": repr(known.tolist()), "copies": copies}
     return Session(run, deadline, path, settings)
 
 
@@ -311,24 +313,6 @@ def _classes(oracle: AbstractOracle, given: Any, seen: NDArray[Any] | None) -> N
     if found is None:
         found = np.unique(seen)  # type: ignore[arg-type]
     return found
-
-
-def _settings(
-    estimator: Any, oracle: AbstractOracle, seed: int, classes: NDArray[Any]
-) -> dict[str, Any]:
-    """Return what a later run must share with this one to continue from its checkpoint."""
-    parameters = {
-        name: repr(value)
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in OUTSIDE
-    }
-    return {
-        **parameters,
-        "division": DIVISION,
-        "seed": seed,
-        "source": oracle.fingerprint(),
-        "classes": repr(classes.tolist()),
-    }
 
 
 def _outputs(classes: NDArray[Any]) -> int:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitting.parameters import feature_number
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
-from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.estimators.inputs.parameters import draw_seed, threads
 from pacboost.hypotheses import shapes as tree_shapes
 from pacboost.hypotheses.forest import Forest
@@ -25,9 +25,9 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import attribution, permutation
-from pacboost.models.model import ForestModel, Model
+from pacboost.models.model import FittedModel, ForestModel, Model
 from pacboost.numerics import markup
-from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.checks import meant, positive_whole
 from pacboost.numerics.exact import wrong_answers, wrong_classes, wrong_margins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
@@ -170,18 +170,30 @@ def _refuse_other_than_trees(model: Model) -> None:
 def partial_dependence(model: Model, features: Any, top: int) -> Shapes:
     """Return the curves of the features named, or of the ``top`` most important ones."""
     _refuse_other_than_trees(model)
+    return tree_shapes.partial_dependence(model.vote, model.say(), numbers_of(features, model, top))
+
+
+def numbers_of(features: Any, model: FittedModel, top: int) -> list[int]:
+    """Return the numbers of features that are named or numbered, else the most important ones."""
     if features is None:
         order = np.argsort(-model.importances(), kind="stable")
-        numbers = order[: positive_whole("top", top)].tolist()
-    else:
-        numbers = numbers_of(features, model)
-    return tree_shapes.partial_dependence(model.vote, model.say(), numbers)
-
-
-def numbers_of(features: Any, model: Model | ForestModel) -> list[int]:
-    """Return the numbers of features that are named or numbered, one or several."""
+        return order[: positive_whole("top", top)].tolist()  # type: ignore[no-any-return]
     given = [features] if isinstance(features, str | int) else list(features)
     return [feature_number("features", own, model.names, model.n_features) for own in given]
+
+
+def labelled(estimator: Any, X: Any, y: Any) -> Sample:
+    """Read rows with labels."""
+    table = estimator._open(X)
+    known = label_rows(table, y, estimator.classes_, "y", several=estimator.several_labels_)
+    return Sample(table, known.signs, labels=known.labels)
+
+
+def with_targets(estimator: Any, X: Any, y: Any) -> Sample:
+    """Read rows with numbers."""
+    table = estimator._open(X)
+    signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
+    return Sample(table, signs, targets=read_targets(y, table.n_rows))
 
 
 def shuffled(
@@ -191,7 +203,7 @@ def shuffled(
     repeats, seed = positive_whole("repeats", repeats), draw_seed(random_state)
     model = estimator.model_
     if isinstance(model, ForestModel):
-        scores, rules = partial(_forest_scores, model.forest), [model.forest]
+        scores, rules = partial(_forest_scores, model.vote), [model.vote]
     else:
         scores, rules = model.vote.scores, model.vote.hypotheses
     with using(threads(estimator.n_jobs)):
@@ -202,10 +214,8 @@ def shuffled(
 
 def _forest_scores(forest: Forest, table: Table) -> Doubles:
     """Return scores above 0 for the second class, one a class, or numbers."""
-    if forest.classes == 0:
-        return forest.numbers(table)
-    shares = forest.shares(table)
-    return shares if forest.many else shares[:, 1] - shares[:, 0]
+    found = forest.scores(table)
+    return found[:, 1] - found[:, 0] if forest.classes == 2 else found
 
 
 def as_one_row(model: Model, x: Any, estimator: str) -> Any:
@@ -231,22 +241,15 @@ def as_one_row(model: Model, x: Any, estimator: str) -> Any:
     return CategorisedArray(values.astype(object)[None, :], model.levels, model.names)
 
 
-def refuse_other_than_one(table: Table) -> None:
-    """Raise if there is not exactly one row to explain."""
-    if table.n_rows != 1:
-        raise DataError(
-            f"x has {table.n_rows} rows; explain takes one row, such as X[:1] or X.iloc[[0]]"
-        )
-
-
 def _by_name(row: Any, names: Sequence[str]) -> dict[str, Any]:
     """Read the values of a mapping (or of a row of a frame) by the names of the columns."""
     wrong = {*row.keys()} ^ {*names}
     if wrong:
-        column = sorted(map(str, wrong))[0]
+        column = min(map(str, wrong), key=lambda name: (name in names, name))
         raise DataError(
-            f"x {'lacks' if column in names else 'has'} the column {column!r}; it must have those "
-            f"of fit: {', '.join(dict.fromkeys(names))}"
+            f"x {'lacks' if column in names else 'has'} the column {column!r}"
+            f"{'' if column in names else meant(column, names)}; it must have those of fit: "
+            f"{', '.join(dict.fromkeys(names))}"
         )
     return {name: row[name] for name in names}
 
@@ -258,8 +261,8 @@ def _by_name(row: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def html(estimator: Any, claim: str) -> str:
-    """Return scikit-learn's diagram, and the claim below it if there is one."""
-    return str(estimator_html_repr(estimator)) + (markup.bold(claim) if claim else "")
+    """Return the claim, if there is one, and scikit-learn's diagram below it."""
+    return (markup.bold(claim) if claim else "") + str(estimator_html_repr(estimator))
 
 
 def bundle(estimator: Any) -> dict[str, str]:

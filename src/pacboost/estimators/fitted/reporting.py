@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.estimators.fitted.explaining import refuse_half
+from pacboost.estimators.fitted.explaining import margins_after, refuse_half
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows
+from pacboost.estimators.inputs.labels import read_labels, read_targets
+from pacboost.kernels.runtime.threads import using
 from pacboost.models.answers import asked
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel
+from pacboost.numerics.exact import wrong_margins
+from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, of_forest, of_model
+from pacboost.samples.sample import Sample
+from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.sparse import WordTable
+from pacboost.sources.table import Table
+from pacboost.training.run.margins import lowest
 
 if TYPE_CHECKING:
     from pacboost.bounds.answering import Answering
     from pacboost.bounds.decision import ThresholdDecision
     from pacboost.reports.page.document import Sentence
-    from pacboost.reports.page.subject import Evidence
-from collections.abc import Sequence
-
-from numpy.typing import NDArray
-
-from pacboost.estimators.fitted.explaining import naming
-from pacboost.estimators.inputs.examples import LabelledRows, label_rows
-from pacboost.estimators.inputs.labels import read_labels, read_targets
-from pacboost.kernels.runtime.threads import using
-from pacboost.numerics.exact import wrong_margins
-from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown
-from pacboost.samples.sample import Sample
-from pacboost.sources.mixed import MixedFeatures
-from pacboost.sources.sparse import WordTable
-from pacboost.sources.table import Table
-from pacboost.training.run.margins import largest, lowest, margins_of, normalised
 
 
 def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
@@ -50,7 +46,7 @@ def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
 
 def report(
     self: Any,
-    path: str | Path,
+    path: str | Path | None = None,
     X: Any = None,
     y: Any = None,
     *,
@@ -59,7 +55,7 @@ def report(
     certified: Any = (),
     decision: ThresholdDecision | None = None,
     answering: Answering | None = None,
-) -> Path:
+) -> Any:
     """Write a page that needs nothing but itself: open it in any browser, send it to anybody.
 
     Without rows the page shows the model and its record: the certificates, and of a vote the error
@@ -68,10 +64,10 @@ def report(
     and the hardest among them. ``title`` replaces the name of the method, ``sentence`` what the
     certificate says. ``certified`` holds what ``pacboost.certify`` gave for further rows, one or a
     list, and is shown with all else that one may count on; ``decision`` is what a threshold
-    guarantees, and ``answering`` what is known of confident answers. Gives the path of the file.
+    guarantees, and ``answering`` what is known of confident answers. Gives the path of the file;
+    without a path, the page itself, which a notebook shows.
     """
-    from pacboost.reports.page.document import Sentence, write_report
-    from pacboost.reports.page.subject import Evidence, of_forest, of_model
+    from pacboost.reports.page.document import Sentence, page, written
 
     check_is_fitted(self)
     refuse_half(X, y)
@@ -90,7 +86,7 @@ def report(
     if decision is not None and isinstance(rows, Evidence):
         rows = _decided(rows, decision, self.classes_.tolist())
     said = Sentence(sentence, "", "") if isinstance(sentence, str) else sentence
-    return write_report(subject, path, rows, title, said)
+    return written(page(subject, rows, title, said), path)
 
 
 def _decided(rows: Evidence, decision: ThresholdDecision, classes: list[Any]) -> Evidence:
@@ -161,15 +157,11 @@ def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
         known = known.take(np.linspace(0, known.n_rows - 1, ROWS_STAGED).astype(np.intp))
     sample = Sample(known.table, known.signs, labels=known.labels)
     count = len(vote.hypotheses)
-    wanted = set(np.unique(np.geomspace(1, max(count, 1), STAGES).round().astype(int)).tolist())
-    total, stages = 0.0, dict[int, Doubles]()
+    if not count:
+        return {}, "round"
+    wanted = np.geomspace(1, count, STAGES).round().astype(int).tolist()
     with using(model.n_jobs):
-        pairs = zip(vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True)
-        for number, (rule, cast, scores) in enumerate(pairs, start=1):
-            total += largest(rule, cast)
-            if number in wanted:
-                own = margins_of(sample, scores, naming=naming(model.model_))
-                stages[number] = normalised(own, total).ravel()
+        stages = margins_after(model.model_, sample, wanted)
     return stages, "round" if count == len(model.model_.ledger) else "rule"
 
 

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
-from pacboost.errors import ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.explaining import judging
 from pacboost.estimators.inputs.estimator import RemembersRows
-from pacboost.estimators.inputs.examples import label_rows
+from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
@@ -27,17 +27,77 @@ from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.answers import asked, confidence
+from pacboost.models.answers import asked
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
-from pacboost.models.model import Model
+from pacboost.models.model import ForestModel, Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
-from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 from pacboost.training import metrics
 
 Answer = TypeVar("Answer")
+Doubles = NDArray[np.float64]
+
+
+# Methods of all fitted estimators, of votes of rules and forests alike.
+
+
+def is_fitted(self: Any) -> bool:
+    """Check whether a fit has left a model."""
+    return hasattr(self, "model_")
+
+
+def open_rows(self: Any, X: Any) -> Table:
+    """Read rows as in fit."""
+    check_is_fitted(self)
+    with using(threads(self.n_jobs)), using_gpu(_on_gpu(self, X)):
+        return open_table(self, X, reset=False)
+
+
+def answered(self: Any, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
+    """Return what follows from scores, as the library of the rows has arrays."""
+    scores = scores_of(self, X)
+    found = answer(self.model_, scores)
+    return of_the_library_of(X, found)  # type: ignore[no-any-return]
+
+
+def scores_of(self: Any, X: Any) -> Any:
+    """Return the scores of rows, in the GPU's memory if they came there."""
+    table, on_gpu = self._open(X), _on_gpu(self, X)
+    vote = self.model_.vote
+    with using(threads(self.n_jobs)), using_gpu(on_gpu):
+        there = on_gpu and lies_on_gpu(X)
+        return vote.scores_like(table, as_cupy(X)) if there else vote.scores(table)
+
+
+def _on_gpu(self: Any, X: Any) -> bool:
+    """Check whether rows are scored on the GPU; forests are not."""
+    forest = isinstance(self.model_, ForestModel)
+    return not forest and predict_on_gpu(getattr(self, "device", "cpu"), X)
+
+
+def predict(self: Any, X: Any) -> NDArray[Any]:
+    """Return the class each row is voted into; a tie goes to the first class.
+
+    With several labels a row, give 1 for each label it is voted to have, else 0.
+    """
+    return self._answered(X, lambda _, scores: self._decide(scores))  # type: ignore[no-any-return]
+
+
+def predict_proba(self: Any, X: Any) -> Doubles:
+    """Return the probability of each class, from the scores or from ``calibrate``.
+
+    Of a forest these are the mean shares of classes in the leaves that a row falls into; with a
+    certificate out of bag, where every tree has one vote, the shares of the votes. Where a row may
+    have several labels, the share of a label is that of the sets that hold it.
+    """
+    return self._answered(X, lambda model, scores: model.probabilities(scores))  # type: ignore[no-any-return]
+
+
+def predict_log_proba(self: Any, X: Any) -> Doubles:
+    """Return the logarithm of the probabilities, without taking it of 0 where there is a score."""
+    return self._answered(X, lambda model, scores: model.log_probabilities(scores))  # type: ignore[no-any-return]
 
 
 class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
@@ -48,6 +108,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     device: str
 
     save, report = reporting.save, reporting.report
+    _open, _answered, __sklearn_is_fitted__ = open_rows, answered, is_fitted
 
     def rules(self) -> list[str]:
         """Return every rule in words, with its vote, in the order of rounds."""
@@ -135,7 +196,10 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         """Read the values of one row, in whatever form they come."""
         check_is_fitted(self)
         table = self._open(explaining.as_one_row(self.model_, x, type(self).__name__))
-        explaining.refuse_other_than_one(table)
+        if table.n_rows != 1:
+            raise DataError(
+                f"x has {table.n_rows} rows; explain takes one row, such as X[:1] or X.iloc[[0]]"
+            )
         return table
 
     def apply(self, X: Any) -> NDArray[np.int32]:
@@ -146,9 +210,6 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         table = self._open(X)
         with using(self.n_jobs):
             return self.model_.vote.cells(table)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
 
     def _repr_html_inner(self) -> str:
         certificate = self.model_.certificate if hasattr(self, "model_") else None
@@ -167,26 +228,8 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         shape = getattr(X, "shape", (0,))
         return using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
 
-    def _scores_on_gpu(self, X: Any) -> bool:
-        return predict_on_gpu(getattr(self, "device", "cpu"), X)
-
-    def _open(self, X: Any) -> Table:
-        check_is_fitted(self)
-        with using(self.n_jobs), using_gpu(self._scores_on_gpu(X)):
-            return open_table(self, X, reset=False)
-
-    def _answered(self, X: Any, answer: Callable[[Model, Any], Answer]) -> Answer:
-        """Return what follows from scores, as the library of the rows has arrays."""
-        scores = self._scores(X)
-        return of_the_library_of(X, answer(self.model_, scores))  # type: ignore[no-any-return]
-
     def _scores(self, X: Any) -> Any:
-        """Return the scores of rows, in the GPU's memory if they came there."""
-        table, on_gpu = self._open(X), self._scores_on_gpu(X)
-        vote = self.model_.vote
-        with using(self.n_jobs), using_gpu(on_gpu):
-            there = on_gpu and lies_on_gpu(X)
-            return vote.scores_like(table, as_cupy(X)) if there else vote.scores(table)
+        return scores_of(self, X)
 
 
 def _inner(hypothesis: Hypothesis) -> Any:
@@ -194,33 +237,20 @@ def _inner(hypothesis: Hypothesis) -> Any:
     return rule.inner if isinstance(rule, BlackBox) else hypothesis
 
 
-Doubles = NDArray[np.float64]
-
-
 class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``."""
 
     classes_: NDArray[Any]
     _several_labels = False
+    _refusal = ""
+    """Why nothing can be certified, if rows are surely copies of others."""
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class each row is voted into; a tie goes to the first class.
-
-        With several labels a row, give 1 for each label it is voted to have, else 0.
-        """
-        return self._answered(X, lambda _, scores: self._decide(scores))
+    predict, predict_proba, predict_log_proba = predict, predict_proba, predict_log_proba
+    _labelled = explaining.labelled
 
     def decision_function(self, X: Any) -> Scores:
         """Return score F(x): for two classes above 0 means the second, else one score a class."""
         return self._answered(X, lambda _, scores: scores)
-
-    def predict_proba(self, X: Any) -> Doubles:
-        """Return the probability of each class, from the scores or from ``calibrate``."""
-        return self._answered(X, Model.probabilities)
-
-    def predict_log_proba(self, X: Any) -> Doubles:
-        """Return the logarithm of the probabilities, without taking it of 0."""
-        return self._answered(X, Model.log_probabilities)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy, the share of rows that are right."""
@@ -256,13 +286,19 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     def certificate_(self) -> Certificate:
         """What is certified: the training error, or with ``certify`` the error on new examples."""
         model = self._fitted("certificate_")
+        if self._refusal:
+            raise NotCertified(self._refusal)
         return training_error(model.ledger) if model.certificate is None else model.certificate
 
-    def explain(self, x: Any, top: int = 10, *, for_class: Any = None) -> explanation.Explanation:
-        """Return which rules voted on one row, and how: the ``top`` contributions, and the rest.
+    def explain(
+        self, x: Any, top: int = 10, *, for_class: Any = None, by: str = "column"
+    ) -> explanation.Explanation:
+        """Return what each column adds to the score of one row: the ``top``, and the rest.
 
-        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
-        that say the same of the row are put together. With more than two classes contributions
+        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Columns
+        of trees have their SHAP values. With ``by="rule"``, and for rules that do not tell what
+        each column adds, the rules that voted are given; those that say the same of the row are
+        put together. With more than two classes contributions
         are to the score of ``for_class``, or of the class with the largest; with two, to the score
         of the second class, or of the first if that is named.
         """
@@ -270,7 +306,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         table = self._one_row(x)
         with using(self.n_jobs):
             decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
-            return explanation.explain(self.model_, table, decided, top, for_class)
+            return explanation.explain(self.model_, table, decided, top, for_class, by)
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"
@@ -279,7 +315,8 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
         """
-        sample, measure = self._labelled(X, y), metrics.metric(metric, self.model_.ledger.potential)
+        measure = metrics.metric(metric, self.model_.ledger.potential)
+        sample = self._labelled(X, y)
         return explaining.shuffled(self, sample, measure, repeats, random_state)
 
     def margins(self, X: Any, y: Any) -> Doubles:
@@ -287,9 +324,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         sample = self._labelled(X, y)
         with using(self.n_jobs):
             return explaining.margins(self.model_, sample)
-
-    def _confidence(self, decided: NDArray[Any], scores: Scores) -> Doubles:
-        return confidence(decided, self.model_.probabilities(scores), self.classes_)
 
     def _decide(self, scores: Scores) -> Any:
         if self.several_labels_:
@@ -305,8 +339,3 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         with using(self.n_jobs):
             scores = self.model_.vote.scores(table)
         return scores, wrong(scores)
-
-    def _labelled(self, X: Any, y: Any) -> Sample:
-        table = self._open(X)
-        known = label_rows(table, y, self.classes_, "y", several=self.several_labels_)
-        return Sample(table, known.signs, labels=known.labels)

@@ -17,7 +17,7 @@ from pacboost.estimators.inputs.documented import guess
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.growing import NAMED_INTERACTIONS
-from pacboost.numerics.checks import integer, positive_whole, real_number
+from pacboost.numerics.checks import integer, meant, positive_whole, real_number
 from pacboost.sources.table import Table
 
 # Features that parameters name: by the names of their columns, or by their numbers.
@@ -33,7 +33,8 @@ def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, co
     column = known.get(feature, feature) if isinstance(feature, str) else feature
     if not isinstance(column, Integral) or not 0 <= int(column) < columns:
         raise ParameterError(
-            f"{parameter} names {feature!r}, which is no column of X; its columns are "
+            f"{parameter} names {feature!r}, which is no column of X{meant(feature, known)}; its "
+            "columns are "
             f"{', '.join(known) if known else f'0 to {columns - 1}'}"
         )
     return int(column)
@@ -109,6 +110,11 @@ def most_rounds(estimator: Any, default: int, booster: Booster[Any]) -> int:
 def with_a_rule(rounds: int, booster: Booster[Any]) -> int:
     """Return enough rounds for one rule: where the first round is a constant, a rule follows it."""
     return max(rounds, 2 if booster.prior else 1)
+
+
+def begins_by_prior(estimator: Any) -> bool:
+    """Whether the first round is a constant: a single rule after it would hardly change it."""
+    return bool(estimator.n_estimators != 1 or estimator.warm_start)
 
 
 def share_of_rows(estimator: Any, default: float = 1.0) -> float:
@@ -192,13 +198,13 @@ FEW_ROWS, MANY_ROWS = 20_000, 30_000
 them all settings change in proportion to the number of rows, so that none of them jumps."""
 
 
-def many(rows: int) -> float:
-    """Return how far a number of rows is from few to many: 0 for few, 1 for many.
+def ramp(rows: int, first: int = FEW_ROWS, last: int = MANY_ROWS) -> float:
+    """Return how far a number of rows has come on the way from the first to the last, 0 to 1.
 
-    >>> [many(rows) for rows in (100, 20_000, 22_500, 25_000, 30_000, 10**6)]
+    >>> [ramp(rows) for rows in (100, 20_000, 22_500, 25_000, 30_000, 10**6)]
     [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
     """
-    return min(1.0, max(0.0, (rows - FEW_ROWS) / (MANY_ROWS - FEW_ROWS)))
+    return min(1.0, max(0.0, (rows - first) / (last - first)))
 
 
 def stops_early(early_stopping: Any, spared: float) -> bool:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.bags import MOST_BINS, digest, rows_to_count
+from pacboost.estimators.bagging.bags import MOST_BINS, rows_to_count
 from pacboost.estimators.bagging.base import Bagged, Callback, Counted
-from pacboost.estimators.fitted import explaining, reporting
+from pacboost.estimators.fitted import explaining, reporting, vote
+from pacboost.estimators.fitting.memory import digest
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import share_or_count, threads
-from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.shapes import Shapes
@@ -26,11 +26,10 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import permutation
 from pacboost.models.model import ForestModel
 from pacboost.numerics.checks import integer, positive_whole, real_number
-from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.sources.table import SomeRows, Table
+from pacboost.sources.table import SomeRows
 from pacboost.training.bags.bagging import Bagging, tree_maker
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
@@ -51,14 +50,6 @@ ROWS_BESIDE_ONE_ANOTHER = 20_000
 """The table of proximities of so many rows takes 3.2 GB."""
 AT_ONCE = 2**20
 """Numbers of that table that are copied at once while leaves are counted."""
-
-
-def share_of_weight(value: Any) -> float:
-    """Read the share of all weight that a leaf has at least."""
-    share = float(real_number("min_weight_fraction_leaf", value))
-    if not 0 <= share <= 0.5:
-        raise ParameterError(f"min_weight_fraction_leaf is {share}; it must lie in [0, 0.5]")
-    return share
 
 
 def tries(value: Any, columns: int) -> int:
@@ -105,10 +96,10 @@ class ForestBase(Bagged):
     verbose: bool | int | str = "auto"
 
     _kind = "random_forest"
-    _random_cuts = False
     _member = "tree"
 
     save, report = reporting.save, reporting.report
+    _open, _answered, __sklearn_is_fitted__ = vote.open_rows, vote.answered, vote.is_fitted
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "auto") -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
@@ -119,11 +110,6 @@ class ForestBase(Bagged):
         estimator is as it was before.
         """
         return self._fit(X, y, sample_weight, copies)
-
-    @property
-    def _answer_names(self) -> NDArray[Any]:
-        """What to call what trees vote for in a file; a regressor's trees give numbers."""
-        return np.empty(0)
 
     def _set_up(
         self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
@@ -147,7 +133,7 @@ class ForestBase(Bagged):
 
     def _members_so_far(self, maker: Maker) -> list[TreeMember]:
         assert isinstance(maker, TreeMaker)
-        return [maker.member(tree) for tree in self.model_.forest.trees()]
+        return [maker.member(tree) for tree in self.model_.vote.trees()]
 
     def _keep_members(self, run: Bagging, examples: LabelledRows) -> None:
         """Turn the trees into a forest."""
@@ -160,12 +146,15 @@ class ForestBase(Bagged):
             hard=self._certifies_outside,
         )  # fmt: skip
         if self.warm_start and hasattr(self, "model_"):
-            forest = self.model_.forest
+            forest = self.model_.vote
         trees = run.members[: len(forest) - 1 if len(forest) else None : -1]
-        run.members = []
+        run.members, classes = [], getattr(self, "classes_", np.empty(0))
+        if self._sets is not None:
+            classes = np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
         self.model_ = ForestModel(
-            self._kind, self._answer_names, forest.grown(_taken(trees)), table.names,
-            getattr(self, "levels_", NO_LEVELS),
+            kind=self._kind, classes=classes, n_features=table.n_columns,
+            names=table.names, vote=forest.grown(_taken(trees)),
+            levels=getattr(self, "levels_", NO_LEVELS),
             labels=0 if self._sets is None else self._sets.shape[1],
         )  # fmt: skip
 
@@ -207,20 +196,23 @@ class ForestBase(Bagged):
     def _limits(self, examples: LabelledRows) -> TreeLimits:
         rows, columns = examples.n_rows, examples.table.n_columns
         deepest = self.max_depth
+        lightest = float(real_number("min_weight_fraction_leaf", self.min_weight_fraction_leaf))
+        if not 0 <= lightest <= 0.5:
+            raise ParameterError(f"min_weight_fraction_leaf is {lightest}; it must lie in [0, 0.5]")
         return TreeLimits(
             tries(self.max_features, columns),
             share_or_count("min_samples_leaf", self.min_samples_leaf, rows, math.ceil),
             max(2, share_or_count("min_samples_split", self.min_samples_split, rows, math.ceil)),
             NO_LIMIT if deepest is None else positive_whole("max_depth", deepest),
-            share_of_weight(self.min_weight_fraction_leaf),
-            self._random_cuts,
+            lightest,
+            self._kind == "extra_trees",
         )
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf of every row in every tree, (rows, trees)."""
         table = self._open(X)
         with using(threads(self.n_jobs)):
-            return self.model_.forest.leaves(table)
+            return self.model_.vote.leaves(table)
 
     def proximity(self, X: Any) -> NDArray[np.float64]:
         """Return for every two rows the share of trees in which they fall into the same leaf."""
@@ -263,13 +255,9 @@ class ForestBase(Bagged):
                 "rows have several labels, and trees vote for sets of them; curves are drawn of "
                 "forests for one label. Fit one forest for each label"
             )
-        if features is None:
-            order = np.argsort(-model.forest.importances, kind="stable")
-            numbers = order[: positive_whole("top", top)].tolist()
-        else:
-            numbers = explaining.numbers_of(features, model)
+        numbers = explaining.numbers_of(features, model, top)
         with using(threads(self.n_jobs)):
-            return shapes.forest_partial_dependence(model.forest, model.say(), numbers, table)
+            return shapes.forest_partial_dependence(model.vote, model.say(), numbers, table)
 
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
@@ -278,18 +266,8 @@ class ForestBase(Bagged):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each feature's share of the gain of splits, averaged over trees."""
-        if not hasattr(self, "model_"):
-            raise AttributeError("feature_importances_ is there after fit; fit first")
-        won = self.model_.forest.importances
-        total = sum_of(won)
-        return won / total if total > 0 else won.copy()
-
-    def _open(self, X: Any) -> Table:
         check_is_fitted(self)
-        return open_table(self, X, reset=False)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
+        return self.model_.importances()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,16 +12,15 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import DataError
 from pacboost.estimators.bagging.bags import rows_to_count
 from pacboost.estimators.bagging.base import BaggedClassifier, BaggedRegressor, Counted
+from pacboost.estimators.fitted import explaining, vote
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
-from pacboost.estimators.inputs.examples import LabelledRows, label_rows, read_examples
-from pacboost.estimators.inputs.labels import read_targets
+from pacboost.estimators.inputs.examples import LabelledRows, read_examples
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.runtime.threads import using
-from pacboost.kernels.same_bits import log
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.training.bags.bags import Averages, Bags
 from pacboost.training.metrics import METRICS, Metric, regression_metric, square
@@ -38,20 +37,8 @@ class ForestClassifier(BaggedClassifier, ForestBase):
     holdout: float = 0.2
     delta: float = 0.05
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the largest share; a tie goes to the first class.
-
-        Where a row may have several labels, it is the set of labels with the largest share.
-        """
-        return self._said(self._votes(X))
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Average the shares of classes in the leaves that a row falls into.
-
-        With a certificate out of bag every tree has one vote instead, and these are their shares.
-        Where a row may have several labels, the share of a label is that of the sets that hold it.
-        """
-        return self._of_labels(self._votes(X))
+    predict, predict_proba = vote.predict, vote.predict_proba
+    predict_log_proba = vote.predict_log_proba
 
     @property
     def several_labels_(self) -> bool:
@@ -59,20 +46,7 @@ class ForestClassifier(BaggedClassifier, ForestBase):
         return self._sets is not None
 
     def _votes(self, X: Any) -> NDArray[np.float64]:
-        """Return the share of every class, or of every set of labels."""
-        table = self._open(X)
-        with using(threads(self.n_jobs)):
-            return self.model_.forest.shares(table)[:, : len(self._choices)]
-
-    @property
-    def _answer_names(self) -> NDArray[Any]:
-        if self._sets is None:
-            return self.classes_
-        return np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the shares; that of 0 is minus infinity."""
-        return np.asarray(log(self.predict_proba(X)))
+        return self._answered(X, lambda _, shares: shares)
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
         """Read the rows; where those outside the bags certify, the others define the levels."""
@@ -114,23 +88,21 @@ class ForestClassifier(BaggedClassifier, ForestBase):
     def _certify(self) -> None:
         if self._apart is not None:
             shares = self._votes(self._apart.X)
-            known = self._of_labels(shares)
-            counted = HeldOut.of(self._apart.y, self._said(shares), self.classes_, known)
+            known = self.model_.probabilities(shares)
+            counted = HeldOut.of(self._apart.y, self._decide(shares), self.classes_, known)
             self.model_ = replace(self.model_, held_out=counted)
         super()._certify()
         if self._certificate is not None:
-            made = self._certificate.of(vote_digest(self.model_.forest))
+            made = self._certificate.of(vote_digest(self.model_.vote))
             self.model_ = replace(self.model_, certificate=made)
 
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
-        table = self._open(X)
         if self._sets is not None:
             raise DataError(
                 "permutation_importances are for one label a row, and this forest gives several; "
                 "see feature_importances_"
             )
-        known = label_rows(table, y, self.classes_, "y")
-        return Sample(table, known.signs, labels=known.labels), METRICS["error"]
+        return explaining.labelled(self, X, y), METRICS["error"]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -141,21 +113,16 @@ class ForestRegressor(BaggedRegressor, ForestBase):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the trees predict."""
-        table = self._open(X)
-        with using(threads(self.n_jobs)):
-            return self.model_.forest.numbers(table)
+        return self._answered(X, lambda _, numbers: numbers)
 
     def spread(self, X: Any) -> NDArray[np.float64]:
         """Return the standard deviation of what the trees predict, for every row."""
         table = self._open(X)
         with using(threads(self.n_jobs)):
-            return self.model_.forest.spread(table)
+            return self.model_.vote.spread(table)
 
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
-        table = self._open(X)
-        targets = read_targets(y, table.n_rows)
-        signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
-        return Sample(table, signs, targets=targets), regression_metric("square", square)
+        return explaining.with_targets(self, X, y), regression_metric("square", square)
 
 
 @accepts_aliases
@@ -275,7 +242,6 @@ class ExtraTreesClassifier(ForestClassifier):
     bootstrap: bool = False
 
     _kind = "extra_trees"
-    _random_cuts = True
 
 
 @accepts_aliases
@@ -342,4 +308,3 @@ class ExtraTreesRegressor(ForestRegressor):
     bootstrap: bool = False
 
     _kind = "extra_trees"
-    _random_cuts = True

@@ -18,7 +18,7 @@ from pacboost.bounds import holdout
 from pacboost.estimators.boosting.automatic import FEW_CLASSES, LEAST, ROWS_PER_LEAF, Settings
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.fitting.parameters import many
+from pacboost.estimators.fitting.parameters import ramp
 from pacboost.kernels.same_bits import sigmoid, softmax
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import wrong_classes, wrong_margins
@@ -87,7 +87,7 @@ def choose(
     make = partial(BoostClassifier, booster, "tree", **{**common, **values, "calibrate": None})
     patience = round(max(1.0, 0.1 / usual.learning_rate) * PATIENCE)
     spared = 1 if many_classes or several_labels else LEAST
-    least = (1 - many(rows)) * usual.n_estimators * spared
+    least = (1 - ramp(rows)) * usual.n_estimators * spared
     why = "rows have several labels" if several_labels else "the rows are a table"
     most = rounds or MOST_ROUNDS
     return Choice(f"trees by {called}", make, why, most, min(most, round(least)), patience)

@@ -254,15 +254,15 @@ class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: 
         self._ready().save(path, remember_rows=remember_rows)
 
     def report(
-        self, path: str | Path, X: Any = None, y: Any = None, *, title: str | None = None
-    ) -> Path:
-        """Write a page about the model that begins with ``sentence_``."""
+        self, path: str | Path | None = None, X: Any = None, y: Any = None, *,
+        title: str | None = None,
+    ) -> Any:  # fmt: skip
+        """Write a page about the model that begins with ``sentence_``; without a path, show it."""
         from pacboost.reports.page.document import Sentence
 
         rows, model = None if X is None else self._open(X), self._ready()
         said = Sentence(*self.verdict_.headline, self.verdict_.note)
-        written: Path = model.report(path, rows, y, title=title, sentence=said)
-        return written
+        return model.report(path, rows, y, title=title, sentence=said)
 
     predict = of_rows("predict")
     predict_proba = of_rows("predict_proba")

@@ -1,8 +1,7 @@
-"""The grounds of one row: every rule in words as it applied there, and what it added to the score.
+"""The grounds of one row: what each column, or each rule in words, added to the score.
 
-Rules that say the same of the row are put together, so a vote of a hundred stumps on three features
-comes down to a few lines. All numbers are multiples of a fixed unit (numerics/exact.py): what the
-lines say adds up to the score bit for bit.
+Rules that say the same of the row are put together. All numbers are multiples of a fixed unit
+(numerics/exact.py): what the lines say adds up to the score bit for bit.
 """
 
 from __future__ import annotations
@@ -17,12 +16,16 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList
+from pacboost.models.explain import attribution
 from pacboost.models.model import Model
+from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.markup import bold, table
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
+from pacboost.sources.written import TRUE_FALSE, WEEKDAYS, YES_NO
 
 Doubles = NDArray[np.float64]
 Ground = tuple[str, Doubles, int]
@@ -31,19 +34,19 @@ Ground = tuple[str, Doubles, int]
 
 @dataclass(frozen=True)
 class Entry:
-    """A condition that the row meets, and what all rules that say so add to the score."""
+    """A value of the row, or a condition that it meets, and what that adds to the score."""
 
     words: str
     contribution: float
     contributions: tuple[float, ...]
     """What they add to every output: one for two classes, else one for each class."""
     rules: int
-    """How many rules say so."""
+    """How many rules say so, or ask for the column."""
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The grounds of one row: contributions of ``entries`` and ``rest`` add up to ``score``."""
+    """The grounds of one row: ``base``, contributions of entries, and ``rest`` are the score."""
 
     prediction: Any
     for_class: Any
@@ -53,8 +56,13 @@ class Explanation:
     entries: tuple[Entry, ...]
     """The largest contributions first."""
     rest: float
-    """What the rules add that are not among the entries."""
+    """What the columns or rules add that are not among the entries."""
     rest_rules: int
+    """How many those are."""
+    base: float = 0.0
+    """The score of an average row, from which the contributions of columns lead to this one."""
+    unit: str = "rule"
+    """What an entry speaks of: a "rule", or a "column"."""
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the entries as plain data, for a data frame or JSON."""
@@ -72,11 +80,7 @@ class Explanation:
         return str(self)
 
     def _repr_html_(self) -> str:
-        rows = [[f"{e.contribution:+.4f}", e.words, e.rules] for e in self.entries]
-        if self.rest_rules:
-            rows.append([f"{self.rest:+.4f}", "all others", self.rest_rules])
-        rows.append([f"{self.score:+.4f}", self._foot(), ""])
-        return bold(self._head()) + table(["contribution", "because", "rules"], rows)
+        return bold(self._head()) + table(["contribution", "because"], self._lines())
 
     def _head(self) -> str:
         if self.probability is None:
@@ -90,23 +94,29 @@ class Explanation:
         return "prediction" if self.prediction == self.score else "score"
 
     def __str__(self) -> str:
-        lines = [self._head()]
+        lines = (f"{added:>10}  {words}" for added, words in self._lines())
+        return "\n".join([self._head(), *lines])
+
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = [(self.base, "an average row")] if self.base else []
         for entry in self.entries:
-            often = f"  ({entry.rules} rules)" if entry.rules > 1 else ""
-            lines.append(f"{entry.contribution:+10.4f}  {entry.words}{often}")
+            often = f"  ({entry.rules} rules)" if entry.rules > 1 and self.unit == "rule" else ""
+            lines.append((entry.contribution, f"{entry.words}{often}"))
         if self.rest_rules:
-            word = "rule" if self.rest_rules == 1 else "rules"
-            lines.append(f"{self.rest:+10.4f}  {self.rest_rules} other {word}")
-        return "\n".join([*lines, f"{self.score:+10.4f}  {self._foot()}"])
+            many = "s" if self.rest_rules > 1 else ""
+            lines.append((self.rest, f"{self.rest_rules} other {self.unit}{many}"))
+        return [(f"{added:+.4f}", words) for added, words in [*lines, (self.score, self._foot())]]
 
 
 def explain(
-    model: Model, table: Table, prediction: Any, top: int, for_class: Any = None
+    model: Model, table: Table, prediction: Any, top: int, for_class: Any = None, by: str = "column"
 ) -> Explanation:
     """Explain the score of a table's only row, for a class or, of a regression, as a number.
 
     A ``for_class`` of None means the usual one. Of texts, words are the grounds.
     """
+    if by not in ("column", "rule"):
+        raise ParameterError(f"by is {by!r}; it may be 'column' or 'rule'")
     scores, classes = model.vote.scores(table), model.classes.tolist()
     number, output, sign, chance = class_number(classes, for_class), 0, 1.0, None
     if classes:
@@ -116,7 +126,12 @@ def explain(
             sign = -1.0  # the one score speaks for the second class
         number = len(classes) - 1 if number is None else number
         chance = float(model.probabilities(scores)[0, number])
-    grounds = _words(model, table) if isinstance(table, WordTable) else _grounds(model, table)
+    if isinstance(table, WordTable):
+        grounds, by = _words(model, table), "rule"
+    else:
+        columns = _columns(model, table) if by == "column" else None
+        grounds, by = (_grounds(model, table), "rule") if columns is None else (columns, by)
+    total = sign * float(scores.reshape(-1)[output])
     entries = [
         Entry(words, sign * float(added[output]), tuple((sign * added).tolist()), rules)
         for words, added, rules in grounds
@@ -127,10 +142,12 @@ def explain(
         prediction,
         None if number is None else classes[number],
         chance,
-        sign * float(scores.reshape(-1)[output]),
+        total,
         tuple(entries[:top]),
         sum((entry.contribution for entry in rest), start=0.0),
-        sum(entry.rules for entry in rest),
+        sum(entry.rules for entry in rest) if by == "rule" else len(rest),
+        total - sum(entry.contribution for entry in entries) if by == "column" else 0.0,
+        by,
     )
 
 
@@ -145,6 +162,51 @@ def class_number(classes: list[Any], for_class: Any) -> int | None:
     return classes.index(for_class)
 
 
+def _columns(model: Model, table: Table) -> list[Ground] | None:
+    """Return what every column adds to the score of an average row; None if rules do not tell.
+
+    Of trees that are SHAP values; of stumps and the like, what their rules say.
+    """
+    vote, names, row = model.vote, model.column_names, table.rows()[0]
+    features = [rule.features() for rule in vote.hypotheses]
+    count = np.zeros(table.n_columns, dtype=np.int64)
+    for asked in features:
+        if asked is None:
+            return None
+        count[list(asked)] += 1
+    added = np.zeros((table.n_columns, vote.outputs))
+    if len(vote.trees) == len(features) > 0:
+        trees = [tree for tree, _ in vote.trees]
+        codes = trees[0].bins.encode(table).astype(np.uint8, copy=False)
+        added += attribution.shap_values(trees, vote.votes, codes)[0][0]
+        added = np.rint(added / VOTE_UNIT) * VOTE_UNIT
+    elif all(len(asked or ()) < 2 for asked in features):
+        sample = unlabelled(ArrayTable(table.rows(), table.names, table.levels))
+        for rule, cast, asked in zip(vote.hypotheses, vote.votes, features, strict=True):
+            added[list(asked or ())] += float(cast) * rule.values[int(rule.cells(sample)[0])]
+    else:
+        return None
+
+    def said(j: int) -> str:
+        missing = np.isnan(row[j])
+        cell = " is missing" if missing else f" = {model.levels.cell(j, float(row[j]), names)}"
+        return f"{names[j]}{cell}"
+
+    return [(said(j), added[j], int(count[j])) for j in np.flatnonzero(added.any(axis=1)).tolist()]
+
+
+def called(levels: Levels, column: int) -> tuple[float, tuple[str, ...]] | None:
+    """Return the first of the whole numbers of a column, and what they are called; None if not.
+
+    >>> called(Levels({}, {0: "yes/no"}), 0), called(Levels({}, {}), 0)
+    ((0.0, ('no', 'yes')), None)
+    """
+    way = levels.written.get(column, "")
+    if way in (YES_NO, TRUE_FALSE):
+        return 0.0, tuple(reversed(way.split("/")))
+    return (1.0, WEEKDAYS) if way.partition(";")[0] == "weekday" else None
+
+
 def _grounds(model: Model, table: Table) -> list[Ground]:
     """Return every condition that rules say of a table's only row."""
     vote, names = model.vote, model.say()
@@ -156,10 +218,10 @@ def _grounds(model: Model, table: Table) -> list[Ground]:
     count: dict[Hashable, int] = {}
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
         cell = int(rule.cells(sample)[0])
-        said = rule.applied(cell, row[0], names)
+        applied = rule.applied(cell, row[0], names)
         # black boxes with the same name are not the same rule
-        key: Hashable = (said, id(rule.unvalued)) if rule.features() is None else said
-        words[key] = said
+        key: Hashable = (applied, id(rule.unvalued)) if rule.features() is None else applied
+        words[key] = applied
         added[key] = added.get(key, 0.0) + float(cast) * rule.values[cell]
         count[key] = count.get(key, 0) + 1
     return [(words[key], added[key], count[key]) for key in words]
@@ -183,8 +245,8 @@ def totals(vote: Vote) -> tuple[Wholes, Doubles]:
         return np.empty(0, dtype=np.int32), np.zeros((0, vote.outputs))
     counts = np.diff(index.entries)
     asked = np.flatnonzero(counts)
-    said = index.values[index.lines]
-    sums = np.add.reduceat(said, index.entries[asked]) if asked.size else said
+    lines = index.values[index.lines]
+    sums = np.add.reduceat(lines, index.entries[asked]) if asked.size else lines
     return asked.astype(np.int32), sums
 
 

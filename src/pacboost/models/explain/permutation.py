@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.numerics.markup import bold, table
 from pacboost.numerics.same_bits import row_totals
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table, Values
 from pacboost.training.metrics import Metric
 
 Doubles = NDArray[np.float64]
+SHOWN = 3
+"""So many columns are named in a sentence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,28 @@ class Importances:
         """The standard deviation over repeats."""
         off = self.each - self.mean[:, None]
         return np.asarray(np.sqrt(row_totals(off * off) / self.each.shape[1]))
+
+    @property
+    def sentence(self) -> str:
+        """Which columns matter most, in words."""
+        order = np.argsort(-self.mean, kind="stable")[:SHOWN]
+        named = [f"'{self.names[j]}' ({self.mean[j]:+.4g})" for j in order if self.mean[j] > 0]
+        if not named:
+            return f"No column matters: {self.metric} is {self.base:.4g} with any of them shuffled."
+        return (
+            f"{self.metric} is {self.base:.4g}; shuffling a column makes it worse most by "
+            f"{', '.join(named)}."
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *("  ".join(line) for line in self._lines())])
+
+    def _lines(self) -> list[list[str]]:
+        order = np.argsort(-self.mean, kind="stable")
+        return [[self.names[j], f"{self.mean[j]:.4g} ± {self.std[j]:.2g}"] for j in order]
+
+    def _repr_html_(self) -> str:
+        return bold(self.sentence) + table(["column", f"worse {self.metric}"], self._lines())
 
 
 class Shuffled(Table):

@@ -43,10 +43,5 @@ def export(model: Any, path: str | Path, kind: str | None = None) -> None:
         )
     written, most = KINDS[kind]
     content = written(program_of(model, most), path.stem)
-    _write(path, content.encode() if isinstance(content, str) else content)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write the file whole or not at all."""
     with atomic_write(path) as part:
-        part.write_bytes(content)
+        part.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -240,7 +240,7 @@ def _answer(model: Model) -> Output:
 
 
 def _of_forest(model: ForestModel, most: int) -> Program:
-    forest, classes = model.forest, model.classes
+    forest, classes = model.vote, model.classes
     if model.labels:
         raise ParameterError(
             "the forest gives several labels a row, and an export of a forest holds one; keep the "

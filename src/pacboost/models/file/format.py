@@ -204,7 +204,7 @@ def _model(core: Fields, about: Fields, **beside: Any) -> Model:
 
 
 def _forest_core(model: ForestModel) -> dict[str, Any]:
-    forest = model.forest
+    forest = model.vote
     blocks = [
         {"nodes": b.nodes, "firsts": b.firsts, "table": b.table, "bases": b.bases}
         for b in forest.blocks
@@ -244,4 +244,7 @@ def _forest(core: Fields, about: Fields, **beside: Any) -> ForestModel:
     parts.versions_read(about)
     core.end()
     about.end()
-    return ForestModel(kind, classes, forest, names, levels, labels=labels, **beside)
+    return ForestModel(
+        kind=kind, classes=classes, n_features=features, names=names, vote=forest, levels=levels,
+        labels=labels, **beside,
+    )  # fmt: skip

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacboost.numerics.markup import escape
 from pacboost.numerics.percent import percent_digits
 from pacboost.numerics.same_bits import log
 
@@ -49,7 +50,7 @@ def together(*children: Child) -> Markup:
         if child is None:
             continue
         if isinstance(child, str):
-            parts.append(child if isinstance(child, Markup) else html.escape(child))
+            parts.append(child if isinstance(child, Markup) else escape(child))
         else:
             parts.append(together(*child))
     return Markup("".join(parts))

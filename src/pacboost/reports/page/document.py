@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,17 +55,24 @@ SECTIONS: tuple[Callable[[Subject, Rows], Section | None], ...] = (
 """The parts of a page in their order; each is None where there is nothing to show."""
 
 
-def write_report(
-    subject: Subject,
-    path: str | Path,
-    rows: Rows = None,
-    title: str | None = None,
-    said: Sentence | None = None,
-) -> Path:
-    """Write the page of a subject whole or not at all; give the path of the file."""
+@dataclass(frozen=True, repr=False)
+class Page:
+    """A page that a notebook shows in a frame of its own."""
+
+    text: str
+
+    def _repr_html_(self) -> str:
+        style = "width:100%;height:45em;border:0"
+        return tag("iframe", srcdoc=self.text, style=style, title="report")
+
+
+def written(text: str, path: str | Path | None) -> Any:
+    """Write a page whole or not at all, and return its path; without one, return the page."""
+    if path is None:
+        return Page(text)
     path = Path(path)
     with atomic_write(path) as part:
-        part.write_text(page(subject, rows, title, said), encoding="utf-8", newline="\n")
+        part.write_text(text, encoding="utf-8", newline="\n")
     return path
 
 
@@ -313,9 +321,9 @@ class Watched:
     rules: Sequence[str] = ()
 
 
-def write_watch_page(watched: Watched, path: str | Path, title: str | None = None) -> Path:
-    """Write the page whole or not at all; give the path of the file."""
-    path, title = Path(path), title or "A model in use"
+def watch_page(watched: Watched, title: str | None = None) -> str:
+    """Return the whole page of a monitor as text."""
+    title = title or "A model in use"
     word = "ALARM" if watched.alarm else "No alarm"
     alarms = [own.removeprefix("ALARM: ") for own in watched.sentences if own.startswith("ALARM")]
     first = alarms[0] if alarms else "Nothing that was seen speaks against the certificate."
@@ -328,10 +336,7 @@ def write_watch_page(watched: Watched, path: str | Path, title: str | None = Non
     )
     parts = [_mistakes(watched), _bets(watched), _drift(watched)]
     found = [part for part in parts if part is not None]
-    with atomic_write(path) as part:
-        text = shell("watch", title, said, hero, found)
-        part.write_text(text, encoding="utf-8", newline="\n")
-    return path
+    return shell("watch", title, said, hero, found)
 
 
 def _mistakes(watched: Watched) -> Section | None:

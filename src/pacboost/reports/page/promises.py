@@ -124,8 +124,9 @@ HEAD = ["what you may count on", "certified", "rows", "confidence"]
 def promises(subject: Subject, rows: Rows) -> Section | None:
     """List every claim about new examples, and draw what a threshold guarantees."""
     parts = [part for part in _parts(subject) if part[1]]
-    if not parts:
-        return None
+    only = [certificate for _, certificates, _ in parts for certificate in certificates]
+    if not parts or [certificate.of_what for certificate in only] == [wording.NEW_EXAMPLES]:
+        return None  # the sentence at the top says it
     lead = paragraphs(
         "Every number here is proved for new examples like those it was counted on, with the "
         "confidence that stands beside it. “Rows” are those that the number was counted on.",

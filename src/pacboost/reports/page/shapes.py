@@ -6,7 +6,9 @@ dependence.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from pacboost.errors import DataError
 from pacboost.hypotheses import shapes as forest_shapes
 from pacboost.hypotheses.shapes import Shape, Shapes, partial_dependence
 from pacboost.hypotheses.shapes import shapes as shapes_of
+from pacboost.models.explain import explanation
 from pacboost.models.model import ForestModel, Model
 from pacboost.reports.page.charts import (
     Frame,
@@ -34,6 +37,7 @@ from pacboost.reports.page.charts import (
 )
 from pacboost.reports.page.subject import Rows, Subject
 from pacboost.reports.text import listed
+from pacboost.sources.levels import Levels
 
 PANELS = 12
 MOST_COLUMNS = 24
@@ -57,6 +61,8 @@ OF_BINS = (
     "other columns are drawn independently of each other, evenly over their bins; a report with "
     "rows uses these. The curves do not add up to the prediction if columns interact."
 )
+FLAT = 0.03
+"""Columns that change the score by less of the scale are folded away."""
 MOST_CLASSES = 5
 """If there are more classes, those with the largest effects are drawn."""
 MOST_LEVELS = 8
@@ -82,23 +88,48 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
         return None
     if not found.answers:
         found = replace(found, answers=("the prediction",))
-    order = sorted(found.features, key=lambda j: (-found.features[j].span, j))
+    subject_levels = (model or forest).levels  # type: ignore[union-attr]
+
+    def cell(column: int, value: float) -> str:
+        return subject_levels.cell(column, value, subject.names)
+
+    named = {j: _called(own, subject_levels, j) for j, own in found.features.items()}
+    found = replace(found, features=named)
+    order = sorted(found.features, key=lambda j: (-subject.importances[j], j))
     chosen = _chosen(found)
     low, high = _span([found.features[j] for j in order[:PANELS]], chosen)
-    panels = [_panel(found.features[j], chosen, (low, high)) for j in order[:PANELS]]
+    shown = {
+        j: _panel(found.features[j], chosen, (low, high), partial(cell, j)) for j in order[:PANELS]
+    }
+    flat = [j for j in shown if found.features[j].span < FLAT * (high - low)]
+    panels = tag("div", (shown[j] for j in shown if j not in flat), class_="panels")
+    folded = tag("div", (shown[j] for j in flat), class_="panels")
+    more = f"{len(flat)} more column{'s change' if len(flat) > 1 else ' changes'} little"
     used = max(len(order), int((subject.importances > 0).sum()))
     lead = paragraphs(
         how,
         _meaning(subject, found),
-        f"The {PANELS} columns with the widest range are shown, out of {used}."
+        f"The {PANELS} most important columns are shown, out of {used}."
         if len(order) > PANELS
         else None,
     )
     legend = None
     if len(found.answers) > 1:
         legend = key([(f"c{place}", found.answers[k]) for place, k in enumerate(chosen)])
-    body = together(legend, tag("div", panels, class_="panels"), _table(found, order))
+    body = together(
+        legend, panels, numbers(more, folded) if flat else None, _table(found, order, cell)
+    )
     return Section("shapes", "Column by column", lead, body)
+
+
+def _called(shape: Shape, levels: Levels, column: int) -> Shape:
+    """Return the shape of a column whose numbers have names, such as days of the week, by these."""
+    found = None if shape.levels else explanation.called(levels, column)
+    if found is None:
+        return shape
+    first, names = found
+    whole = np.arange(first, first + len(names))
+    return replace(shape, values=shape.at(whole), levels=names)
 
 
 def _found(model: Model, importances: Doubles) -> tuple[Shapes | None, str]:
@@ -118,7 +149,7 @@ def _of_forest(model: ForestModel, subject: Subject) -> tuple[Shapes | None, str
     if model.labels:
         return None, ""
     order = np.argsort(-subject.importances, kind="stable")[:PANELS].tolist()
-    found = forest_shapes.forest_partial_dependence(model.forest, model.say(), order, subject.table)
+    found = forest_shapes.forest_partial_dependence(model.vote, model.say(), order, subject.table)
     return found, OF_BINS if subject.table is None else OF_ROWS
 
 
@@ -150,7 +181,9 @@ def _span(panels: list[Shape], chosen: list[int]) -> tuple[float, float]:
     return float(low - room), float(high + room)
 
 
-def _panel(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Markup:
+def _panel(
+    shape: Shape, chosen: list[int], ends: tuple[float, float], cell: Callable[[float], str]
+) -> Markup:
     heading = tag("h3", shape.name)
     if shape.levels:
         return tag("article", heading, _levels(shape, chosen, ends))
@@ -168,7 +201,7 @@ def _panel(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Markup
     zero = float(frame.y.at(0.0))
     line = tag("line", x1=x.start, x2=x.end, y1=zero, y2=zero, class_="axis")
     ticks = [
-        tag("text", number_words(value), x=float(x.at(value)), y=HEIGHT - 6, class_="tick",
+        tag("text", _tick(cell(value), value), x=float(x.at(value)), y=HEIGHT - 6, class_="tick",
             text_anchor="middle")
         for value in _apart(x, 3 if bent else 4)
     ]  # fmt: skip
@@ -199,6 +232,10 @@ def _across(shape: Shape) -> tuple[Scale, bool]:
     if cuts[0] >= 0:  # most columns of such cuts have no value below 0
         low = max(0.0, low)
     return Scale(low, high, 40, WIDTH - 6, "bent" if bent else "even", middle, unit or 1.0), bent
+
+
+def _tick(words: str, value: float) -> str:
+    return words[:7] if words.count("-") == 2 else number_words(value)
 
 
 def _apart(x: Scale, most: int) -> list[float]:
@@ -242,24 +279,26 @@ def _missing(shape: Shape, chosen: list[int]) -> str:
     return f"if missing: {signed(value)}" if value else ""
 
 
-def _table(found: Shapes, order: list[int]) -> Markup:
+def _table(found: Shapes, order: list[int], cell: Callable[[int, float], str]) -> Markup:
     """The steps of the columns that are drawn, as numbers."""
     rows = []
     for j in order[:PANELS]:
         shape = found.features[j]
         for k, values in enumerate(shape.values[:24]):
-            where = shape.levels[k] if shape.levels else _interval(shape.thresholds, k)
+            where = (
+                shape.levels[k]
+                if shape.levels
+                else _interval([cell(j, cut) for cut in shape.thresholds.tolist()], k)
+            )
             rows.append((shape.name, where, *(f"{v:+.4g}" for v in values[:MOST_CLASSES])))
     head = ["column", "value", *found.answers[:MOST_CLASSES]]
     made = table(head, rows, caption="What values add to the score", words=(0, 1))
     return numbers("The numbers", made)
 
 
-def _interval(cuts: NDArray[np.float32], k: int) -> str:
-    if not cuts.size:
+def _interval(cuts: list[str], k: int) -> str:
+    if not cuts:
         return "any"
     if k == 0:
-        return f"up to {cuts[0]:.6g}"
-    if k == cuts.size:
-        return f"above {cuts[-1]:.6g}"
-    return f"{cuts[k - 1]:.6g} to {cuts[k]:.6g}"
+        return f"up to {cuts[0]}"
+    return f"above {cuts[-1]}" if k == len(cuts) else f"{cuts[k - 1]} to {cuts[k]}"

@@ -21,7 +21,6 @@ from pacboost.hypotheses.majority import votes_within
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import ForestModel, Model
 from pacboost.numerics.same_bits import mean_of
-from pacboost.numerics.same_bits import total as sum_of
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.table import Table
 
@@ -138,16 +137,14 @@ def mixed(model: Model) -> bool:
 
 def of_forest(model: ForestModel, refusal: str = "", table: Table | None = None) -> Subject:
     """Describe a forest; ``table`` holds the rows that were given, if some were."""
-    won = model.forest.importances
-    total = sum_of(won)
     return Subject(
         kind=KINDS[model.kind],
         classes=tuple(model.label_names),
         names=model.column_names,
         certificates=() if model.certificate is None else (model.certificate,),
         refusal=refusal or "no rows were held out, and none outside the bags were used",
-        importances=won / total if total > 0 else won,
-        members=len(model.forest),
+        importances=model.importances(),
+        members=len(model.vote),
         forest=model,
         table=table,
         held_out=model.held_out,

@@ -225,11 +225,7 @@ class Bagging:
 
     def _made_on(self, cluster: Cluster, task: MemberTask, numbers: range) -> Generator[Evaluated]:
         work = send(cluster, MemberElsewhere(task), "the rows and the learner")
-        made = in_batches(cluster, _call, work, ((k,) for k in numbers))
+        made = in_batches(cluster, MemberElsewhere.__call__, work, ((k,) for k in numbers))
         with closing(made) as results:
             for packed, rows, answers in results:
                 yield self.maker.unpacked(packed), rows, answers
-
-
-def _call(task: MemberElsewhere, number: int) -> tuple[Any, NDArray[np.intp], Answers]:
-    return task(number)

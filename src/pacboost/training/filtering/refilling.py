@@ -43,7 +43,7 @@ Noted = tuple[NDArray[np.int8], Floats, Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class RefillFound:
     """What was found of some rows that were looked at."""
 
     draws: int
@@ -58,7 +58,7 @@ class Found:
     last: bool
 
     @classmethod
-    def join(cls, parts: Sequence[Found]) -> Found:
+    def join(cls, parts: Sequence[RefillFound]) -> RefillFound:
         """Put together what was found of all pieces of an offer."""
         return cls(
             sum(part.draws for part in parts),
@@ -99,7 +99,7 @@ class Look:
     def _in_place(self, batch: Drawn) -> TypeGuard[Unread]:
         return self.compiled and self.encoder.codes_in_place(batch)
 
-    def __call__(self, piece: Offer) -> Found:
+    def __call__(self, piece: Offer) -> RefillFound:
         """Read, code and score the rows of a piece, and keep each with the chance it has."""
         batch = piece.batch
         if self._in_place(batch):
@@ -117,7 +117,7 @@ class Look:
         kept = replace(rows.take(chosen), odds=odds[:count])
         noted = [(piece.kinds, *rows.told)] if piece.tells else []
         hashed = self._hashed(batch.take(chosen).read().table, kept.rows)
-        return Found(rows.n_rows, rows.rows, rows.chances, noted, kept, *hashed, piece.last)
+        return RefillFound(rows.n_rows, rows.rows, rows.chances, noted, kept, *hashed, piece.last)
 
     def _hashed(self, table: Table, rows: NDArray[np.uint64]) -> tuple[list[Table], list[Hashes]]:
         """Hash rows that are kept; the first ones are left as they are: they say how."""
@@ -222,15 +222,15 @@ class Refilling:
             for offer in offers
             for piece in look.pieces(offer, candidates.set_apart(self._encoder, offer))
         )
-        parts: list[Found] = []
+        parts: list[RefillFound] = []
         for part in in_order(look, pieces, self._threads):
             parts.append(part)
             if part.last:
-                found, parts = Found.join(parts), []
+                found, parts = RefillFound.join(parts), []
                 candidates.seen(found.rows, found.chances)
                 self._note(found)
 
-    def _note(self, found: Found) -> None:
+    def _note(self, found: RefillFound) -> None:
         """Add up what was found; the first rows that are kept come as tables, to be hashed."""
         self._notes += found.noted
         if found.tables:

@@ -26,7 +26,7 @@ from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.remote import RemoteOracle, place_in
 from pacboost.training.filtering.candidates import Offer, kinds_of, numbers
-from pacboost.training.filtering.refilling import Found, Look, Refilling
+from pacboost.training.filtering.refilling import Look, RefillFound, Refilling
 from pacboost.training.filtering.stream import BlockRows
 
 NO_TABLE = ArrayTable(np.empty((0, 0)))
@@ -56,7 +56,7 @@ class RemoteLook:
         tickets = np.arange(span.ticket, span.ticket + unread.n_rows, dtype=np.uint64)
         offer = Offer(unread, unread.rows, kinds, tickets, tells=self.measures)
         started = time.thread_time()
-        found = Found.join([self.look(piece) for piece in self.look.pieces(offer, left)])
+        found = RefillFound.join([self.look(piece) for piece in self.look.pieces(offer, left)])
         seconds = time.thread_time() - started
         if not isinstance(found.kept.table, CodedTable):
             raise TypeError("rows of a cluster are looked at by their codes")
@@ -68,7 +68,7 @@ class RemoteLook:
 class SentRows(NamedTuple):
     """What was found of some rows of a block, as it is sent to the client, which has the bins."""
 
-    found: Found
+    found: RefillFound
     codes: Codes
     seconds: float
     """How long a core was busy: other programs that run on a worker have no part in it."""

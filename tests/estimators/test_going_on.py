@@ -1,0 +1,500 @@
+"""Going on from an earlier fit, for every estimator that can: as one long fit, or not at all."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+import pacboost
+from pacboost import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    BaggingRegressor,
+    BoostClassifier,
+    BoostRegressor,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    TextBoostClassifier,
+)
+from pacboost.errors import FileError, NotCertified, ParameterError
+from pacboost.estimators.fitting.memory import Memory
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.models.file.format import model_bytes
+from pacboost.theory import BoostByMajority
+from tests.worlds import noisy
+
+Rows = NDArray[np.float64]
+ROWS = 300
+X, Y = noisy(ROWS, 4, 5)
+FOUR = np.digitize(X[:, 0] + X[:, 1], [-1.0, 0.0, 1.0])
+NUMBERS = X[:, 0] + np.abs(X[:, 1]) + 3
+WEIGHTS = np.random.default_rng(2).uniform(0.1, 3, size=ROWS)
+TEXTS = [f"{'up' if a > 0 else 'down'} {'far' if b > 0 else 'near'} w{k % 7}"
+         for k, (a, b) in enumerate(X[:, :2])]  # fmt: skip
+MIXED = pd.DataFrame({"said": TEXTS, "age": X[:, 2].round(1)})
+
+
+class MedianLearner:
+    """The better of stumps at the medians; in its n-th call it is interrupted."""
+
+    def __init__(self, interrupted_in: int = 0) -> None:
+        self.calls, self.interrupted_in = 0, interrupted_in
+
+    def __call__(self, X: Rows, y: NDArray[np.int8], weights: Rows) -> StumpRule:
+        self.calls += 1
+        if self.calls == self.interrupted_in:
+            raise KeyboardInterrupt
+        edges = [float((weights * y * np.sign(X[:, j] - self.at(X, j))).sum()) for j in range(3)]
+        best = int(np.argmax(np.abs(edges)))
+        above = 1 if edges[best] > 0 else -1
+        return StumpRule(best, self.at(X, best), 0, above, above)
+
+    @staticmethod
+    def at(X: Rows, j: int) -> float:
+        return float(np.float32(np.median(X[:, j])))
+
+
+def logistic(y: Rows, score: Rows) -> tuple[Rows, Rows]:
+    chance = 1 / (1 + np.exp(-score))
+    return chance - y, chance * (1 - chance)
+
+
+def square(y: Rows, score: Rows) -> tuple[Rows, Rows]:
+    return score - y, np.ones(y.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """An estimator and what it is fitted to."""
+
+    kind: Any
+    options: dict[str, Any] = field(default_factory=dict)
+    X: Any = field(default_factory=lambda: X)
+    y: Any = field(default_factory=lambda: Y)
+    weights: Rows | None = None
+
+    def make(self, rounds: int, **more: Any) -> Any:
+        return clone(self.kind(n_estimators=rounds, random_state=3, **self.options, **more))
+
+    def fit(self, model: Any) -> Any:
+        weighted = {} if self.weights is None else {"sample_weight": self.weights}
+        return model.fit(self.X, self.y, **weighted)
+
+
+def boosted(booster: Any, **more: Any) -> Case:
+    options = {"booster": booster, "learner": Tree(max_leaves=4), "early_stopping": False, **more}
+    y = options.pop("y", Y)
+    return Case(BoostClassifier, options, y=y)
+
+
+def regressor(loss: Any, **more: Any) -> Case:
+    options = {"loss": loss, "max_leaves": 4, "early_stopping": False, **more}
+    return Case(BoostRegressor, options, y=NUMBERS, weights=WEIGHTS)
+
+
+QUICK: dict[str, Any] = {"length": 5, "ngrams": (1, 1)}
+CASES: dict[str, Case] = {
+    "stumps": Case(AdaBoostClassifier),
+    "stumps, weighted": Case(AdaBoostClassifier, weights=WEIGHTS),
+    "resampled": Case(AdaBoostClassifier, {"resample": True, "learning_rate": 0.4}),
+    "resampled, weighted": Case(AdaBoostClassifier, {"resample": 90}, weights=WEIGHTS),
+    "confidence": Case(AdaBoostClassifier, {"confidence_rated": True, "max_vote": 1.0}),
+    "box": Case(AdaBoostClassifier, {"estimator": DecisionTreeClassifier(max_depth=2)}),
+    "function": Case(AdaBoostClassifier, {"estimator": MedianLearner()}),
+    "by majority": Case(BoostByMajority, {"edge": 0.1, "epsilon": 0.05}),
+    **{name: boosted(name) for name in ("logit", "adaboost", "gentle", "mada", "total", "lp")},
+    **{f"{name}, 4 classes": boosted(name, y=FOUR) for name in ("logit", "adaboost")},
+    "drawn": boosted("logit", subsample=0.5, max_features=0.5),
+    "own objective": boosted(logistic, y=(Y > 0).astype(int)),
+    "own loss": regressor(square),
+    **{
+        loss: regressor(loss)
+        for loss in ("squared_error", "absolute_error", "huber", "poisson", "gamma")
+    },
+    "quantile": regressor("quantile", quantile=0.8),
+    "numbers, drawn": regressor("squared_error", subsample=0.5, learning_rate=1.0),
+    "texts": Case(TextBoostClassifier, QUICK, X=TEXTS),
+    "texts, 4 classes": Case(TextBoostClassifier, QUICK, X=TEXTS, y=FOUR),
+    "mixed": Case(TextBoostClassifier, {**QUICK, "text_columns": ["said"]}, X=MIXED),
+    "bags": Case(BaggingClassifier, {"certify": "tandem"}),
+    "bags of trees": Case(BaggingClassifier, {"estimator": "tree", "certify": "tandem"}),
+    "bags of boxes": Case(BaggingClassifier, {"estimator": DecisionTreeClassifier(max_depth=2)}),
+    "bags of numbers": Case(BaggingRegressor, y=NUMBERS),
+    "forest": Case(RandomForestClassifier, {"oob_score": True}),
+    "forest, 4 classes": Case(RandomForestClassifier, {"oob_score": True}, y=FOUR),
+    "forest, labels": Case(
+        RandomForestClassifier, y=np.column_stack([Y > 0, FOUR > 1]).astype(int)
+    ),
+    "extra trees": Case(ExtraTreesClassifier, weights=WEIGHTS),
+    "forest of numbers": Case(RandomForestRegressor, {"oob_score": True}, y=NUMBERS),
+}
+OF_BAGS = [name for name in CASES if "bags" in name or "forest" in name or "extra" in name]
+every = pytest.mark.parametrize("name", CASES)
+of_bags = pytest.mark.parametrize("name", OF_BAGS)
+
+
+def content(model: Any) -> tuple[bytes, ...]:
+    """All that was learned, and what is known of rows outside the bags."""
+    if "_members" in vars(model):
+        learned = b"".join(answers.tobytes() for answers in model._answers(X))
+    else:
+        try:
+            learned = model_bytes(model.model_)
+        except FileError:  # black boxes
+            learned = model.ledger_.digest().encode()
+    names = ("oob_decision_function_", "oob_prediction_")
+    return learned, *(vars(model)[name].tobytes() for name in names if name in vars(model))
+
+
+@every
+def test_going_on_ends_as_one_fit(name: str) -> None:
+    case = CASES[name]
+    whole = case.fit(case.make(9))
+    part = case.fit(case.make(4, warm_start=True))
+    part = part if name == "own objective" else pickle.loads(pickle.dumps(part))
+    assert content(part) != content(whole)
+    assert content(case.fit(part.set_params(n_estimators=9))) == content(whole)
+
+
+@every
+def test_a_file_gives_the_kind_back_and_goes_on_unless_it_is_of_bags(
+    name: str, tmp_path: Path
+) -> None:
+    case, path = CASES[name], tmp_path / "model.pacb"
+    model = case.fit(case.make(4))
+    if case.kind in (BaggingClassifier, BaggingRegressor):
+        assert not hasattr(model, "save")
+        return
+    if name == "box":
+        with pytest.raises(FileError, match=r"black boxes.*Pickle"):
+            model.save(path)
+        return
+    model.save(path)
+    back = pacboost.load(path)
+    assert type(back) is case.kind or name in ("by majority", "adaboost")
+    assert np.array_equal(back.predict(case.X), model.predict(case.X))
+    assert content(back)[0] == content(model)[0]
+    options = {} if name == "by majority" else case.options
+    back.set_params(**options, n_estimators=9, warm_start=True, random_state=3)
+    if name in OF_BAGS:
+        refused(case, back, "read from a file, which keeps no record of its bags")
+    elif name != "by majority":
+        assert content(case.fit(back)) == content(case.fit(case.make(9)))
+
+
+def interrupt(done: Any) -> None:
+    if getattr(done, "number", 0) == 4 or getattr(done, "members", 0) == 4:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", ["stumps", "function", "resampled, weighted", "bags", "forest"])
+def test_an_interrupt_keeps_what_is_done_and_goes_on_as_one_fit(name: str) -> None:
+    case = CASES[name]
+    by_learner = {"estimator": MedianLearner(interrupted_in=5)} if name == "function" else {}
+    stopped = {} if by_learner else {"callbacks": [interrupt]}
+    model = case.make(9, warm_start=True).set_params(**by_learner, **stopped)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        case.fit(model)
+    (note,) = caught.value.__notes__
+    assert "4 rounds" in note or "4 members" in note or "4 trees" in note
+    assert "warm_start=True" in note
+    fewer = case.fit(case.make(4))
+    assert np.array_equal(model.predict(case.X), fewer.predict(case.X))
+    if hasattr(model, "ledger_"):
+        assert model.ledger_.stopped == "interrupted"
+        assert model.certificate_.inputs["rounds"] == 4
+        assert model.certificate_.value == fewer.certificate_.value
+    case.fit(model.set_params(callbacks=None))
+    assert content(model) == content(case.fit(case.make(9)))
+
+
+def test_an_interrupted_plan_of_members_pays_for_those_that_were_planned() -> None:
+    case = Case(BaggingClassifier, {"estimator": "stump", "certify": "oob"})
+    model = case.make(20, callbacks=[interrupt])
+    with pytest.raises(KeyboardInterrupt):
+        case.fit(model)
+    assert model.certificate_.inputs["divergence"] >= np.log(20 / 4)
+    case.fit(model.set_params(callbacks=None, warm_start=True))
+    assert model.certificate_ == case.fit(case.make(20)).certificate_
+
+
+def test_an_interrupt_in_the_first_round_leaves_nothing() -> None:
+    case = CASES["function"]
+    model = case.make(5, warm_start=True).set_params(estimator=MedianLearner(interrupted_in=1))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        case.fit(model)
+    assert not hasattr(caught.value, "__notes__")
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    assert content(case.fit(model)) == content(case.fit(case.make(5)))
+
+
+def refused(case: Case, model: Any, match: str, **other: Any) -> None:
+    """The fit is refused, and the model is as it was."""
+    before = content(model)
+    with pytest.raises(ParameterError, match=match):
+        replace(case, **other).fit(model)
+    assert content(model) == before
+
+
+@every
+def test_other_data_and_fewer_rounds_are_refused(name: str) -> None:
+    case, bags = CASES[name], name in OF_BAGS
+    model = case.fit(case.make(5, warm_start=True))
+    refused(case, model.set_params(n_estimators=4), "n_estimators is 4, .* has 5 .* already")
+    other = "y changed" if bags else "not trained on these rows|changed"
+    model.set_params(n_estimators=6)
+    numbers = (BaggingRegressor, BoostRegressor, RandomForestRegressor)
+    if case.kind not in numbers and case.y.ndim == 1:
+        refused(case, model, r"classes|y changed", y=np.array(list("abcd"))[case.y])
+    refused(case, model, other, y=np.roll(case.y, 1, axis=0))
+    if isinstance(case.X, np.ndarray):
+        refused(case, model, r"features|X.* changed", X=np.hstack([X, X]))
+    assert content(case.fit(model)) == content(case.fit(case.make(6)))
+
+
+@of_bags
+def test_rows_of_bags_are_compared_by_every_bit(name: str) -> None:
+    """Some that certify now may have been learned from; bins do not tell."""
+    case = CASES[name]
+    model = case.fit(case.make(3, warm_start=True))
+    model.set_params(n_estimators=4)
+    shuffled = np.random.default_rng(0).permutation(ROWS)
+    refused(case, model, "X.* changed", X=X[shuffled], y=case.y[shuffled])
+    near = X.copy()
+    near[:60, 0] += 1e-9
+    if isinstance(model, BaggingClassifier | BaggingRegressor):
+        refused(case, model, "but X changed", X=near)
+    elif case.weights is None:
+        refused(case, model, "sample_weight changed", weights=WEIGHTS)
+    assert case.fit(model.set_params(random_state=9)).stopped_ == "all 4 members are made"
+
+
+CHANGES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    ("stumps", {}, {"max_bins": 8}, "bins, by max_bins or the rows changed"),
+    ("box", {}, {"estimator": None}, "SklearnLearner, these would be of adaboost with Stump"),
+    ("logit", {}, {"booster": "gentle"}, "logit with Tree, these would be of gentle"),
+    ("huber", {"alpha": 0.8}, {"alpha": 0.6}, "alpha is 0.6, but it was 0.8"),
+    ("quantile", {}, {"quantile": 0.6}, "quantile is 0.6, but it was 0.8"),
+    ("huber", {}, {"loss": "squared_error"}, "one record cannot hold both"),
+    ("texts", {}, {"ngrams": (1, 2)}, "how they are read changed"),
+    ("stumps", {"certify": "holdout"}, {"learning_rate": 0.1}, "learning_rate changed"),
+    ("bags of trees", {}, {"certify": "oob"}, "certify changed"),
+    ("bags of trees", {}, {"estimator": "stump"}, "estimator changed"),
+    ("bags of boxes", {}, {"estimator__max_depth": 3}, "estimator changed"),  # in place
+    ("bags of boxes", {"certify": "holdout"}, {"holdout": 0.3}, "holdout, X, y changed"),
+    ("forest", {}, {"max_depth": 3}, "max_depth changed"),
+    ("forest", {}, {"max_features": 1}, "max_features changed"),
+    ("forest", {}, {"min_samples_leaf": 2}, "min_samples_leaf changed"),
+    ("forest", {}, {"min_samples_split": 9}, "min_samples_split changed"),
+    ("forest", {}, {"min_weight_fraction_leaf": 0.1}, "min_weight_fraction_leaf changed"),
+    ("forest", {}, {"max_samples": 0.5}, "max_samples changed"),
+    ("forest", {"max_samples": 0.9}, {"bootstrap": False}, "bootstrap changed"),
+    ("forest", {}, {"oob_score": False}, "oob_score changed"),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after", "match"), CHANGES)
+def test_other_parameters_are_refused(
+    name: str, before: dict[str, Any], after: dict[str, Any], match: str
+) -> None:
+    case = replace(CASES[name], options={**CASES[name].options, **before})
+    model = case.fit(case.make(5, warm_start=True)).set_params(n_estimators=6, **after)
+    refused(case, model, match)
+
+
+def test_bags_give_the_seeds_of_their_learners() -> None:
+    case = CASES["bags of boxes"]
+    model = case.fit(case.make(5, warm_start=True)).set_params(n_estimators=6)
+    case.fit(model.set_params(estimator=DecisionTreeClassifier(max_depth=2, random_state=5)))
+    assert len(model.estimators_) == 6
+
+
+@pytest.mark.parametrize("name", ["bags of trees", "forest"])
+def test_going_on_settles_where_one_fit_does(name: str) -> None:
+    case = Case(CASES[name].kind, {"settle": 15}, *noisy(2_000, 4, 9))
+    whole = case.fit(case.make(300))
+    part = case.make(300, warm_start=True, callbacks=[lambda made: made.members == 9])
+    assert "callback" in case.fit(part).stopped_
+    assert case.fit(part.set_params(callbacks=None)).stopped_ == whole.stopped_
+    assert np.array_equal(part.predict_proba(X), whole.predict_proba(X))
+
+
+def test_a_plan_of_fewer_members_certifies_no_more() -> None:
+    case = CASES["bags"]
+    part = case.fit(case.fit(case.make(8, warm_start=True)).set_params(n_estimators=20))
+    with pytest.raises(NotCertified, match="8 members were planned"):
+        _ = part.certificate_
+    assert part.out_of_bag_.tandem == case.fit(case.make(20)).out_of_bag_.tandem
+
+
+def test_going_on_is_refused_if_members_have_seen_what_certifies() -> None:
+    """Members of 240 rows may not be certified by 60 others that came from all 300."""
+    case = CASES["bags of boxes"]
+    model = replace(case, X=X[:240], y=Y[:240]).fit(case.make(5, warm_start=True))
+    refused(case, model.set_params(n_estimators=6, certify="holdout"), "certify, X, y changed")
+    assert case.fit(clone(model)).certificate_.size == 60
+
+
+def test_other_levels_are_refused() -> None:
+    frame = pd.DataFrame(
+        {"colour": np.array(["red", "blue", "grey"])[np.digitize(X[:, 1], [0, 1])]}
+    )
+    case = replace(CASES["logit"], X=frame)
+    model = case.fit(case.make(3, warm_start=True))
+    other = frame.replace({"colour": {"red": "pink"}})
+    refused(case, model.set_params(n_estimators=5), "levels.* changed", X=other)
+    assert model.levels_.to_dict() == {"0": ["blue", "grey", "red"]}
+    assert content(case.fit(model)) == content(case.fit(case.make(5)))
+
+
+def test_going_on_after_a_perfect_rule_changes_nothing() -> None:
+    case = replace(CASES["stumps"], y=(X[:, 0] > 0).astype(int), options={"max_bins": 400})
+    model = case.fit(case.make(3, warm_start=True))
+    assert len(model.ledger_) == 1
+    before = content(model)
+    assert content(case.fit(model.set_params(n_estimators=9))) == before
+
+
+def test_a_changed_learning_rate_withholds_the_textbook_forms() -> None:
+    case = CASES["stumps"]
+    model = case.fit(case.make(10, warm_start=True, learning_rate=0.1))
+    case.fit(model.set_params(n_estimators=12, learning_rate=1.0))
+    assert not model.ledger_.plain_votes
+    assert model.ledger_.columns()["bound_edges"] == [None] * 12
+    assert model.ledger_.rounds[-1].training_error <= model.certificate_.value
+
+
+def test_a_rule_without_mistakes_does_not_excuse_other_labels() -> None:
+    """Its vote is so large that rounding would excuse anything; the training error does not."""
+    generator = np.random.default_rng(0)
+    rows = generator.integers(0, 10, (300, 2)).astype(float)
+    case = replace(CASES["stumps"], X=rows, y=(rows[:, 0] > 4).astype(int))
+    model = case.fit(case.make(1, warm_start=True))
+    refused(case, model, "not trained on these rows, labels", y=generator.integers(0, 2, 300))
+
+
+@pytest.mark.parametrize("rounds", [10, 200])
+@pytest.mark.parametrize("what", ["X", "y"])
+def test_other_data_is_refused_or_certified_truly(rounds: int, what: str) -> None:
+    case = CASES["stumps"]
+    model = case.fit(case.make(rounds, warm_start=True)).set_params(n_estimators=rounds + 1)
+    other: dict[str, Any] = {"X": np.random.default_rng(9).normal(size=X.shape), "y": -Y}
+    case = replace(case, **{what: other[what]})
+    try:
+        case.fit(model)
+    except ParameterError:
+        return
+    assert 1 - model.score(case.X, case.y) <= model.certificate_.value
+
+
+def test_an_unseeded_validation_split_is_refused_or_the_bound_is_true() -> None:
+    """Another split is refused unless the record happens to hold on it, exactly, as well."""
+    for _ in range(20):
+        shown: list[tuple[Any, Any]] = []
+
+        def stump(X: Rows, y: Any, weights: Rows, shown: Any = shown) -> Any:
+            shown.append((X, y))
+            return DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight=weights)
+
+        model = AdaBoostClassifier(stump, 5, early_stopping=True, warm_start=True).fit(X, Y)
+        try:
+            model.set_params(n_estimators=10).fit(X, Y)
+        except ParameterError:
+            continue
+        rows, signs = shown[-1]
+        wrong = np.mean(model.decision_function(rows) * signs <= 0)
+        assert wrong <= model.certificate_.value
+
+
+# Held-out rows: what a look at them costs is tested in tests/attacks/test_warm_start.py.
+
+
+@pytest.mark.parametrize("before", [{}, {"certify": "holdout", "random_state": 1}])
+def test_held_out_rows_may_not_have_been_learned_from(before: dict[str, Any]) -> None:
+    case = CASES["box"]
+    model = case.fit(case.make(1).set_params(**before))
+    model.set_params(warm_start=True, certify="holdout", random_state=0)
+    refused(case, model, r"certify changed|spent all of delta")
+
+
+def test_with_a_new_seed_rows_that_were_learned_from_would_be_held_out() -> None:
+    rows = np.random.default_rng(0).integers(3, size=(300, 2)).astype(np.float64)
+    labels = np.where(np.random.default_rng(1).random(300) < 0.3 + 0.2 * rows[:, 0], 1, 0)
+    case = replace(CASES["stumps"], X=rows, y=labels, options={"certify": "holdout"})
+    model = case.fit(case.make(3, warm_start=True))
+    refused(case, model.set_params(n_estimators=6, random_state=2), "X, y changed")
+
+
+def test_the_same_rows_held_out_may_be_held_out_again() -> None:
+    case = replace(CASES["stumps"], options={"certify": "holdout"})
+    model = case.fit(case.fit(case.make(3, warm_start=True)).set_params(n_estimators=6))
+    whole = case.fit(case.make(6))
+    assert content(model) == content(whole)
+    assert model.certificate_.inputs == {**whole.certificate_.inputs, "look": 2}
+
+
+def test_rounded_votes_cannot_be_gone_on_with() -> None:
+    """They are not those of the ledger; the error has to say so."""
+    rows = np.random.default_rng(0).integers(4, size=(400, 3)).astype(np.float64)
+    labels = np.where(np.random.default_rng(1).random(400) < 0.3 + 0.1 * rows[:, 0], 1, 0)
+    case = Case(AdaBoostClassifier, X=rows, y=labels)
+    with pytest.raises(ParameterError, match="warm_start cannot go on"):
+        case.fit(case.make(20, certify="train", warm_start=True))
+    model = case.fit(case.make(20, certify="train"))
+    refused(case, model.set_params(certify=None, warm_start=True, n_estimators=40), "rounded")
+
+
+# What is compared: learners by their parameters.
+
+
+class Kernel:
+    """A function with a parameter, which does not say when it is equal."""
+
+    def __init__(self, power: int) -> None:
+        self.power = power
+
+
+def chain(strength: float) -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(C=strength))
+
+
+PAIRS: list[tuple[Any, Any]] = [
+    (DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=2)),
+    (DecisionTreeClassifier(), None),
+    (chain(1.0), chain(2.0)),
+    (SVC(kernel=Kernel(1)), SVC(kernel=Kernel(2))),
+    (SVC(class_weight={0: 1, 1: 2}), SVC(class_weight={0: 1, 1: 3})),
+    (SVC(gamma=np.array([1.0, 2.0])), SVC(gamma=np.array([1.0, 3.0]))),
+    (Tree(4), Tree(5)),
+    (Stump(), Tree()),
+    (np.add, np.subtract),
+    (SVC(kernel=lambda a, b: a @ b.T), SVC(kernel=lambda a, b: -(a @ b.T))),
+    (SVC(kernel=partial(pow, 1)), SVC(kernel=partial(pow, 2))),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_learners_are_told_apart_and_a_copy_is_not(one: Any, other: Any) -> None:
+    Memory({"estimator": clone(one, safe=False)}).going_on_from(Memory({"estimator": one}))
+    for now, before in ((one, other), (other, one)):
+        with pytest.raises(ParameterError, match="estimator changed"):
+            Memory({"estimator": now}).going_on_from(Memory({"estimator": before}))
