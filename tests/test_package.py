@@ -31,7 +31,7 @@ def test_import_of_the_package_loads_no_heavy_library() -> None:
 
 def test_bounds_load_neither_compiler_nor_scikit_learn() -> None:
     statement = (
-        "from pacboost import Ledger\n"
+        "from pacboost.ledgers.ledger import Ledger\n"
         "from pacboost.bounds.training import training_error\n"
         "training_error(Ledger('adaboost', 'exponential', 'stump', 10, 1, False, True))"
     )
@@ -61,7 +61,7 @@ def test_a_classifier_has_few_methods() -> None:
     """All that is public and no parameter, scikit-learn's own methods among it."""
     kind = pacboost.BoostClassifier
     own = {name for name in dir(kind) if not name.startswith("_")} - set(kind().get_params())
-    assert len(own) <= 36, sorted(own)
+    assert len(own) <= 37, sorted(own)
     assert len(kind().get_params()) <= 28
 
 

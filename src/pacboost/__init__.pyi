@@ -7,6 +7,7 @@ from .errors import PacboostError as PacboostError
 from .estimators.bagging.bagging import BaggingClassifier as BaggingClassifier
 from .estimators.bagging.bagging import BaggingRegressor as BaggingRegressor
 from .estimators.boosting.adaboost import AdaBoostClassifier as AdaBoostClassifier
+from .estimators.boosting.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
 from .estimators.boosting.boost import BoostClassifier as BoostClassifier
 from .estimators.boosting.regressor import BoostRegressor as BoostRegressor
 from .estimators.boosting.text import TextBoostClassifier as TextBoostClassifier
@@ -21,7 +22,6 @@ from .estimators.forests.forests import ExtraTreesRegressor as ExtraTreesRegress
 from .estimators.forests.forests import RandomForestClassifier as RandomForestClassifier
 from .estimators.forests.forests import RandomForestRegressor as RandomForestRegressor
 from .estimators.strong.classifier import StrongClassifier as StrongClassifier
-from .ledgers.ledger import Ledger as Ledger
 from .models.export.export import export as export
 from .models.file.inspect import inspect as inspect
 from .monitoring.monitor import Monitor as Monitor

@@ -153,7 +153,7 @@ def test_a_mapping_names_the_weight_of_each_class() -> None:
 
 
 def test_bad_weights_are_refused() -> None:
-    with pytest.raises(DataError, match="Negative values in sample_weight"):
+    with pytest.raises(DataError, match="Negative values in data passed to `sample_weight`"):
         StrongClassifier().fit(X, Y, -WEIGHTS)
     with pytest.raises(DataError, match="X has 600 rows but sample_weight has 3"):
         StrongClassifier().fit(X, Y, [1, 2, 3])

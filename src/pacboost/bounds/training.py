@@ -14,14 +14,18 @@ numbers, each off by at most one unit, which ``rounding_slack`` pays for (docs/p
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
-from pacboost.bounds.rounding import outward
+from pacboost.bounds.rounding import SLACK, outward
 from pacboost.bounds.wording import TRAINING_LABELS, TRAINING_ROWS
 from pacboost.errors import NotCertified
 from pacboost.ledgers.ledger import Ledger
+from pacboost.numerics.same_bits import expm1, total
 
 THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
@@ -174,3 +178,42 @@ def _refuse(ledger: Ledger) -> None:
             "how often the true class scores 0 or less, but a row can be wrong although it scores "
             "more. Set multiclass='mh' or 'm1' for a certificate, or certify='holdout'"
         )
+
+
+# AdaBoost.R2: how often the weighted median misses by more than some tolerance.
+
+R2_LOSSES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "linear": lambda shares: shares,
+    "square": lambda shares: shares**2,
+    "exponential": lambda shares: -expm1(-shares),
+}
+"""The loss of an error, given as a share of the largest error of its round."""
+
+
+def median_misses(
+    tolerance: float,
+    votes: NDArray[np.float64],
+    log_masses: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    *,
+    loss: str,
+) -> float:
+    """Bound the share of training rows that the weighted median misses by more than a tolerance.
+
+    A round gives its ``vote``, the logarithm of Σ D(i) exp(-vote·(1 - loss of row i)), and its
+    ``largest`` error. The proof is in docs/proofs/training.md, "AdaBoost.R2".
+
+    >>> rounds = np.full(9, 3.0), np.full(9, -2.9), np.ones(9)
+    >>> [round(median_misses(tolerance, *rounds, loss="linear"), 5) for tolerance in (0.5, 0.9, 1)]
+    [0.00288, 1e-05, 0.0]
+    """
+    able = largest > tolerance  # no other rule misses by so much
+    half = total(votes) / 2
+    if total(votes[able]) < half * (1 - SLACK):
+        return 0.0
+    losses = R2_LOSSES[loss](max(tolerance, 0.0) / largest[able])
+    order = np.argsort(losses, kind="stable")
+    before = np.concatenate([[0.0], np.cumsum(votes[able][order])])
+    taken = np.diff(np.minimum(before, half))
+    exponent = total(log_masses) + 2 * half - total(taken * losses[order])
+    return outward(math.exp(min(exponent + 1e-9, 1.0)))

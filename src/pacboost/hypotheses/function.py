@@ -89,6 +89,36 @@ class ClassFunction(BlackBox, Hypothesis):
 
 
 @dataclass(frozen=True, eq=False)
+class Ranges(BlackBox, Hypothesis):
+    """Ask ``function`` for numbers on raw rows; a cell holds those up to one of the ``cuts``."""
+
+    function: Callable[[Values], Any]
+    cuts: NDArray[np.float64]
+    description: str
+    inner: object = None
+    sparse: bool = False
+    """Whether it takes sparse rows as they are; else they are opened up."""
+
+    @property
+    def values(self) -> CellValues:  # type: ignore[override]
+        return np.zeros((self.cuts.size + 1, 1))
+
+    def cells(self, sample: Sample) -> Cells:
+        return np.searchsorted(self.cuts, self._asked(sample, "any")).astype(np.uint32)
+
+    def applied(self, cell: int, row: Values, names: Names) -> str:
+        low = f"{self.cuts[cell - 1]:.6g} < " if cell else ""
+        high = f" ≤ {self.cuts[cell]:.6g}" if cell < self.cuts.size else ""
+        return f"{low}{self.description}{high}"
+
+    def words(self, names: Names) -> str:
+        return self.description
+
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        return super().importances(vote, n_features) if self.cuts.size else np.zeros(n_features)
+
+
+@dataclass(frozen=True, eq=False)
 class Recorded(Rule):
     """Answers recorded for the rows of one sample; the rule cannot answer for other rows."""
 

@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier as a weak learner."""
+"""Any scikit-learn classifier or regressor as a weak learner."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from pacboost.hypotheses.function import ClassFunction, Function
-from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.function import ClassFunction, Function, Ranges
+from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.learners.learner import Learner, Search, Weights
+from pacboost.learners.learner import Learner, Rows, Search, Weights
 from pacboost.numerics.exact import draw
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Request, Sample
 from pacboost.sources.table import Values
 
 
@@ -55,34 +55,91 @@ class SklearnSearch(Search):
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         """Fit a fresh clone; every random_state in it gets its own seed."""
-        generator = np.random.default_rng(seed)
-        model = _seeded(self.estimator, generator)
-        rows = self.sample.sparse_rows if self.sparse else shaped(self.sample.rows, self.shape)
-        labels = answers
-        weighted = has_fit_parameter(model, "sample_weight")
-        if weighted and not weights.all():  # a draw left rows out: they must not be seen at all
-            keep = weights > 0
-            rows, labels, weights = rows[keep], answers[keep], weights[keep]
-        elif not weighted:
-            chosen = draw(weights, weights.size, generator)
-            rows, labels = rows[chosen], answers[chosen]
+        model, rows, labels, given = self._set_up(weights, answers, seed)
         if (labels == labels[0]).all():  # a draw may hold one class only, which few can fit
             only = int(labels[0])
             if self.sample.labels is None:
                 return StumpRule.constant(only)
             return self._naming(partial(_constant, only), f"always class {only}", None)
-        if weighted:
-            model.fit(rows, labels, sample_weight=weights / weights.sum())
-        else:
-            model.fit(rows, labels)
+        model.fit(rows, labels, **given)
         predict = partial(_predict, model, self.shape) if self.shape else model.predict
         if self.sample.labels is not None:
             return self._naming(predict, type(model).__name__, model)
         return Function(predict, type(model).__name__, model, sparse=self.sparse)
 
+    def _set_up(
+        self, weights: Weights, answers: NDArray[Any], seed: int
+    ) -> tuple[Any, Any, NDArray[Any], dict[str, Any]]:
+        """Return a clone, its rows and answers, and the weights if it takes them."""
+        generator = np.random.default_rng(seed)
+        model = _seeded(self.estimator, generator)
+        rows = self.sample.sparse_rows if self.sparse else shaped(self.sample.rows, self.shape)
+        if not has_fit_parameter(model, "sample_weight"):
+            chosen = draw(weights, weights.size, generator)
+            return model, rows[chosen], answers[chosen], {}
+        if not weights.all():  # a draw left rows out: they must not be seen at all
+            keep = weights > 0
+            rows, answers, weights = rows[keep], answers[keep], weights[keep]
+        return model, rows, answers, {"sample_weight": weights / weights.sum()}
+
     def _naming(self, function: Callable[[Any], Any], words: str, model: Any) -> ClassFunction:
         outputs = self.sample.signs.shape[1]
         return ClassFunction(function, outputs, words, model, sparse=self.sparse)
+
+
+@dataclass(frozen=True)
+class RegressorLearner(SklearnLearner):
+    """Fit a regressor to what rows ask for; rows with predictions in one range share a cell.
+
+    Ranges hold about as many rows each, unless there are few different predictions: a small tree
+    keeps its leaves.
+    """
+
+    max_leaves: int = 31
+    """The most ranges."""
+    min_leaf_rows: int = 5
+    """The least number of rows in a range."""
+
+    def on(self, sample: Sample) -> RegressorSearch:
+        search = super().on(sample)
+        return RegressorSearch(sample, self.estimator, search.sparse, (), self)
+
+
+@dataclass(frozen=True)
+class RegressorSearch(SklearnSearch):
+    """The regressor at work on one sample."""
+
+    learner: RegressorLearner = RegressorLearner(None)
+
+    def partition(
+        self, request: Request, seed: int, chosen: Rows | None
+    ) -> tuple[Hypothesis, Cells]:
+        """Fit a fresh clone to the mean that every row asks for."""
+        weights, goals = request.weights[:, 0].copy(), request.pulls[:, 0].astype(np.float64)
+        if not request.signed:
+            goals = np.divide(goals, weights, out=np.zeros(goals.size), where=weights > 0)
+        if chosen is not None:
+            weights[np.setdiff1d(np.arange(weights.size), chosen)] = 0
+        model, rows, goals, given = self._set_up(weights, goals, seed)
+        model.fit(rows, goals, **given)
+        cuts = self._cuts(np.sort(np.asarray(model.predict(rows)).ravel().astype(np.float32)))
+        rule = Ranges(model.predict, cuts, type(model).__name__, model, self.sparse)
+        return Valued.empty(rule, 1), rule.cells(self.sample)
+
+    def constant(self) -> Hypothesis:
+        always = Ranges(partial(_constant, 0), np.empty(0), "always", sparse=self.sparse)
+        return Valued.empty(always, 1)
+
+    def _cuts(self, predicted: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return where ranges meet: between predictions that differ by more than rounding."""
+        distinct, rows = np.unique(predicted), predicted.size
+        between: NDArray[np.float64] = (distinct[:-1].astype(np.float64) + distinct[1:]) / 2
+        if distinct.size <= self.learner.max_leaves:
+            return between
+        ranges = max(2, min(self.learner.max_leaves, int(rows // self.learner.min_leaf_rows)))
+        highest = predicted[np.arange(1, ranges) * rows // ranges - 1]
+        places = np.unique(np.searchsorted(distinct, highest))
+        return between[places[places < between.size]]
 
 
 def shaped(rows: Any, shape: tuple[int, ...]) -> Any:

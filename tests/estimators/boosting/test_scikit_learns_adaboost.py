@@ -1,4 +1,4 @@
-"""scikit-learn's own tests of its AdaBoost, with our class in the place of theirs."""
+"""scikit-learn's own tests of its AdaBoost, with our classes in the place of theirs."""
 
 from __future__ import annotations
 
@@ -16,30 +16,23 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost import AdaBoostClassifier, AdaBoostRegressor, BoostClassifier
 from pacboost.errors import DataError, DenseWarning
 
-REGRESSOR = "it tests AdaBoostRegressor, which stays scikit-learn's here"
 LEFT_OUT = {
     "test_adaboost_classifier_sample_weight_error": "the wording of the error is ours",
     "test_adaboost_decision_function": "it tests the scale of SAMME's scores; ours are votes",
-    "test_adaboost_negative_weight_error": "the wording of the error is ours",
     "test_deprecated_algorithm": "a parameter of scikit-learn before 1.8 that did nothing",
     "test_adaboostclassifier_without_sample_weight": "learners without weights get drawn rows",
     "test_estimator": "it ends with rows on which SAMME has no edge; AdaBoost.MH has one",
     "test_iris": "it looks for the random_state of trees; our stumps draw nothing",
     "test_sample_weights_infinite": "weights are whole numbers here, and never become infinite",
-    "test_adaboostregressor_sample_weight": REGRESSOR,
-    "test_diabetes": REGRESSOR,
-    "test_regression_toy": REGRESSOR,
-    "test_sample_weight_adaboost_regressor": REGRESSOR,
-    "test_sparse_regression": REGRESSOR,
 }
 """The tests that are not run, and why."""
 
 
-def with_our_class() -> ModuleType:
-    """Load their tests while scikit-learn's name stands for our class."""
+def with_our_classes() -> ModuleType:
+    """Load their tests while scikit-learn's names stand for our classes."""
     found = importlib.util.find_spec("sklearn.ensemble.tests.test_weight_boosting")
     assert found is not None
     assert found.origin is not None
@@ -47,17 +40,16 @@ def with_our_class() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    theirs = sklearn.ensemble.AdaBoostClassifier
-    sklearn.ensemble.AdaBoostClassifier = AdaBoostClassifier
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        for ours in (AdaBoostClassifier, AdaBoostRegressor):
+            patch.setattr(sklearn.ensemble, ours.__name__, ours)
         spec.loader.exec_module(module)
-    finally:
-        sklearn.ensemble.AdaBoostClassifier = theirs
     return module
 
 
-THEIRS = with_our_class()
+THEIRS = with_our_classes()
 assert THEIRS.AdaBoostClassifier is AdaBoostClassifier
+assert THEIRS.AdaBoostRegressor is AdaBoostRegressor
 
 
 def calls() -> list[Any]:

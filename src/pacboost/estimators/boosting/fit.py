@@ -21,6 +21,12 @@ from pacboost.estimators.boosting.certifying import without_shared
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.callbacks import (
+    CallbackSupportMixin,
+    TaskOfRounds,
+    has_callbacks,
+    with_callbacks,
+)
 from pacboost.estimators.fitting.memory import refuse, refuse_fewer
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import (
@@ -156,7 +162,7 @@ class PreparedFit:
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
 
 
-class BoostingFit(VoteBase):
+class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     """How classifiers and regressors fit; ``_prepare`` and ``_keep`` differ between them."""
 
     early_stopping: Any = False
@@ -206,29 +212,44 @@ class BoostingFit(VoteBase):
 
         Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
         failure the estimator is as it was before.
+
+        With scikit-learn 1.9 and later, ``set_callbacks`` takes its callbacks, such as ProgressBar.
         """
-        (name, first), *others = read_sets(X_val, y_val, eval_set).items()
+        sets = read_sets(X_val, y_val, eval_set)
         self._equal_rows = check_copies(copies)
+        self._fit(X, y, sample_weight, sets)
+        return self
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, y: Any, sample_weight: Any, sets: dict[str, Pair]) -> None:
+        (name, first), *others = sets.items()
+        told: dict[str, Any] = {}
+        if has_callbacks(self):
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            told = {"X": X, "y": y, "metadata": weights}
+            task = self._init_callback_context(max_subtasks=None)
+            task.call_on_fit_task_begin(estimator=self, **told)
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), self._boosting(X):
             compile_helper.start_for_a_person(self._rules)
             work = self._prepare(X, y, sample_weight, *first)
             work = self._watch_also(work, name, others)
             attempt.keep = lambda: self._keep_interrupted(work)
-            self._advance(work)
+            self._advance(work, told)
             found = None if work.temperature is None else work.temperature(work.run.vote())
             if work.again is not None:
                 best, most = len(work.run.done), work.rounds
                 work = work.again(min(most, math.ceil(MORE_ROUNDS * best)))
                 work = replace(work, calibration=found)
-                self._advance(work)
+                self._advance(work, told)
                 if work.rounds < most:
                     work.run.stopped += REFITTED.format(best)
             else:
                 work = replace(work, calibration=found)
             self._await_sketches()
             self._keep(work)
+        if told:
+            task.call_on_fit_task_end(estimator=self, **told, reconstruction_attributes={})
         self._warn(work.run)
-        return self
 
     def _watch_also(
         self, work: PreparedFit, first: str, others: list[tuple[str, Pair]]
@@ -430,10 +451,14 @@ class BoostingFit(VoteBase):
         refuse_fewer(rounds, len(ledger), "rounds")
         run.resume(vote.hypotheses, cast, ledger)
 
-    def _advance(self, work: PreparedFit) -> None:
+    def _advance(self, work: PreparedFit, told: dict[str, Any]) -> None:
         run, rounds = work.run, work.rounds
+        left = rounds - len(run.done)
         with ExitStack() as stack:
             watchers = callables("callbacks", None if work.again else self.callbacks)
+            if told:
+                tasks = TaskOfRounds(self, left, lambda: {"model_": self._model_of(run)}, **told)
+                watchers.append(stack.enter_context(tasks))
             one_by_one = bool(watchers)
             after = progress_after(self.verbose)
             if after is not None:
@@ -441,7 +466,6 @@ class BoostingFit(VoteBase):
 
                 bar = RoundsBar(rounds, loss=run.sample.targets is not None, after=after)
                 watchers.append(stack.enter_context(bar))
-            left = rounds - len(run.done)
             for done in islice(run, left) if one_by_one else run.up_to(rounds):
                 wishes = [watcher(done.entry) for watcher in watchers]
                 if any(wishes):

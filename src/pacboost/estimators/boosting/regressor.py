@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, is_classifier
+from sklearn.utils import get_tags
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
@@ -33,7 +34,10 @@ from pacboost.estimators.inputs.examples import (
     read_numbers,
 )
 from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.estimators.inputs.warn import warn_of_dense
 from pacboost.kernels.runtime.threads import using
+from pacboost.learners.learner import Learner
+from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.answers import asked
@@ -89,6 +93,11 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     subsample : float, default=None
         The share of rows, drawn anew each round, that a tree is grown on; its values are those of
         all rows. None: all rows.
+    learner : None, "tree", Tree or scikit-learn regressor, default=None
+        What is boosted; None means trees. A scikit-learn regressor is fitted in every round to what
+        the rows ask for (residuals, in a unit near the largest one), and its predictions are cut
+        into at most ``max_leaves`` ranges, each of which adds what is best for its rows, as a leaf
+        does. Model files do not hold it.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the prediction may only rise or only fall.
@@ -141,6 +150,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     _: KW_ONLY
     quantile: float | None = None
     alpha: float = 0.9
+    learner: Any = None
     max_leaves: int | None = None
     max_depth: int | None = None
     min_leaf_rows: float | None = None
@@ -209,6 +219,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         number = undivided(X, y, self._equal_rows).number
         everyone = replace(read_numbers(self, X, y, sample_weight), copies=number)
         recipe = self._recipe(everyone)
+        if everyone.table.entries is not None and not recipe.learner.sparse:
+            warn_of_dense(everyone.table)
         self.settings_ = recipe.settings()
         assert everyone.targets is not None
         recipe.booster.check_targets(everyone.targets, "y")
@@ -228,10 +240,21 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         booster = self._chosen_loss()
-        learner = with_fields(Tree(), tree_changes(self, examples), "the tree")
+        learner = with_fields(self._learner(), tree_changes(self, examples), "the learner")
         usual = 300 if self._stops_early(examples) else 100
         rounds = most_rounds(self, usual, booster)
         return Recipe(learner, booster, rounds, 0, share_of_rows(self))
+
+    def _learner(self) -> Learner:
+        choice = self.learner
+        if choice is None or isinstance(choice, Tree) or choice == "tree":
+            return choice if isinstance(choice, Tree) else Tree()
+        if not hasattr(choice, "fit") or isinstance(choice, type) or is_classifier(choice):
+            raise ParameterError(
+                f"learner is {choice!r}; it may be None or 'tree', a Tree of pacboost, or a "
+                "scikit-learn regressor (an object, not a class)"
+            )
+        return RegressorLearner(choice)
 
     def _chosen_loss(self) -> Booster[Any]:
         rate = step_size(self)
@@ -286,7 +309,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        foreign = isinstance(self.learner, BaseEstimator)
+        tags.input_tags.allow_nan = not foreign or get_tags(self.learner).input_tags.allow_nan
         tags.input_tags.sparse = True
         tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
         return tags

@@ -20,7 +20,7 @@ from pacboost.estimators.fitted.explaining import judging
 from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.hypotheses.function import ClassFunction, Function
+from pacboost.hypotheses.function import BlackBox
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
@@ -234,7 +234,7 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
 def _inner(hypothesis: Hypothesis) -> Any:
     rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
-    return rule.inner if isinstance(rule, Function | ClassFunction) else hypothesis
+    return rule.inner if isinstance(rule, BlackBox) else hypothesis
 
 
 class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]

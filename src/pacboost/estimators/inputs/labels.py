@@ -215,8 +215,8 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
     if (values < 0).any():
         worst = int(values.argmin())
         raise DataError(
-            f"Negative values in sample_weight: row {worst} has {values[worst]}. A weight says how "
-            "much a row counts; 0 leaves it out"
+            f"Negative values in data passed to `sample_weight`: row {worst} has {values[worst]}; "
+            "a weight says how much a row counts, and 0 leaves it out"
         )
     if not (values > 0).any():
         raise DataError("sample_weight is zero everywhere; at least one row has to count")

@@ -1,0 +1,222 @@
+"""What scikit-learn asks beyond its checks: callbacks, metadata routing, sparse arrays."""
+
+from __future__ import annotations
+
+import inspect
+import runpy
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pacboost
+from pacboost import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BoostClassifier,
+    BoostRegressor,
+    TextBoostClassifier,
+)
+from pacboost.estimators.fitting import callbacks
+
+ROUNDS = 6
+
+
+def kinds() -> list[Any]:
+    return [getattr(pacboost, name) for name in sorted(pacboost.__all__)]
+
+
+ESTIMATORS: list[Any] = [
+    kind(n_estimators=ROUNDS, random_state=0)
+    for kind in kinds()
+    if inspect.isclass(kind) and hasattr(kind, "predict")
+    if {"n_estimators", "random_state"} <= set(inspect.signature(kind).parameters)
+    if kind not in (pacboost.FilterBoostClassifier, TextBoostClassifier)
+]
+WEIGHTED = [one for one in ESTIMATORS if "sample_weight" in inspect.signature(one.fit).parameters]
+GENERATOR = np.random.default_rng(0)
+X = np.where(GENERATOR.random((240, 6)) < 0.5, GENERATOR.normal(size=(240, 6)), 0.0)
+NUMBERS = X[:, 0] - 2 * X[:, 1] + 0.3 * GENERATOR.normal(size=240)
+WEIGHTS = GENERATOR.uniform(0.1, 2.0, 240)
+GROUPS = GENERATOR.integers(0, 12, 240)
+
+
+def targets(estimator: Any) -> Any:
+    return NUMBERS > 0 if is_classifier(estimator) else NUMBERS
+
+
+def test_the_lists_are_not_empty() -> None:
+    assert len(ESTIMATORS) >= 8
+    assert len(WEIGHTED) >= 6
+    assert {is_regressor(one) for one in WEIGHTED} == {True, False}
+
+
+# Metadata routing: weights and groups reach fit, score and the splitter.
+
+
+@pytest.mark.parametrize("estimator", WEIGHTED, ids=lambda one: type(one).__name__)
+def test_grid_search_routes_weights_and_groups(estimator: Any) -> None:
+    y, score = targets(estimator), accuracy_score if is_classifier(estimator) else r2_score
+    grid, splitter = {"n_estimators": [2, ROUNDS]}, GroupKFold(3)
+    given: dict[str, Any] = {"sample_weight": WEIGHTS}
+    if "groups" in inspect.signature(estimator.fit).parameters:
+        given["groups"] = GROUPS
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = clone(estimator).set_fit_request(**dict.fromkeys(given, True))
+        asked = asked.set_score_request(sample_weight=True)
+        found = GridSearchCV(asked, grid, cv=splitter)
+        found.fit(X, y, sample_weight=WEIGHTS, groups=GROUPS)
+    for number, (known, new) in enumerate(splitter.split(X, y, GROUPS)):
+        model = clone(estimator).fit(X[known], y[known], **{k: v[known] for k, v in given.items()})
+        expected = score(y[new], model.predict(X[new]), sample_weight=WEIGHTS[new])
+        assert found.cv_results_[f"split{number}_test_score"][1] == pytest.approx(expected)
+    best = clone(estimator).set_params(**found.best_params_).fit(X, y, **given)
+    assert np.array_equal(found.predict(X), best.predict(X))
+
+
+def test_weights_that_nobody_asked_for_are_refused_and_pipelines_route() -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        with pytest.raises(ValueError, match="not explicitly set as requested or not requested"):
+            cross_validate(
+                BoostClassifier(n_estimators=2), X, NUMBERS > 0, params={"sample_weight": WEIGHTS}
+            )
+        steps = make_pipeline(
+            StandardScaler().set_fit_request(sample_weight=False),
+            AdaBoostClassifier(n_estimators=ROUNDS).set_fit_request(sample_weight=True),
+        ).fit(X, NUMBERS > 0, sample_weight=WEIGHTS)
+        assert steps.predict(X).shape == (240,)
+    scaled = StandardScaler().fit_transform(X)
+    alone = AdaBoostClassifier(n_estimators=ROUNDS).fit(scaled, NUMBERS > 0, WEIGHTS)
+    assert np.array_equal(steps.decision_function(X), alone.decision_function(scaled))
+
+
+# Sparse arrays beside sparse matrices.
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: type(one).__name__)
+def test_sparse_arrays_are_sparse_matrices(estimator: Any) -> None:
+    y = targets(estimator)
+    answers = []
+    for kind in (
+        sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array, sparse.lil_array
+    ):  # fmt: skip
+        model = clone(estimator).fit(kind(X), y)
+        answers.append(model.predict(kind(X)))
+        assert np.array_equal(answers[-1], model.predict(X))
+    if not isinstance(estimator, AdaBoostRegressor):  # trees of scikit-learn break ties otherwise
+        answers.append(clone(estimator).fit(X, y).predict(X))
+    assert all(np.array_equal(answers[0], other) for other in answers)
+
+
+# Callbacks of scikit-learn 1.9, beside those of the parameter.
+
+
+def recorder(**options: Any) -> Any:
+    """Make a callback that notes what it is told; ``stop_at`` stops at a round."""
+
+    class Noting:
+        def __init__(self) -> None:
+            self.heard: list[tuple[str, str]] = []
+            self.scores: list[float] = []
+
+        def setup(self, estimator: Any, context: Any) -> None:
+            self.heard.append(("setup", context.task_name))
+
+        def teardown(self, estimator: Any, context: Any) -> None:
+            self.heard.append(("teardown", context.task_name))
+
+        def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+            self.heard.append(("begin", context.task_name))
+
+        def on_fit_task_end(
+            self,
+            estimator: Any,
+            context: Any,
+            *,
+            X: Any,
+            y: Any,
+            metadata: Any,
+            fitted_estimator: Any,
+        ) -> bool:
+            self.heard.append(("end", context.task_name))
+            assert set(metadata or ()) <= {"sample_weight"}
+            if context.task_name.startswith("round"):
+                self.scores.append(fitted_estimator.score(X, y))
+            if options.get("fails"):
+                raise RuntimeError("a callback fails")
+            return bool(context.task_name == options.get("stop_at"))
+
+    return Noting()
+
+
+KINDS = [
+    BoostClassifier(n_estimators=4, random_state=0, early_stopping=False, calibrate=None),
+    AdaBoostClassifier(n_estimators=4),
+    BoostRegressor(n_estimators=4),
+]
+
+
+@pytest.mark.parametrize("estimator", KINDS, ids=lambda one: type(one).__name__)
+def test_callbacks_hear_of_every_round_and_change_nothing(estimator: Any) -> None:
+    pytest.importorskip("sklearn.callback", reason="callbacks are new in scikit-learn 1.9")
+    y, noting = targets(estimator), recorder()
+    plain = clone(estimator).fit(X, y, sample_weight=WEIGHTS)
+    model = clone(estimator).set_callbacks(noting).fit(X, y, sample_weight=WEIGHTS)
+    assert np.array_equal(model.predict(X), plain.predict(X))
+    rounds = [(what, f"round {k}") for k in range(1, 5) for what in ("begin", "end")]
+    inner = [("begin", "boosting"), *rounds, ("end", "boosting")]
+    whole = [("setup", "fit"), ("begin", "fit"), *inner, ("end", "fit"), ("teardown", "fit")]
+    assert noting.heard == whole
+    stages = [clone(estimator).fit(X, y, sample_weight=WEIGHTS).staged_predict(X)]
+    score = accuracy_score if is_classifier(model) else r2_score
+    assert noting.scores == pytest.approx([score(y, one) for one in stages[0]])
+
+
+def test_callbacks_stop_fail_and_are_told_of_both_runs() -> None:
+    callback = pytest.importorskip("sklearn.callback", reason="new in scikit-learn 1.9")
+    y = NUMBERS > 0
+    stopped = AdaBoostClassifier(n_estimators=9).set_callbacks(recorder(stop_at="round 3"))
+    assert len(stopped.fit(X, y).ledger_) == 3
+    failing = recorder(fails=True)
+    model = AdaBoostClassifier(n_estimators=9).fit(X, y)
+    before = model.decision_function(X)
+    with pytest.raises(RuntimeError, match="a callback fails"):
+        model.set_callbacks(failing).fit(X[:100], y[:100])
+    assert failing.heard[-1] == ("teardown", "fit")
+    assert np.array_equal(model.decision_function(X), before)
+    both = recorder()
+    BoostClassifier(n_estimators=3, early_stopping="refit").set_callbacks(both).fit(X, y)
+    assert both.heard.count(("begin", "boosting")) == 2
+    monitor = callback.ScoringMonitor(scoring="r2")
+    BoostRegressor(n_estimators=3).set_callbacks(monitor).fit(X, NUMBERS)
+    assert len(monitor.get_logs().data) >= 3
+    texts = TextBoostClassifier(n_estimators=3).set_callbacks(recorder())
+    assert texts.fit(["good film", "bad film"] * 30, [1, 0] * 30).predict(["good"])[0] == 1
+
+
+def test_callbacks_of_a_grid_search_reach_it() -> None:
+    pytest.importorskip("sklearn.callback", reason="callbacks are new in scikit-learn 1.9")
+    noting = recorder()
+    noting.max_propagation_depth = None
+    search = GridSearchCV(AdaBoostClassifier(), {"n_estimators": [2, 3]}, cv=2)
+    search.set_callbacks(noting).fit(X, NUMBERS > 0)
+    assert noting.heard.count(("end", "round 2")) == 5  # four folds, and the refit
+    assert not hasattr(search.best_estimator_, "_skl_callbacks")
+
+
+def test_earlier_versions_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where scikit-learn has no callbacks, there is no set_callbacks, and fits go on as they do."""
+    monkeypatch.setitem(sys.modules, "sklearn.callback", None)
+    earlier = runpy.run_path(callbacks.__file__)
+    assert not hasattr(earlier["CallbackSupportMixin"], "set_callbacks")
+    assert earlier["with_callbacks"](len) is len
+    assert not earlier["has_callbacks"](AdaBoostClassifier())
