@@ -31,13 +31,13 @@ ROUNDS = 6
 
 
 def kinds() -> list[Any]:
-    return [getattr(pacboost, name) for name in sorted(pacboost.__all__)]
+    found = (getattr(pacboost, name) for name in sorted(pacboost.__all__))
+    return [kind for kind in found if inspect.isclass(kind) and hasattr(kind, "predict")]
 
 
 ESTIMATORS: list[Any] = [
     kind(n_estimators=ROUNDS, random_state=0)
     for kind in kinds()
-    if inspect.isclass(kind) and hasattr(kind, "predict")
     if {"n_estimators", "random_state"} <= set(inspect.signature(kind).parameters)
     if kind not in (pacboost.FilterBoostClassifier, TextBoostClassifier)
 ]

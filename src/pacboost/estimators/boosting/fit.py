@@ -217,10 +217,10 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         """
         sets = read_sets(X_val, y_val, eval_set)
         self._equal_rows = check_copies(copies)
-        self._fit(X, y, sample_weight, sets)
+        boost = with_callbacks(type(self)._fit) if has_callbacks(self) else type(self)._fit
+        boost(self, X, y, sample_weight, sets)
         return self
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, y: Any, sample_weight: Any, sets: dict[str, Pair]) -> None:
         (name, first), *others = sets.items()
         told: dict[str, Any] = {}
