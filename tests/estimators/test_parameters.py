@@ -197,6 +197,7 @@ SEVERAL_DEFAULTS = {
     "l2": "None: what the booster object says",
     "learner": "stumps where many boosters are fitted",
     "learning_rate": "1 in AdaBoost as in scikit-learn; None: by learner and number of rows",
+    "loss": "AdaBoost.R2's, as in scikit-learn",
     "max_features": "scikit-learn's defaults of forests; the size of the vocabulary of texts",
     "max_samples": "scikit-learn's defaults: 1.0 in bagging and None in forests, both mean all",
     "n_estimators": "50 in AdaBoost as in scikit-learn; forests and bags take more",

@@ -32,7 +32,7 @@ from pacboost.bounds.holdout import (
     mean_share,
     ordered_mixture,
 )
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from pacboost.questions.certify import UNCHECKED
 from pacboost.questions.verify import recompute
 from pacboost.theory.confidence import ConfidenceBoost
@@ -251,11 +251,12 @@ def test_fresh_draws_that_repeat_training_rows_are_welcome() -> None:
 
 
 @pytest.mark.parametrize("missing", [None, np.nan])
-def test_rows_without_a_group_are_refused(model: AdaBoostClassifier, missing: object) -> None:
-    """They would count as one group, however many they are."""
-    groups = np.array([missing, *range(len(LABELS) - 1)], dtype=object)
-    with pytest.raises(DataError, match="missing"):
-        certify(model, FRESH, LABELS, groups=groups)
+def test_rows_without_a_group_are_one_group(model: AdaBoostClassifier, missing: object) -> None:
+    groups = np.array([missing, missing, *range(len(LABELS) - 2)], dtype=object)
+    named = np.array(["x", "x", *range(len(LABELS) - 2)], dtype=object)
+    with pytest.warns(InputWarning, match="groups is missing in 2 of .* a group of their own"):
+        found = certify(model, FRESH, LABELS, groups=groups)
+    assert found.value == certify(model, FRESH, LABELS, groups=named).value
 
 
 def test_files_and_pickles_keep_the_sketch(model: AdaBoostClassifier, tmp_path: Path) -> None:

@@ -172,7 +172,6 @@ def test_the_latest_rows_certify() -> None:
         (lambda: strong().fit(X, Y, groups=[1]), DataError, "groups has shape"),
         (lambda: strong().fit(X, Y, time=[1]), DataError, "time has shape"),
         (lambda: strong().fit(FRAME, "label", time="city"), DataError, "is no date"),
-        (lambda: strong().fit(X, Y, groups=[None] * 300), DataError, "missing values"),
         (lambda: strong().fit(lambda: [], groups=Y), ParameterError, "rows in memory"),
     ],
 )
