@@ -289,6 +289,17 @@ def test_other_cells_than_in_fit_are_named(way: str, cells: Any, said: str) -> N
         FrameTable.like(pd.DataFrame({"a": cells}), names, levels)
 
 
+@pytest.mark.parametrize("cells", [[None], [""], [np.nan], [pd.NaT]])
+def test_a_date_may_be_missing_in_all_new_rows(cells: list[Any]) -> None:
+    frame = pd.DataFrame({"when": TIMES, "x": [1.0, 2, 3, 4]})
+    learned = FrameTable.learn(frame)
+    new = FrameTable.like(pd.DataFrame({"when": cells, "x": [1.0]}), learned.names, learned.levels)
+    np.testing.assert_array_equal(new.rows(), [[*[NAN] * 5, 1]])
+    days = pl.DataFrame({"when": [date(2024, 1, 31), None], "x": [1.0, 2]})
+    hours = FrameTable.like(days, learned.names, learned.levels).column(4)
+    np.testing.assert_array_equal(hours, [0, NAN])
+
+
 @pytest.mark.parametrize("name", ["order_id", "orderID", "Kunden-Nr"])
 def test_ids_are_not_used(name: str) -> None:
     names = [f"n{k}" for k in range(60)]

@@ -15,7 +15,15 @@ from pacboost.errors import DataError, InputWarning, ParameterError, warn
 from pacboost.sources.arrays import holds_text
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.explained_errors import NUMBERS_OR_TEXT, odd_value
-from pacboost.sources.levels import Level, Levels, distinct, is_text, is_unicode, pieces
+from pacboost.sources.levels import (
+    Level,
+    Levels,
+    distinct,
+    is_text,
+    is_unicode,
+    pieces,
+    refuse_unhashable,
+)
 from pacboost.sources.optional import close_names
 from pacboost.sources.table import Table
 
@@ -183,8 +191,7 @@ def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
         every = [cell for part in pieces(cells) for cell in part]
         said = odd_value(every, f"column {name}") or NUMBERS_OR_TEXT
         raise DataError(
-            f"column {name} holds what is no category: {problem}. {said}; convert it or leave the "
-            "column out"
+            f"{refuse_unhashable(name, every)}. {said}; convert it or leave the column out"
         ) from problem
     return _in_order(values, name, cells)
 

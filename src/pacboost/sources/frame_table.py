@@ -243,7 +243,7 @@ class FrameTable(ColumnTable):
             wanted = "" if part is None else part[0]
             if (part is None) != ("" in parts) or number in self.levels:
                 self._refuse(number, "dates")
-            return parts[wanted] if wanted in parts else np.zeros(self.n_rows)
+            return parts[wanted] if wanted in parts else parts[DATE] * 0  # midnight, or missing
         if not way and number not in self.levels:
             quick = _numbers_of_arrow(cells, self.origin.spelling)
             if quick is not None:
@@ -315,7 +315,8 @@ class FrameTable(ColumnTable):
             if kind == CATEGORIES:
                 self._refuse(j, "categories")
             apart = source == self.names[j] and self._apart
-            if kind == NUMBERS and part_of(self.levels.written.get(j, "")) and not apart:
+            dated = part_of(self.levels.written.get(j, "")) and not apart
+            if kind == NUMBERS and dated and distinct(cells):
                 self._refuse(j, "numbers")
 
 

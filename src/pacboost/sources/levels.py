@@ -184,9 +184,17 @@ def _look_up(cells: Any, known: Mapping[Level, float], name: str) -> NDArray[np.
             places = map(known.get, part, repeat(math.nan))
             found[start : start + len(part)] = np.fromiter(places, np.float64, len(part))
         except TypeError as problem:
-            raise DataError(f"column {name} holds what is no category: {problem}") from problem
+            raise refuse_unhashable(name, part) from problem
         start += len(part)
     return found
+
+
+def refuse_unhashable(name: str, cells: Iterable[Any]) -> DataError:
+    """Make the error for cells that cannot be looked up, such as lists."""
+    kinds = [type(cell).__name__ for cell in cells if type(cell).__hash__ is None]
+    return DataError(
+        f"column {name} contains {kinds[0] if kinds else 'value'}s, which cannot be categories"
+    )
 
 
 def _look_up_natively(cells: nw.Series[Any], known: Mapping[Level, float]) -> NDArray[np.float64]:

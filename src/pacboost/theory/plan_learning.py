@@ -365,7 +365,7 @@ def monitor(
 
     ``before`` is the certified error, ``after`` the error from the jump on. The certificate is
     refuted within ``examples`` rows with probability ``power`` if the model errs so often from the
-    first row on. After a long quiet time the capital against it has shrunk; the change detector
+    first row on. After a long quiet time the evidence against it has shrunk; the change detector
     sounds within as many rows after the jump as ``details`` says, whenever the jump comes.
 
     >>> answer = monitor(before=0.05, after=0.08, delta=0.05)

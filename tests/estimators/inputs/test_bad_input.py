@@ -96,7 +96,7 @@ INPUTS: list[tuple[dict[str, Any], str]] = [
     ({"y": labels(np.nan, float)}, r"y .*NaN.* drop"),
     ({"y": labels(None, object)}, r"y holds missing labels \(None or NaN\); drop those rows"),
     ({"y": np.array([0, "yes"], dtype=object)[np.arange(40) % 2]}, "label"),
-    ({"y": examples()[1][:-1]}, "X has 40 rows but y has 39; they must be as many"),
+    ({"y": examples()[1][:-1]}, "X has 40 rows but y has 39; they must have equal length"),
     ({"y": examples()[0][:, 0]}, "Unknown label type: continuous"),
     ({"weights": np.zeros(40)}, "zero everywhere; at least one row has to count"),
     ({"weights": weights(r5=-1, r9=-2)}, r"Negative .*row 9 has -2\.0.* 0 leaves it out"),

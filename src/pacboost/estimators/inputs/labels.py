@@ -102,7 +102,9 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
     else:
         labels = column_or_1d(y, warn=True)
     if labels.shape[0] != rows:
-        raise DataError(f"X has {rows} rows but y has {labels.shape[0]}; they must be as many")
+        raise DataError(
+            f"X has {rows} rows but y has {labels.shape[0]}; they must have equal length"
+        )
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         what = "NaN" if np.isnan(labels).any() else "infinity"
         raise DataError(f"Input y contains {what}. Every row needs a label: drop the others.")
@@ -143,7 +145,9 @@ def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
             f"{problem} {name} has to hold one number a row; fit one regressor for each column"
         ) from problem
     if values.shape[0] != rows:
-        raise DataError(f"X has {rows} rows but {name} has {values.shape[0]}; they must be as many")
+        raise DataError(
+            f"X has {rows} rows but {name} has {values.shape[0]}; they must have equal length"
+        )
     if values.dtype.kind == "O" and any(_is_absent(value) for value in values):
         raise DataError(f"{name} holds missing values (None or NaN); drop those rows")
     try:

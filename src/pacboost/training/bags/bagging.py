@@ -7,6 +7,7 @@ is continued later ends as one long run would have.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -225,7 +226,7 @@ class Bagging:
 
     def _made_on(self, cluster: Cluster, task: MemberTask, numbers: range) -> Generator[Evaluated]:
         work = send(cluster, MemberElsewhere(task), "the rows and the learner")
-        made = in_batches(cluster, MemberElsewhere.__call__, work, ((k,) for k in numbers))
+        made = in_batches(cluster, operator.call, work, ((k,) for k in numbers))
         with closing(made) as results:
             for packed, rows, answers in results:
                 yield self.maker.unpacked(packed), rows, answers
