@@ -43,7 +43,14 @@ def epochs(
 
 @several_runs(6, 12)
 @pytest.mark.parametrize(
-    ("how", "shuffled"), [("partial_fit", False), ("generator", True), ("function", True)]
+    ("how", "shuffled"),
+    [
+        ("partial_fit", False),
+        ("generator", True),
+        ("function", True),
+        pytest.param("partial_fit", True, marks=pytest.mark.slow),
+        pytest.param("generator", False, marks=pytest.mark.slow),
+    ],
 )
 def test_epochs_over_the_same_rows(how: str, shuffled: bool, runs: int) -> None:
     wrong = 0
