@@ -369,10 +369,10 @@ def split_frame(
 ) -> tuple[Any, nw.Series[Any]]:
     """Split a data frame into features and labels."""
     opened = open_frame(frame)
-    names = features([str(name) for name in opened.columns], target, drop, where)
     every = [str(name) for name in opened.columns]  # those of pandas may be numbers
-    kept = opened[:, [every.index(name) for name in names]]
-    return kept.to_native(), opened[:, every.index(target)]
+    names, places = features(every, target, drop, where), {name: j for j, name in enumerate(every)}
+    kept = opened[:, [places[name] for name in names]]
+    return kept.to_native(), opened[:, places[target]]
 
 
 def _plain(series: nw.Series[Any]) -> NDArray[Any]:
