@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pacboost.parallel.tasks import in_order
+from pacboost.parallel.cores import in_order
 
 WAYS = [(1, None), (1, 1), (2, 3), (7, None)]
 
@@ -97,7 +97,7 @@ def test_nothing_is_under_way_when_results_are_no_longer_wanted() -> None:
 def test_ctrl_c_ends_at_once() -> None:
     program = (
         "import itertools, os, signal\n"
-        "from pacboost.parallel.tasks import in_order\n"
+        "from pacboost.parallel.cores import in_order\n"
         "def task(k):\n"
         "    if k == 20: os.kill(os.getpid(), signal.SIGINT)\n"
         "try:\n"
@@ -129,7 +129,7 @@ def test_what_nobody_wants_any_more_is_told_to_end() -> None:
 def test_a_forked_process_has_threads_of_its_own() -> None:
     program = (
         "import os, warnings; warnings.simplefilter('ignore')\n"
-        "from pacboost.parallel.tasks import in_order\n"
+        "from pacboost.parallel.cores import in_order\n"
         "assert list(in_order(abs, range(9), 2)) == list(range(9))\n"
         "child = os.fork()\n"
         "assert list(in_order(abs, range(9), 2)) == list(range(9))\n"

@@ -95,7 +95,6 @@ class FeaturePart:
 
     @classmethod
     def sum(cls, parts: Sequence[FeaturePart]) -> FeaturePart:
-        """Add up the parts of one feature."""
         every = np.concatenate([part.thresholds for part in parts])
         thresholds, places = np.unique(every, return_inverse=True)
         steps = np.zeros((thresholds.size + 1, parts[0].missing.size))

@@ -34,7 +34,6 @@ class StumpRule(Rule):
 
     @classmethod
     def constant(cls, answer: int) -> StumpRule:
-        """Return the rule that always answers the same."""
         return cls(0, math.inf, 2**31, -answer, answer)
 
     def answers(self, sample: Sample) -> Answers:

@@ -89,7 +89,6 @@ def _csv(name: str, data: Mapping[str, Any]) -> tuple[Lines, Lines]:
 
 
 def _edits(data: Mapping[str, Any], base: int) -> Lines:
-    """Write what was painted, moved, flipped and deleted."""
     edits: Mapping[str, Any] = data.get("edits") or {}
     lines: Lines = []
     if edits.get("added"):
@@ -145,7 +144,6 @@ def _fit(spec: RunSpec, rounds: int, *, keeps: bool) -> tuple[Lines, str]:
 
 
 def _ending(spec: RunSpec) -> Lines:
-    """Print what the page shows."""
     if spec.method == "bagging":
         return ["print(1 - model.score(X, y))"]
     return [

@@ -35,7 +35,6 @@ class Surface:
         self._sums: dict[int, Doubles] = {0: np.zeros(size * size)}
 
     def _known(self, rounds: int) -> None:
-        """Ask every rule about the grid, once."""
         frames = self.run.frames
         if self._cells and (not frames or self._cells[0][0] is not frames[0]):  # it began again
             self._cells, self._sums = [], {0: self._sums[0]}

@@ -293,7 +293,6 @@ def _number(value: Any) -> float:
 
 
 def _certified(model: Any) -> float:
-    """Return the certified error of a model."""
     certificate = getattr(model, "certificate_", None)
     of_what = getattr(certificate, "of_what", None)
     if certificate is None or of_what != wording.NEW_EXAMPLES or certificate.value >= 1:

@@ -52,7 +52,6 @@ class Failed:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether another worker may succeed."""
         kind = self.problem
         of_data = isinstance(kind, DataError | ParameterError)
         return isinstance(kind, OF_THE_WORKER) and not of_data

@@ -155,7 +155,6 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
 
 
 def _rate(certificate: Certificate) -> float:
-    """The share of mistakes that the certificate was made from."""
     inputs = certificate.inputs
     if "mean" in inputs:
         return float(inputs["mean"])

@@ -274,13 +274,11 @@ class SparseCodes:
         return cls(entries.n_rows, starts, entries.rows[away], codes[away], defaults)
 
     def pick(self, columns: Places) -> SparseCodes:
-        """Return some of the columns."""
         starts, places = picked(self.starts, columns)
         rows, codes = self.rows[places], self.codes[places]
         return SparseCodes(self.n_rows, starts, rows, codes, self.defaults[columns])
 
     def column(self, number: int) -> Codes:
-        """Open up one column."""
         dense = np.full(self.n_rows, self.defaults[number])
         own = slice(self.starts[number], self.starts[number + 1])
         dense[self.rows[own]] = self.codes[own]

@@ -163,7 +163,6 @@ class ContentSample:
         """How many rows are kept."""
 
     def choose(self, rows: Held | Table) -> Flags:
-        """Return which rows are chosen."""
         if self._share == 1:
             return np.ones(rows.n_rows, dtype=np.bool_)
         given: Any = _values(rows, self._by) if self._by else self._sums(rows)

@@ -76,7 +76,6 @@ class CoarseCodes:
         return found
 
     def hashes(self, table: Table, rows: Rows, salt: int) -> Hashes:
-        """Hash the codes of some rows."""
         chosen = table.take(rows)
         return self.hash({j: chosen.column(j) for j in self.columns.tolist()}, rows.size, salt)
 
@@ -134,7 +133,6 @@ class Sketch:
 
     @classmethod
     def of(cls, table: Table) -> Sketch:
-        """Make a sketch of a table."""
         hasher = RowHasher.of(table)
         share = min(1.0, MOST_KEPT / max(1, table.n_rows))
         every = np.arange(table.n_columns)
@@ -152,7 +150,6 @@ class Sketch:
 
     @property
     def salt(self) -> int:
-        """The salt of all hashes."""
         return self.hasher.salt
 
     def overlap(self, table: Table) -> Overlap:
@@ -178,7 +175,6 @@ class Sketch:
         return chosen, np.isin(hashes, self.exact.hashes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values and arrays, as files hold them."""
         return {
             "salt": f"{self.salt:016x}",
             "share": self.share,

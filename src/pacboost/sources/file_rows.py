@@ -8,17 +8,23 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.errors import FileError, InputWarning
 from pacboost.sources.arrow import text_column
 from pacboost.sources.cells import Cells, as_text
 from pacboost.sources.data_file import JSON, PARQUET, TEXT, DataFile
+from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.optional import named_twice, need
+from pacboost.sources.table import refuse_text
+from pacboost.sources.written import read_labels
 
 # Text files with a header: CSV, TSV and the like; separator and encoding are detected.
 
@@ -308,3 +314,41 @@ def whole(file: DataFile, target: str | None = None) -> Cells:
         columns[name] = need("pyarrow").chunked_array([*empty, *own])  # names come, and never go
     lines = np.concatenate([np.array(part.lines) for part in parts])
     return Cells(file, columns, lines, parts[0].decimal_comma)
+
+
+# Examples from a file, read into memory as a table and its labels.
+
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """The examples of a file: a table and the label of each row."""
+
+    table: FrameTable
+    labels: NDArray[Any]
+
+
+def read_csv(
+    file: str | Path | DataFile,
+    target: str,
+    *,
+    categories: bool = False,
+    drop: Collection[str] = (),
+    raw: Collection[str] = (),
+) -> LabelledTable:
+    """Read a file whose column ``target`` holds the labels.
+
+    With ``categories``, columns of text that are neither numbers nor dates are categories, else
+    they are refused. The columns ``drop`` are left out; those named ``raw`` stay text.
+    """
+    file = DataFile.of(file)
+    cells = whole(file, target)
+    labels = read_labels(cells.labels(target))
+    if not any(name != target and name not in drop for name in cells.columns):
+        raise FileError(
+            f"{file}: holds no column but {target!r} to learn from; at least one more is needed"
+        )
+    table = cells.table(raw, {target, *drop})
+    if table.levels and not categories:
+        text = [table.name(j) for j in table.levels.columns]
+        raise FileError(f"{file}: {refuse_text([cells.first_text(name) for name in text])}")
+    return LabelledTable(table, labels)

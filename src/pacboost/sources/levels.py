@@ -116,7 +116,6 @@ class Levels:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Levels:
-        """Read what ``to_dict`` gave."""
         written = {int(j): way for j, way in content.items() if isinstance(way, str)}
         columns = {int(j): tuple(own) for j, own in content.items() if not isinstance(own, str)}
         for column, own in columns.items():

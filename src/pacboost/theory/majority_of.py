@@ -26,7 +26,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
-from pacboost.parallel.tasks import in_order
+from pacboost.parallel.cores import in_order
 from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table

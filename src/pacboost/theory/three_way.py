@@ -29,7 +29,7 @@ from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import integer, positive_whole, real_number
-from pacboost.numerics.three_way import majority_error
+from pacboost.numerics.growth import majority_error
 from pacboost.reports import plots
 from pacboost.reports.progress import LiveView, error_console
 from pacboost.samples.bins import Bins

@@ -32,7 +32,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.same_bits import mean_of
-from pacboost.parallel.tasks import in_order
+from pacboost.parallel.cores import in_order
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags

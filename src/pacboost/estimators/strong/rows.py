@@ -27,9 +27,9 @@ from pacboost.estimators.inputs.documented import guess
 from pacboost.samples.equal_rows import Examples
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
-from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile, read_as_a_whole
 from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.file_rows import read_csv
 from pacboost.sources.frame_table import CellOrigin, FrameTable
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table

@@ -90,7 +90,6 @@ class ArrayOracle(AbstractOracle):
         yield self.take(np.flatnonzero(chosen if self._only is None else chosen[self._only]))
 
     def take(self, rows: NDArray[np.int64]) -> Batch:
-        """Return these very rows."""
         return self.unread(rows).read()
 
     def unread(self, rows: NDArray[np.int64]) -> Unread:

@@ -87,7 +87,6 @@ class RowGroup:
         return f"{self.file_shown}, row group {self.number}"
 
     def read(self) -> HeldColumns:
-        """Decode the row group."""
         release_memory()
         table = self._columns([*self.names, self.target])
         return hold_arrow(table, self.target)

@@ -229,7 +229,6 @@ class CsvOracle(LineOracle):
         self._estimate(first.n_rows)
 
     def _beginning(self, path: Path) -> tuple[int, int]:
-        """Read the header of a file."""
         self._sep = self._sep or separator(DataFile(path))
         header, start, line = header_of(path, self._sep)
         names = features(header, self._target, self._left_out, str(path))

@@ -127,7 +127,6 @@ class Held(ABC):
         return _plain(picked) if isinstance(picked, nw.Series) else np.asarray(picked)
 
     def shown(self, column: int) -> str:
-        """What to call a column in complaints."""
         return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
 
     def _finite(self, values: Values) -> None:

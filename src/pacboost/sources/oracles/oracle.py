@@ -69,12 +69,10 @@ class Batch:
         return self.rows.size
 
     def take(self, chosen: NDArray[np.intp]) -> Batch:
-        """Return some of the rows."""
         table = self.table.take(chosen)
         return Batch(table, self.labels[chosen], self.rows[chosen], self.lap, self.place)
 
     def read(self) -> Batch:
-        """Return the batch itself: it has been read."""
         return self
 
 
@@ -94,7 +92,6 @@ class Unread:
         return self.rows.size
 
     def take(self, chosen: NDArray[np.intp]) -> Unread:
-        """Return some of the rows, still unread."""
         picked, rows = self.picked[chosen], self.rows[chosen]
         return Unread(self.held, picked, rows, self.lap, self.place)
 

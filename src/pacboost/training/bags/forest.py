@@ -245,7 +245,6 @@ class TreeMaker(Maker):
         return self.member(ForestTree(nodes[:written].copy(), table[:lines].copy(), gains))
 
     def member(self, tree: ForestTree) -> TreeMember:
-        """Make a member of a tree."""
         return TreeMember(tree, self._bins, self.classes, self.middle, self.scale, self._hard)
 
     def out_of_bag(self, member: BagMember, rows: NDArray[np.intp]) -> Answers:

@@ -19,7 +19,7 @@ from pacboost.boosters.logit import MOST_STEP, Logit
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, measure, update
 from pacboost.kernels import quick_rounds as quick
-from pacboost.kernels.numpy_draw import divide_rows
+from pacboost.kernels.quick_rounds import divide_rows
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
