@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.checks import positive_whole, whole
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.blocks import key
 from pacboost.sources.oracles.oracle import (
@@ -21,7 +21,6 @@ from pacboost.sources.oracles.oracle import (
     AbstractOracle,
     Batch,
     read_position,
-    whole,
 )
 from pacboost.theory.worlds import Rows, Seed, Signs, World, check_noise
 from pacboost.theory.worlds import signs as as_signs

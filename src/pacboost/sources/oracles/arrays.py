@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.numerics.checks import whole
 from pacboost.sources.oracles.blocks import Shuffle, key
 from pacboost.sources.oracles.held import BadCell, distinct, hold
 from pacboost.sources.oracles.oracle import (
@@ -25,7 +26,6 @@ from pacboost.sources.oracles.oracle import (
     Chooser,
     Unread,
     read_position,
-    whole,
 )
 
 ROWS_PER_KEY = 2**12

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.numerics.checks import whole
 from pacboost.parallel.cores import Result, in_order
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import (
@@ -38,7 +39,6 @@ from pacboost.sources.oracles.oracle import (
     Drawn,
     Unread,
     read_position,
-    whole,
 )
 
 # Orders that only a key tells: the numbers below n, each once, any part of which can be asked for.

@@ -10,13 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
+from pacboost.numerics.checks import whole
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.table import Table
@@ -213,17 +213,6 @@ class AbstractOracle(ABC):
 
     def __exit__(self, *problem: object) -> None:
         self.close()
-
-
-def whole(name: str, value: object, least: int = 0) -> int:
-    """Check a whole number that is at least so large.
-
-    >>> whole("n", np.int64(3))
-    3
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number, {least} or more")
-    return int(value)
 
 
 def read_position(position: Mapping[str, Any], *names: str) -> tuple[int, ...]:
