@@ -34,8 +34,8 @@ from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.numerics.same_bits import product
 from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.sample import Sample
-from pacboost.samples.sketch import row_hashes
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling
 from pacboost.training.bags.members import Maker
