@@ -55,7 +55,7 @@ class Conditions(ABC):
         """Return which conditions each row meets."""
 
     def say(self, number: int) -> str:
-        """Say a condition."""
+        """Return a condition in words."""
         return self.words[number]
 
     @abstractmethod

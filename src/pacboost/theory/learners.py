@@ -309,7 +309,7 @@ class Box(Rule):
         return replace(self, within=-self.within)
 
     def words(self, names: Names) -> str:
-        """Say it as ranges.
+        """Return the box as ranges.
 
         >>> Box(np.array([0.0, 1.5]), np.array([2.0, 3.0])).words(Names(lambda j: f"x{j}"))
         '0 ≤ x0 ≤ 2 and 1.5 ≤ x1 ≤ 3 → +, else −'

@@ -111,7 +111,7 @@ class RecursionView(LiveView):
         )
 
     def __call__(self, record: Record) -> None:
-        """Say how far the recursion has come."""
+        """Show how far the recursion has come."""
         self._begin_if_due()
         last = record.nodes[-1]
         self._display.update(

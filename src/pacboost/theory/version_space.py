@@ -63,7 +63,7 @@ class Band(Rule):
         return replace(self, within=-self.within)
 
     def words(self, names: Names) -> str:
-        """Say it as a comparison.
+        """Return the rule as a comparison.
 
         >>> Band(1, 0.5, math.inf).words(Names(lambda j: f"x{j}"))
         'x1 > 0.5 → +, else −'

@@ -201,7 +201,7 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class ThresholdClassifier(WrappedClassifier):
-    """Say the positive class where its score is at least ``threshold``.
+    """A classifier that says the positive class where its score is at least ``threshold``.
 
     ``pacboost.choose_threshold`` makes it, with a certificate. The score is the probability of the
     positive class, or for two classes without probabilities the decision. Other rows get the most

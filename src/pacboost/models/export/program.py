@@ -31,7 +31,7 @@ LARGEST = 1e200
 
 @dataclass(frozen=True)
 class Cut:
-    """Say the class at ``place`` where what is compared is on its side of ``at``.
+    """The class at ``place`` is said where what is compared is on its side of ``at``.
 
     With a score for two classes that is the score, at least ``at`` for the second class and at most
     ``at`` for the first: scores are exact in every program, and probabilities need not be, to their

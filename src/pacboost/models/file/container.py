@@ -73,7 +73,7 @@ def write(path: Path, kind: str, content: dict[str, Any], part: Path | None = No
 
 
 def kind_of(path: Path) -> str:
-    """Tell by its first line what a file holds."""
+    """Return by its first line what a file holds."""
     with _opened(path, "model") as (file, _):
         return _first_line(path, file, "model")
 
