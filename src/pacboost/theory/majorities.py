@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
 
 from pacboost.errors import ParameterError, TooFewRowsWarning, warn
-from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
-from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.kernels.runtime.threads import using
-from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import positive_whole, real_number
-from pacboost.samples.equal_rows import check_copies
-from pacboost.theory.committee import (
-    BoosterCommittee,
-    MembersClassifier,
-    ledger_of,
-    with_progress,
-)
+from pacboost.samples.sample import Sample
+from pacboost.theory.committee import BoosterCommittee, RowCommittee, Steps
 from pacboost.theory.majority_of import (
     LEAST_FOUND,
+    Filtered,
     Rows,
     bags,
     bags_needed,
@@ -190,7 +183,7 @@ class SubsampledBoost(BoosterCommittee):
 @accepts_aliases
 @documented_like(MajorityOfBoosters)
 @dataclass(eq=False, repr=False)
-class ThreeLearnerBoost(MembersClassifier):
+class ThreeLearnerBoost(RowCommittee):
     """Boost a strong learner with three copies, each trained on what is hard for those before.
 
     The rows fall into three parts. The first learner gets one; the second gets another, with half
@@ -223,53 +216,22 @@ class ThreeLearnerBoost(MembersClassifier):
     """
 
     learner: Any = "tree"
-    _: KW_ONLY
-    max_bins: int = 255
-    categorical_features: Any = "from_dtype"
-    certify: str | None = None
-    holdout: float = 0.2
-    delta: float = 0.05
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: bool | int | str = "auto"
 
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
-        """Learn three rules.
+    _name, _members = "three_learners", "learners"
 
-        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
+    def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:
+        rules: list[Hypothesis] = []
 
-        Ctrl-C keeps the first of them, if it is there, and is raised again. After any other failure
-        the estimator is as it was before.
-        """
-        self._equal_rows = check_copies(copies)
-        rule: Hypothesis | None = None
-        with all_or_nothing(self) as attempt, using(self.n_jobs):
-            seed = draw_seed(self.random_state)
-            learner = as_learner(self.learner, "learner")
-            examples, apart = self._read(X, y, seed)
-            sample = self._sample(examples, learner)
+        def steps() -> Generator[Filtered]:
+            for rule, self.report_ in three_steps(sample, learner, seed):
+                rules[:] = [rule]
+                yield self.report_
 
-            def finish(stopped: str) -> None:
-                assert rule is not None  # the first step gives one
-                ledger = ledger_of("three_learners", learner, sample, stopped)
-                self._keep([rule], ledger, examples.table, sample.bins, apart)
+        return steps(), 3, lambda: rules
 
-            def keep_interrupted() -> str | None:
-                if rule is None:
-                    return None
-                finish("interrupted")
-                return (
-                    "what was learned before the interrupt is kept (the first rule, until all "
-                    "three are there); the estimator can be used"
-                )
-
-            attempt.keep = keep_interrupted
-            steps = three_steps(sample, learner, seed)
-            for rule, found in with_progress(steps, "learners", 3, verbose=self.verbose):  # noqa: B007
-                self.report_ = found
-            finish("")
-        warn_of_one_class(self.classes_, certified=False)
-        if self.classes_.size > 1 and found.too_few:
+    def _warn(self) -> None:
+        found = self.report_
+        if found.too_few:
             warn(
                 f"{found.rows} rows are too few: the filters found {found.mistakes} mistakes of "
                 f"the first learner and {found.disagreements} rows on which two disagree, with "
@@ -277,4 +239,3 @@ class ThreeLearnerBoost(MembersClassifier):
                 "are needed. Rows that were learned from before were used again.",
                 TooFewRowsWarning,
             )
-        return self

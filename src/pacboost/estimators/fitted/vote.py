@@ -57,18 +57,11 @@ def open_rows(self: Any, X: Any) -> Table:
 
 def answered(self: Any, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
     """Return what follows from scores, as the library of the rows has arrays."""
-    scores = scores_of(self, X)
-    found = answer(self.model_, scores)
-    return of_the_library_of(X, found)  # type: ignore[no-any-return]
-
-
-def scores_of(self: Any, X: Any) -> Any:
-    """Return the scores of rows, in the GPU's memory if they came there."""
-    table, on_gpu = self._open(X), _on_gpu(self, X)
-    vote = self.model_.vote
+    table, on_gpu, vote = self._open(X), _on_gpu(self, X), self.model_.vote
     with using(threads(self.n_jobs)), using_gpu(on_gpu):
         there = on_gpu and lies_on_gpu(X)
-        return vote.scores_like(table, as_cupy(X)) if there else vote.scores(table)
+        scores = vote.scores_like(table, as_cupy(X)) if there else vote.scores(table)
+    return of_the_library_of(X, answer(self.model_, scores))  # type: ignore[no-any-return]
 
 
 def _on_gpu(self: Any, X: Any) -> bool:
@@ -228,25 +221,24 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         shape = getattr(X, "shape", (0,))
         return using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
 
-    def _scores(self, X: Any) -> Any:
-        return scores_of(self, X)
-
 
 def _inner(hypothesis: Hypothesis) -> Any:
     rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
     return rule.inner if isinstance(rule, BlackBox) else hypothesis
 
 
-class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
-    """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``."""
+class ClassVote(ClassifierMixin, VoteBase):  # type: ignore[misc]
+    """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``: how it decides."""
 
     classes_: NDArray[Any]
     _several_labels = False
-    _refusal = ""
-    """Why nothing can be certified, if rows are surely copies of others."""
 
-    predict, predict_proba, predict_log_proba = predict, predict_proba, predict_log_proba
-    _labelled = explaining.labelled
+    predict, predict_proba = predict, predict_proba
+
+    @property
+    def several_labels_(self) -> bool:
+        """Whether a row may have several labels."""
+        return bool(self._several_labels)
 
     def decision_function(self, X: Any) -> Scores:
         """Return score F(x): for two classes above 0 means the second, else one score a class."""
@@ -257,6 +249,35 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         from sklearn.metrics import accuracy_score
 
         return float(accuracy_score(y, asked(self, X), sample_weight=sample_weight))
+
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
+        return self._judged(X, y)[1]
+
+    def _decide(self, scores: Scores) -> Any:
+        if self.several_labels_:
+            return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
+        second = (scores > 0) & (self.classes_.size == 2)
+        places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
+        if self.classes_.dtype.kind in "biuf":  # numbers stay where the scores are
+            return np.asarray(self.classes_, like=places)[places]
+        return self.classes_[in_host_memory(places)]
+
+    def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
+        table, wrong = judging(self, X, y)
+        with using(self.n_jobs):
+            scores = self.model_.vote.scores(table)
+        return scores, wrong(scores)
+
+
+class VoteClassifier(ClassVote):
+    """A classifier by a vote of rules that shows its rounds, grounds and margins."""
+
+    _refusal = ""
+    """Why nothing can be certified, if rows are surely copies of others."""
+
+    predict_log_proba = predict_log_proba
+    _labelled = explaining.labelled
 
     def staged_decision_function(self, X: Any) -> Iterator[Scores]:
         """Return the score after each round."""
@@ -272,15 +293,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """Return the probabilities after each round."""
         for scores in self.staged_decision_function(X):
             yield self.model_.probabilities(scores)
-
-    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
-        return self._judged(X, y)[1]
-
-    @property
-    def several_labels_(self) -> bool:
-        """Whether a row may have several labels."""
-        return bool(self._several_labels)
 
     @property
     def certificate_(self) -> Certificate:
@@ -324,18 +336,3 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         sample = self._labelled(X, y)
         with using(self.n_jobs):
             return explaining.margins(self.model_, sample)
-
-    def _decide(self, scores: Scores) -> Any:
-        if self.several_labels_:
-            return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
-        second = (scores > 0) & (self.classes_.size == 2)
-        places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
-        if self.classes_.dtype.kind in "biuf":  # numbers stay where the scores are
-            return np.asarray(self.classes_, like=places)[places]
-        return self.classes_[in_host_memory(places)]
-
-    def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
-        table, wrong = judging(self, X, y)
-        with using(self.n_jobs):
-            scores = self.model_.vote.scores(table)
-        return scores, wrong(scores)
