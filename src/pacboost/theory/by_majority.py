@@ -98,9 +98,6 @@ class BoostByMajority(Boosting):
             rounds = min(rounds, positive_whole("n_estimators", self.n_estimators))
         return Recipe(as_learner(self.learner, "learner"), self._promise, rounds)
 
-    def _inner_estimator(self) -> Any:
-        return self.learner
-
     @property
     def rounds_(self) -> int:
         """The number of rounds that the promised edge needs."""

@@ -10,8 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags
 
 from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
@@ -79,13 +77,6 @@ class MembersClassifier(ClassVote):
             f"no bound on new examples is known for {type(self).__name__} but by rows that it has "
             "not seen; set certify='holdout', or give such rows to pacboost.certify"
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        foreign = isinstance(self.learner, BaseEstimator)
-        tags.input_tags.allow_nan = not foreign or get_tags(self.learner).input_tags.allow_nan
-        tags.input_tags.sparse = True
-        return tags
 
     def _read(self, X: Any, y: Any, seed: int) -> tuple[LabelledRows, Apart | None]:
         """Hold rows out if a certificate is wanted, then read the others, with one label a row."""
@@ -195,7 +186,8 @@ class RowCommittee(MembersClassifier):
                 return f"the {len(rules())} members done before the interrupt are kept"
 
             attempt.keep = keep_interrupted
-            after, stepped = progress_after(self.verbose), int
+            stepped: Callable[[], Any] = int
+            after = progress_after(self.verbose)
             if after is not None:
                 from pacboost.reports.progress import StepsBar
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -231,7 +231,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             task.call_on_fit_task_begin(estimator=self, **told)
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), self._boosting(X):
             compile_helper.start_for_a_person(self._rules)
-            work = self._prepare(X, y, sample_weight, *first)
+            X_val, y_val = self._given(first[0]), first[1]
+            work = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
             work = self._watch_also(work, name, others)
             attempt.keep = lambda: self._keep_interrupted(work)
             self._advance(work, told)
@@ -256,11 +257,13 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     ) -> PreparedFit:
         """Measure further validation rows, too, and keep the curves of all."""
         for name, (X, y) in others:
-            given = self._as_validation(X)
+            given = self._given(X)
             rows = self._read_validation(given, y)
             if work.apart is not None:
                 work = replace(work, apart=without_shared(self, work.apart, given))
-            self._remember_also(given, rows.table)
+            self._await_sketches()
+            (table,) = self._seen([given], [rows.table])
+            self._sketches = (*self._sketches, Sketch.of(table))
             work.run.watch_also(name, validation_sample(rows, work.run.sample))
         self.__dict__.pop("validation_curves_", None)
         curves = work.run.validation_curves(first)
@@ -268,14 +271,13 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             self.validation_curves_ = curves
         return work
 
-    def _as_validation(self, X: Any) -> Any:
-        """Prepare validation rows for reading, where rows have to be."""
+    def _given(self, X: Any) -> Any:
+        """Read rows so far that they can be divided, where they have to be."""
         return X
 
-    def _remember_also(self, X: Any, table: Table) -> None:
-        """Remember validation rows, besides those that ``_prepare`` remembers."""
-        self._await_sketches()
-        self._sketches = (*self._sketches, Sketch.of(table))
+    def _seen(self, given: Sequence[Any], tables: Iterable[Table]) -> Iterable[Table]:
+        """Return what is remembered of rows: their tables, or what is made of texts."""
+        return tables
 
     @abstractmethod
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:

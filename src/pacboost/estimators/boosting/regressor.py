@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, is_classifier
-from sklearn.utils import get_tags
+from sklearn.base import RegressorMixin, is_classifier
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
@@ -309,8 +308,5 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        foreign = isinstance(self.learner, BaseEstimator)
-        tags.input_tags.allow_nan = not foreign or get_tags(self.learner).input_tags.allow_nan
-        tags.input_tags.sparse = True
         tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
         return tags

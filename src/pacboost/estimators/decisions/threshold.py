@@ -10,9 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import wording
@@ -22,11 +20,11 @@ from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.decisions.sets import plain_rows
+from pacboost.estimators.fitted import explaining
 from pacboost.estimators.inputs.estimator import DOC_PAGE, least_likely, page_of
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel, Model
-from pacboost.numerics.markup import bold
 from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.overlap import Overlap
@@ -51,6 +49,7 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _doc_link_url_param_generator = page_of
     _remembers_rows: ClassVar[bool] = True
     _sketches: tuple[Sketch, ...] = ()
+    _repr_mimebundle_ = explaining.bundle
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit a clone of the estimator; the threshold stays, and nothing is certified."""
@@ -182,13 +181,7 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         promise = ""
         with suppress(NotCertified):
             promise = self.sentence_
-        return (bold(promise) if promise else "") + str(estimator_html_repr(self))
-
-    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
-        shown = {"text/plain": repr(self)}
-        if get_config()["display"] == "diagram":
-            shown["text/html"] = self._repr_html_inner()
-        return shown
+        return explaining.html(self, promise)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__

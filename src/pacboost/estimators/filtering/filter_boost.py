@@ -308,8 +308,6 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
         choice, _ = named(self.booster)
         many = choice == "logit" or isinstance(choice, Logit)
         tags.classifier_tags.multi_class = many and (self.edge is None or choice != "logit")

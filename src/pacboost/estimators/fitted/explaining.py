@@ -265,7 +265,7 @@ def html(estimator: Any, claim: str) -> str:
     return (markup.bold(claim) if claim else "") + str(estimator_html_repr(estimator))
 
 
-def bundle(estimator: Any) -> dict[str, str]:
+def bundle(estimator: Any, **_options: Any) -> dict[str, str]:
     """Return text, and HTML unless scikit-learn is set up to show text only."""
     found = {"text/plain": repr(estimator)}
     if get_config()["display"] == "diagram":

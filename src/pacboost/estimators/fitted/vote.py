@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
@@ -23,51 +24,75 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.shapes import Shapes, shapes
-from pacboost.hypotheses.vote import Scores
+from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.answers import asked
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
-from pacboost.models.model import ForestModel, Model
+from pacboost.models.model import FittedModel, Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
 from pacboost.sources.table import Table
 from pacboost.training import metrics
 
 Answer = TypeVar("Answer")
+Kind = TypeVar("Kind", bound=FittedModel)
 Doubles = NDArray[np.float64]
 
 
-# Methods of all fitted estimators, of votes of rules and forests alike.
+class FittedBase(RemembersRows, BaseEstimator, Generic[Kind]):  # type: ignore[misc]
+    """An estimator whose fit leaves a vote of rules, or of the trees of a forest, in ``model_``."""
 
+    model_: Kind
+    n_jobs: int | None
+    device: str
 
-def is_fitted(self: Any) -> bool:
-    """Check whether a fit has left a model."""
-    return hasattr(self, "model_")
+    save, report = reporting.save, reporting.report
 
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's share of the votes, or for trees of what their splits won."""
+        return self._fitted("feature_importances_").importances()
 
-def open_rows(self: Any, X: Any) -> Table:
-    """Read rows as in fit."""
-    check_is_fitted(self)
-    with using(threads(self.n_jobs)), using_gpu(_on_gpu(self, X)):
-        return open_table(self, X, reset=False)
+    def _open(self, X: Any) -> Table:
+        """Read rows as in fit."""
+        check_is_fitted(self)
+        with using(threads(self.n_jobs)), using_gpu(self._on_gpu(X)):
+            return open_table(self, X, reset=False)
 
+    def _answered(self, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
+        """Return what follows from scores, as the library of the rows has arrays."""
+        table, on_gpu, vote = self._open(X), self._on_gpu(X), self.model_.vote
+        with using(threads(self.n_jobs)), using_gpu(on_gpu):
+            scores = (
+                vote.scores_like(table, as_cupy(X))
+                if isinstance(vote, Vote) and on_gpu and lies_on_gpu(X)
+                else vote.scores(table)
+            )
+        return of_the_library_of(X, answer(self.model_, scores))  # type: ignore[no-any-return]
 
-def answered(self: Any, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
-    """Return what follows from scores, as the library of the rows has arrays."""
-    table, on_gpu, vote = self._open(X), _on_gpu(self, X), self.model_.vote
-    with using(threads(self.n_jobs)), using_gpu(on_gpu):
-        there = on_gpu and lies_on_gpu(X)
-        scores = vote.scores_like(table, as_cupy(X)) if there else vote.scores(table)
-    return of_the_library_of(X, answer(self.model_, scores))  # type: ignore[no-any-return]
+    def _on_gpu(self, X: Any) -> bool:
+        """Check whether rows are scored on the GPU; forests are not."""
+        of_rules = isinstance(self.model_.vote, Vote)
+        return of_rules and predict_on_gpu(getattr(self, "device", "cpu"), X)
 
+    def _fitted(self, name: str) -> Kind:
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
+        return self.model_
 
-def _on_gpu(self: Any, X: Any) -> bool:
-    """Check whether rows are scored on the GPU; forests are not."""
-    forest = isinstance(self.model_, ForestModel)
-    return not forest and predict_on_gpu(getattr(self, "device", "cpu"), X)
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = getattr(self, "learner", getattr(self, "estimator", None))
+        foreign = isinstance(inner, BaseEstimator)
+        tags.input_tags.allow_nan = not foreign or get_tags(inner).input_tags.allow_nan
+        tags.input_tags.sparse = True
+        return tags
 
 
 def predict(self: Any, X: Any) -> NDArray[Any]:
@@ -93,15 +118,10 @@ def predict_log_proba(self: Any, X: Any) -> Doubles:
     return self._answered(X, lambda model, scores: model.log_probabilities(scores))  # type: ignore[no-any-return]
 
 
-class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
-    """An estimator whose fit leaves a vote, in ``model_``."""
+class VoteBase(FittedBase[Model]):
+    """An estimator whose fit leaves a vote of rules."""
 
-    model_: Model
-    n_jobs: int | None
-    device: str
-
-    save, report = reporting.save, reporting.report
-    _open, _answered, __sklearn_is_fitted__ = open_rows, answered, is_fitted
+    _repr_mimebundle_ = explaining.bundle
 
     def rules(self) -> list[str]:
         """Return every rule in words, with its vote, in the order of rounds."""
@@ -122,11 +142,6 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     def estimators_(self) -> list[Any]:
         """The rules; for black boxes, the fitted classifiers themselves."""
         return [_inner(h) for h in self._fitted("estimators_").vote.hypotheses]
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of the votes, or for trees of what their splits won."""
-        return self._fitted("feature_importances_").importances()
 
     def importances(self, by: str = "gain") -> NDArray[np.float64]:
         """Return each feature's importance, as shares that add up to 1.
@@ -207,14 +222,6 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     def _repr_html_inner(self) -> str:
         certificate = self.model_.certificate if hasattr(self, "model_") else None
         return explaining.html(self, "" if certificate is None else certificate.claim)
-
-    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
-        return explaining.bundle(self)
-
-    def _fitted(self, name: str) -> Model:
-        if not hasattr(self, "model_"):
-            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
-        return self.model_
 
     def _boosting(self, X: Any = None) -> AbstractContextManager[None]:
         """Boost on the GPU inside this block, if asked for; "auto" wants a large table."""

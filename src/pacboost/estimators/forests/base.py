@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.bagging.bags import MOST_BINS, rows_to_count
 from pacboost.estimators.bagging.base import Bagged, Callback, Counted
-from pacboost.estimators.fitted import explaining, reporting, vote
+from pacboost.estimators.fitted import explaining
+from pacboost.estimators.fitted.vote import FittedBase
 from pacboost.estimators.fitting.memory import digest
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import share_or_count, threads
@@ -72,7 +73,7 @@ MOST_COPIES = 64
 
 
 @dataclass(eq=False, repr=False)
-class ForestBase(Bagged):
+class ForestBase(Bagged, FittedBase[ForestModel]):
     """How forests are grown; classifiers and regressors define what trees predict."""
 
     n_estimators: int = 1000
@@ -97,9 +98,6 @@ class ForestBase(Bagged):
 
     _kind = "random_forest"
     _member = "tree"
-
-    save, report = reporting.save, reporting.report
-    _open, _answered, __sklearn_is_fitted__ = vote.open_rows, vote.answered, vote.is_fitted
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "auto") -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
@@ -262,18 +260,6 @@ class ForestBase(Bagged):
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
         """Return rows with labels or targets, and the metric for predictions."""
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of the gain of splits, averaged over trees."""
-        check_is_fitted(self)
-        return self.model_.importances()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _taken(members: list[Any]) -> Iterator[ForestTree]:

@@ -142,6 +142,7 @@ class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: 
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     _keeps_sparse = True
+    _repr_mimebundle_ = explaining.bundle
 
     def fit(
         self,
@@ -410,9 +411,6 @@ class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: 
 
     def _repr_html_inner(self) -> str:
         return explaining.html(self, self.sentence_ if self.__sklearn_is_fitted__() else "")
-
-    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
-        return explaining.bundle(self)
 
     def __getattr__(self, name: str) -> Any:
         """Pass other attributes on to the chosen estimator."""
