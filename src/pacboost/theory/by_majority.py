@@ -41,9 +41,6 @@ class BoostByMajority(Boosting):
         The promised edge: every rule has a weighted error of at most (1 - edge)/2.
     epsilon : float, default=0.05
         The training error to be reached.
-    learner : str, learner, scikit-learn classifier or function, default="tree"
-        "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
-        black boxes.
     n_estimators : int or None, default=None
         Stop after so many rounds, if that is earlier.
 

@@ -16,7 +16,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.fitted.vote import ClassVote
-from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import NestedParameters, named, with_fields
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
@@ -146,6 +146,7 @@ class RowCommittee(MembersClassifier):
     _members = "members"
     _done = ""
     """Why a complete fit has stopped."""
+    _kept = "the {} members done before the interrupt are kept"
 
     @abstractmethod
     def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:
@@ -183,7 +184,7 @@ class RowCommittee(MembersClassifier):
                 if not rules():
                     return None
                 finish("interrupted")
-                return f"the {len(rules())} members done before the interrupt are kept"
+                return self._kept.format(len(rules()))
 
             attempt.keep = keep_interrupted
             stepped: Callable[[], Any] = int

@@ -195,9 +195,6 @@ class ThreeLearnerBoost(RowCommittee):
     ----------
     learner : str, learner, scikit-learn classifier or function, default="tree"
         A strong one, such as a network. One that takes no weights gets rows drawn by weight.
-    certify : "holdout" or None, default=None
-        With "holdout", the share ``holdout`` of the rows is held out, and ``certificate_`` bounds
-        the error on new examples with probability 1 - ``delta``. There is no other certificate.
     n_jobs : int or None, default=None
         Threads of pacboost's learners; the model does not depend on it.
 
@@ -218,6 +215,7 @@ class ThreeLearnerBoost(RowCommittee):
     learner: Any = "tree"
 
     _name, _members = "three_learners", "learners"
+    _kept = "the first rule, or all three, learned before the interrupt, can be used"
 
     def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:
         rules: list[Hypothesis] = []

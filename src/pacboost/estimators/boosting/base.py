@@ -85,7 +85,12 @@ class Boosting(BoostingFit, VoteClassifier):
         read, recipe = examples.table, self._recipe(examples)
         if examples.table.entries is not None and not recipe.learner.sparse:
             warn_of_dense(examples.table)
-        self._refuse_several_labels(recipe.booster)
+        if self._several_labels and recipe.booster.multiclass not in ("mh", "pairs"):
+            raise ParameterError(
+                f"y holds several labels a row, and {recipe.booster.name} with multiclass="
+                f"{recipe.booster.multiclass!r} takes one; use booster='adaboost' with "
+                "multiclass='mh'"
+            )
         self._refuse_to_count(recipe, examples)
         apart = divided.apart if prior is None else None
         if apart is not None:
@@ -159,13 +164,6 @@ class Boosting(BoostingFit, VoteClassifier):
     def _learned(self, X: Any) -> Any:
         """Prepare training rows for reading; text classifiers learn the vocabulary here."""
         return X
-
-    def _refuse_several_labels(self, booster: Booster[Any]) -> None:
-        if self._several_labels and booster.multiclass not in ("mh", "pairs"):
-            raise ParameterError(
-                f"y holds several labels a row, and {booster.name} with multiclass="
-                f"{booster.multiclass!r} takes one; use booster='adaboost' with multiclass='mh'"
-            )
 
     def _refuse_to_count(self, recipe: Recipe, examples: LabelledRows) -> None:
         """Raise before boosting if certify="train" cannot count the votes that would result."""

@@ -20,14 +20,13 @@ from pacboost.estimators.boosting.automatic import Settings
 from pacboost.estimators.boosting.certifying import without_shared
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting import parameters
-from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.callbacks import (
     CallbackSupportMixin,
     TaskOfRounds,
     has_callbacks,
     with_callbacks,
 )
-from pacboost.estimators.fitting.memory import refuse, refuse_fewer
+from pacboost.estimators.fitting.memory import all_or_nothing, refuse, refuse_fewer
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import (
     LabelledRows,

@@ -40,7 +40,7 @@ from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.answers import asked
-from pacboost.models.explain import explanation, permutation
+from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.training.metrics import Metric, metric_of
@@ -205,7 +205,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
-    ) -> permutation.Importances:
+    ) -> explanation.Importances:
         """Measure by how much predictions get worse, in ``metric``, when a column is shuffled.
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.

@@ -24,7 +24,7 @@ from pacboost.hypotheses.shapes import Shapes
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.explain import attribution, permutation
+from pacboost.models.explain import attribution, explanation
 from pacboost.models.model import FittedModel, ForestModel, Model
 from pacboost.numerics import markup
 from pacboost.numerics.checks import meant, positive_whole
@@ -198,7 +198,7 @@ def with_targets(estimator: Any, X: Any, y: Any) -> Sample:
 
 def shuffled(
     estimator: Any, sample: Sample, measure: metrics.Metric, repeats: int, random_state: Any
-) -> permutation.Importances:
+) -> explanation.Importances:
     """Measure by how much predictions get worse when a column is shuffled."""
     repeats, seed = positive_whole("repeats", repeats), draw_seed(random_state)
     model = estimator.model_
@@ -207,7 +207,7 @@ def shuffled(
     else:
         scores, rules = model.vote.scores, model.vote.hypotheses
     with using(threads(estimator.n_jobs)):
-        return permutation.permutation_importances(
+        return explanation.permutation_importances(
             scores, rules, sample, measure, repeats, seed, model.column_names
         )
 

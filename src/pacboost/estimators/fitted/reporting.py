@@ -21,7 +21,7 @@ from pacboost.models.answers import asked
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel
 from pacboost.numerics.exact import wrong_margins
-from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, of_forest, of_model
+from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, subject_of
 from pacboost.samples.sample import Sample
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
@@ -71,12 +71,9 @@ def report(
 
     check_is_fitted(self)
     refuse_half(X, y)
-    model = self.model_
-    if isinstance(model, ForestModel):
-        table = None if X is None else self._open(X)
-        subject = of_forest(model, getattr(self, "_refusal", ""), table)
-    else:
-        subject = of_model(model)
+    forest = isinstance(self.model_, ForestModel)
+    table = self._open(X) if forest and X is not None else None
+    subject = subject_of(self.model_, getattr(self, "_refusal", ""), table)
     more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
     answers = subject.answering if answering is None else answering
     subject = replace(subject, decision=decision, certified=more, answering=answers)

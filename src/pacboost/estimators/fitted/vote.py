@@ -29,7 +29,7 @@ from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.answers import asked
-from pacboost.models.explain import explanation, permutation
+from pacboost.models.explain import explanation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import FittedModel, Model
 from pacboost.numerics.checks import positive_whole
@@ -329,7 +329,7 @@ class VoteClassifier(ClassVote):
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"
-    ) -> permutation.Importances:
+    ) -> explanation.Importances:
         """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled.
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.

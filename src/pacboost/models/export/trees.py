@@ -99,10 +99,20 @@ class Trees:
         return replace(cls.none(line.size), roots=np.array([~0]), lines=line.reshape(1, -1))
 
 
-def of_vote(vote: Vote) -> Trees:
-    """Lay out a vote of stumps and trees."""
+def splits_of(vote: Vote | Forest) -> int:
+    """Count the splits of all trees."""
+    if isinstance(vote, Forest):
+        return (vote.n_nodes - len(vote)) // 2
+    return sum(tree.feature.size for tree, _ in vote.trees)
+
+
+def of_vote(vote: Vote | Forest) -> Trees:
+    """Lay out a vote of stumps and trees; of a forest tree by tree: its sums may depend on that."""
+    if isinstance(vote, Forest):
+        parts = (_of_grown(vote, tree.nodes, tree.table) for tree in vote.trees())
+        return Trees.join(parts, vote.classes if vote.many else 1)
     steps: dict[int, list[FeaturePart]] = {}
-    always, parts = np.zeros(vote.outputs), []
+    always, trees = np.zeros(vote.outputs), list[Trees]()
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
         if isinstance(rule, StumpRule):
             steps.setdefault(rule.feature, []).append(rule.feature_part(cast * rule.values))
@@ -112,12 +122,12 @@ def of_vote(vote: Vote) -> Trees:
             part = rule.feature_part(cast * rule.values)
             steps.setdefault(int(rule.feature[0]), []).append(part)
         elif isinstance(rule, TreeRule):
-            parts.append(_of_tree(rule, float(cast)))
+            trees.append(_of_tree(rule, float(cast)))
         else:
             raise TypeError(f"a {type(rule).__name__} is no tree")
     searches = [_search(feature, FeaturePart.sum(steps[feature])) for feature in sorted(steps)]
     constant = [Trees.always(always)] if always.any() else []
-    return Trees.join([*constant, *searches, *parts], vote.outputs)
+    return Trees.join([*constant, *searches, *trees], vote.outputs)
 
 
 def _of_tree(rule: TreeRule, vote: float) -> Trees:
@@ -178,17 +188,6 @@ def _halving(low: int, high: int, number: int) -> Iterator[tuple[int, int, int]]
     yield middle, left, right
     yield from _halving(low, middle, number + 1)
     yield from _halving(middle + 1, high, number + 1 + middle - low)
-
-
-# The trees of a forest as every exported program walks them (see trees.py).
-
-
-def of_forest(forest: Forest) -> Trees:
-    """Lay out a forest, tree by tree: its sums may depend on the order."""
-    outputs = forest.classes if forest.many else 1
-    return Trees.join(
-        (_of_grown(forest, tree.nodes, tree.table) for tree in forest.trees()), outputs
-    )
 
 
 def _of_grown(forest: Forest, nodes: NDArray[np.uint64], table: NDArray[np.float32]) -> Trees:

@@ -143,13 +143,11 @@ def predicted(subject: Subject, rows: Rows) -> Section | None:
         ("root mean squared error", f"{math.sqrt(mean(off**2)):.4g}"),
         ("explained (R²)", percent(explained) if explained > 0 else f"{explained:.3g}"),
     ]
-    made = figure(
-        drawing, numbers("The numbers", table(["measure", "value"], said, caption="Errors"))
-    )
+    made = numbers("The numbers", table(["measure", "value"], said, caption="Errors"))
     lead = paragraphs(f"{rows.rows:,} rows; the closer to the diagonal, the better.",
                       f"R² is {said[3][1]}.", TRAINED if rows.seen else None)  # fmt: skip
     return Section("predicted", "Predicted and true", lead,
-                   figure(drawing, numbers("The numbers", made)))  # fmt: skip
+                   figure(drawing, made))  # fmt: skip
 
 
 # The distribution of margins, with a slider over the rounds.

@@ -35,8 +35,7 @@ from pacboost.reports.page.charts import (
 )
 from pacboost.reports.page.confusion import confusion, ranking
 from pacboost.reports.page.promises import certificates, facts, promises, tiles
-from pacboost.reports.page.rounds import rounds
-from pacboost.reports.page.rules import hardest, rules
+from pacboost.reports.page.rules import hardest, rounds, rules
 from pacboost.reports.page.shapes import shapes
 from pacboost.reports.page.subject import Evidence, Numbers, Rows, Subject
 from pacboost.sources.optional import atomic_write
