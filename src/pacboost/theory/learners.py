@@ -109,7 +109,8 @@ class WeakStumpSearch(Search):
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> StumpRule:
         total = int(weights.sum())
         asked = self.promise.edge * total
-        edges = [stump_edges(self.sample, weights, answers, j) for j in range(self._features)]
+        features = range(self.sample.table.n_columns)
+        edges = [stump_edges(self.sample, weights, answers, j) for j in features]
         sizes = np.concatenate([np.abs(own) for own in edges])
         enough = sizes >= asked - total * 2.0**-40
         if enough.any() and self.promise.edge > 0:
@@ -121,10 +122,6 @@ class WeakStumpSearch(Search):
             place -= edges[feature].size
             feature += 1
         return self._rule(feature, place, 1 if edges[feature][place] >= 0 else -1)
-
-    @property
-    def _features(self) -> int:
-        return self.sample.table.n_columns
 
     def _rule(self, feature: int, cut: int, above: int) -> StumpRule:
         assert self.sample.bins is not None

@@ -111,7 +111,8 @@ class Bands(FiniteClass):
             survivors += int((errors[~whole] == 0).sum())
             if errors.min() < mistakes:
                 mistakes = int(errors.min())
-                chosen = self._choose(np.flatnonzero(errors == mistakes), widths)
+                ties = np.flatnonzero(errors == mistakes)  # the tightest, or the middle threshold
+                chosen = ties[widths[ties].argmin() if self.intervals else ties.size // 2]
                 found = Band(j, float(ends[low[chosen]]), float(ends[high[chosen]]))
         return SearchResult(found, mistakes, survivors)
 
@@ -130,11 +131,6 @@ class Bands(FiniteClass):
         totals = np.zeros(len(self.grid) + 2, dtype=np.int64)
         np.add.at(totals, codes + 1, signs)
         return np.cumsum(totals)
-
-    def _choose(self, ties: NDArray[np.intp], widths: NDArray[np.intp]) -> np.intp:
-        """Take the tightest interval, or the middle threshold."""
-        chosen: np.intp = ties[widths[ties].argmin()] if self.intervals else ties[ties.size // 2]
-        return chosen
 
 
 # Hypotheses that the user lists, as functions of rows.

@@ -22,8 +22,7 @@ from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
-from pacboost.hypotheses.hypothesis import Hypothesis, Valued
-from pacboost.hypotheses.shapes import Shapes, shapes
+from pacboost.hypotheses.shapes import Shapes, partial_dependence, shapes
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
@@ -36,6 +35,7 @@ from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
 from pacboost.sources.table import Table
 from pacboost.training import metrics
+from pacboost.training.run.margins import NAMING, margins_of, norm, normalised
 
 Answer = TypeVar("Answer")
 Kind = TypeVar("Kind", bound=FittedModel)
@@ -141,7 +141,8 @@ class VoteBase(FittedBase[Model]):
     @property
     def estimators_(self) -> list[Any]:
         """The rules; for black boxes, the fitted classifiers themselves."""
-        return [_inner(h) for h in self._fitted("estimators_").vote.hypotheses]
+        rules = [(rule, rule.unvalued) for rule in self._fitted("estimators_").vote.hypotheses]
+        return [plain.inner if isinstance(plain, BlackBox) else rule for rule, plain in rules]
 
     def importances(self, by: str = "gain") -> NDArray[np.float64]:
         """Return each feature's importance, as shares that add up to 1.
@@ -198,7 +199,10 @@ class VoteBase(FittedBase[Model]):
         important ones are taken.
         """
         check_is_fitted(self)
-        return explaining.partial_dependence(self.model_, features, top)
+        model = self.model_
+        explaining.refuse_other_than_trees(model)
+        numbers = explaining.numbers_of(features, model, top)
+        return partial_dependence(model.vote, model.say(), numbers)
 
     def _one_row(self, x: Any) -> Table:
         """Read the values of one row, in whatever form they come."""
@@ -227,11 +231,6 @@ class VoteBase(FittedBase[Model]):
         """Boost on the GPU inside this block, if asked for; "auto" wants a large table."""
         shape = getattr(X, "shape", (0,))
         return using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
-
-
-def _inner(hypothesis: Hypothesis) -> Any:
-    rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
-    return rule.inner if isinstance(rule, BlackBox) else hypothesis
 
 
 class ClassVote(ClassifierMixin, VoteBase):  # type: ignore[misc]
@@ -340,6 +339,8 @@ class VoteClassifier(ClassVote):
 
     def margins(self, X: Any, y: Any) -> Doubles:
         """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
-        sample = self._labelled(X, y)
+        sample, vote = self._labelled(X, y), self.model_.vote
+        naming = self.model_.ledger.multiclass in NAMING
         with using(self.n_jobs):
-            return explaining.margins(self.model_, sample)
+            scores = vote.scores(sample.table)
+        return normalised(margins_of(sample, scores, naming=naming), norm(vote))

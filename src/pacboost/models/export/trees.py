@@ -136,7 +136,8 @@ def _of_tree(rule: TreeRule, vote: float) -> Trees:
     missing_left[chosen] = rule.members[rule.member[chosen], bins.missing] != 0
     subset: Whole = np.full(rule.feature.size, -1)
     subsets: list[Subset] = []
-    cuts = _cuts(rule)
+    known = zip((bins.thresholds[feature] for feature in rule.feature), rule.cut, strict=True)
+    cuts = np.array([t[c] if c < t.size else np.inf for t, c in known], dtype=np.float32)
     for split in np.flatnonzero(chosen):
         inside = rule.members[rule.member[split], : bins.levels[rule.feature[split]]] != 0
         if inside.all() or not inside.any():  # all that is known goes one way
@@ -155,13 +156,6 @@ def _of_tree(rule: TreeRule, vote: float) -> Trees:
         np.zeros(1, dtype=np.int64),
         vote * rule.values,
     )
-
-
-def _cuts(rule: TreeRule) -> NDArray[np.float32]:
-    """Return the threshold of each split; above all thresholds lies infinity."""
-    own = [rule.bins.thresholds[feature] for feature in rule.feature]
-    cuts = [t[c] if c < t.size else np.inf for t, c in zip(own, rule.cut, strict=True)]
-    return np.array(cuts, dtype=np.float32)
 
 
 def _search(feature: int, part: FeaturePart) -> Trees:

@@ -40,7 +40,9 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
     """Draw how often predictions are right against their confidence."""
     if not isinstance(rows, Evidence) or rows.probabilities.shape[1] < 2:
         return None
-    sure, right = _pairs(rows)
+    sure, right = rows.probabilities.ravel(), rows.own.ravel() > 0
+    if not rows.several:
+        sure, right = rows.probabilities.max(axis=1), rows.probabilities.argmax(axis=1) == rows.own
     parts = equal_parts(sure, right)
     if len(parts) < 2:
         return None
@@ -58,13 +60,6 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
         sentences.append(TRAINED)
     return Section("calibration", "Can its confidence be trusted?", paragraphs(*sentences),
                    _figure(parts, rows.several))  # fmt: skip
-
-
-def _pairs(rows: Evidence) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    if rows.several:
-        return rows.probabilities.ravel(), rows.own.ravel() > 0
-    named = rows.probabilities.argmax(axis=1)
-    return rows.probabilities.max(axis=1), named == rows.own
 
 
 def equal_parts(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Part]:
@@ -155,6 +150,7 @@ def predicted(subject: Subject, rows: Rows) -> Section | None:
 BARS = 40
 """An even number, so that 0 lies between two bars."""
 REACHES = (0.05, 0.1, 0.2, 0.5)
+"""How far the axis may reach: where all rows are near 0, they are looked at closely."""
 BEYOND = "The outermost bars include all values beyond."
 
 
@@ -163,7 +159,8 @@ def margins(subject: Subject, rows: Rows) -> Section | None:
     if not isinstance(rows, Evidence) or not rows.margins:
         return None
     stages = sorted(rows.margins)
-    reach = _reach(rows.margins)
+    widest = np.median([np.quantile(np.abs(own), 0.995) for own in rows.margins.values()])
+    reach = next((reach for reach in REACHES if 1.25 * widest <= reach), 1.0)
     shares = {stage: histogram(rows.margins[stage], reach) for stage in stages}
     last = rows.margins[stages[-1]]
     lead = paragraphs(
@@ -180,12 +177,6 @@ def margins(subject: Subject, rows: Rows) -> Section | None:
     return Section(
         "margins", "Margins", lead, _margins_figure(rows.margins, shares, rows.stages, reach)
     )
-
-
-def _reach(margins: Mapping[int, Doubles]) -> float:
-    """How far the axis has to reach; where all rows are near 0, they are looked at closely."""
-    widest = np.median([np.quantile(np.abs(own), 0.995) for own in margins.values()])
-    return next((reach for reach in REACHES if 1.25 * widest <= reach), 1.0)
 
 
 def histogram(values: Doubles, reach: float = 1.0) -> Doubles:

@@ -166,9 +166,11 @@ def curves(
         "names": names,
         "values": [[_said(v, shares) for v in own.values] for own in drawn],
     }
+    # no text in it can end the element that holds it
+    text_of_data = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     return figure(
         drawing,
-        tag("script", _json(data), type="application/json"),
+        tag("script", Markup(text_of_data), type="application/json"),
         tag("p", zeros.strip(), class_="remark") if zeros else None,
         numbers("The numbers", table([x_label, *names], rows, caption=title)),
         key=together(key([(own.kind, own.name) for own in drawn]), tag("output", class_="reading")),
@@ -191,11 +193,6 @@ def _said(value: float, shares: bool) -> str:
     if np.isnan(value):
         return "–"
     return percent(float(value)) if shares else f"{value:.4g}"
-
-
-def _json(data: object) -> Markup:
-    """Write data for the script; no text in it can end the element that holds it."""
-    return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 MOST_RULES = 12

@@ -59,7 +59,8 @@ def regions(
     x, z = (_grid(points[:, j], positive_whole("resolution", resolution)) for j in (first, second))
     rows = np.tile(np.median(points, axis=0), (x.size * z.size, 1))
     rows[:, first], rows[:, second] = np.tile(x, z.size), np.repeat(z, x.size)
-    said = asked(classifier, _like(X, rows))
+    like = type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows  # type: ignore[call-arg]
+    said = asked(classifier, like)
     classes = np.unique(said if y is None else np.concatenate([said, np.asarray(y)]))
     shade(axes, x, z, np.searchsorted(classes, said).reshape(z.size, x.size), classes.size)
     if y is not None:
@@ -112,11 +113,6 @@ def _columns(X: Any) -> tuple[NDArray[np.float64], list[str]]:
         raise DataError("X holds missing or infinite values; regions need finite numbers")
     names = getattr(X, "columns", None)
     return points, [f"x{j}" for j in range(points.shape[1])] if names is None else list(names)
-
-
-def _like(X: Any, rows: NDArray[np.float64]) -> Any:
-    """Return rows in a frame of the same columns, if X came as one."""
-    return type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows
 
 
 def _pair(features: Sequence[int], count: int) -> tuple[int, int]:
