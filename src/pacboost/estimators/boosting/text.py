@@ -216,14 +216,13 @@ class TextBoostClassifier(Boosting):
             added = np.concatenate([-added, added], axis=1)
         rank = added.max(axis=1) if number is None else added[:, number]
         best = np.argsort(-rank, kind="stable")[: None if k is None else positive_whole("k", k)]
-        return [self._said(int(asked[j]), added[j], number) for j in best]
-
-    def _said(self, word: int, added: NDArray[np.float64], number: int | None) -> str:
-        names = answer_names(self.classes_)
-        largest = np.argsort(-added, kind="stable")[:CLASSES_NAMED]
-        shown = [j for j in largest if added[j] > 0] if number is None else [number]
-        said = ", ".join(f"{names[j]} {added[j]:+.2f}" for j in shown or largest[:1])
-        return f"if {self.features_.say(word)} → {said}"
+        names, lines = answer_names(self.classes_), []
+        for word, own in zip(asked[best].tolist(), added[best], strict=True):
+            largest = np.argsort(-own, kind="stable")[:CLASSES_NAMED]
+            shown = [j for j in largest if own[j] > 0] if number is None else [number]
+            said = ", ".join(f"{names[j]} {own[j]:+.2f}" for j in shown or largest[:1])
+            lines.append(f"if {self.features_.say(word)} → {said}")
+        return lines
 
     def explain(
         self, text: Any, top: int = 10, *, for_class: Any = None, by: str = "rule"
