@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,17 @@ from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Request, Sample, Signs
 from pacboost.sources.table import Values
 
+Found = TypeVar("Found", bound=Hypothesis)
+
 
 @dataclass(frozen=True)
-class SimpleSearch(Search):
+class SimpleSearch(Search, Generic[Found]):
     """A learner at work on one sample, of which it prepares nothing: ``search`` finds a rule."""
 
     sample: Sample
-    search: Callable[[Sample, Weights, Signs, int], Hypothesis]
+    search: Callable[[Sample, Weights, Signs, int], Found]
 
-    def find(self, weights: Weights, answers: Signs, seed: int) -> Hypothesis:
+    def find(self, weights: Weights, answers: Signs, seed: int) -> Found:
         return self.search(self.sample, weights, answers, seed)
 
 
@@ -51,7 +53,7 @@ class Adversary(Learner):
         if self.order not in ("random", "heavy", "light"):
             raise ParameterError(f"order is {self.order!r}; it may be random, heavy or light")
 
-    def on(self, sample: Sample) -> SimpleSearch:
+    def on(self, sample: Sample) -> SimpleSearch[Recorded]:
         return SimpleSearch(sample, self._find)
 
     def _find(self, sample: Sample, weights: Weights, answers: Signs, seed: int) -> Recorded:
@@ -94,7 +96,7 @@ class WeakStump(Learner):
         if not 0 <= self.edge <= 1:
             raise ParameterError(f"edge is {self.edge}; an edge to promise lies in [0, 1]")
 
-    def on(self, sample: Sample) -> SimpleSearch:
+    def on(self, sample: Sample) -> SimpleSearch[StumpRule]:
         return SimpleSearch(sample, self._find)
 
     def capacity(self, sample: Sample) -> Capacity:
@@ -329,7 +331,7 @@ class Rectangle(Learner):
 
     deterministic = True
 
-    def on(self, sample: Sample) -> SimpleSearch:
+    def on(self, sample: Sample) -> SimpleSearch[Box]:
         return SimpleSearch(sample, self._find)
 
     def _find(self, sample: Sample, weights: Weights, signs: Signs, seed: int) -> Box:

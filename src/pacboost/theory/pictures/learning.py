@@ -59,7 +59,8 @@ def regions(
     x, z = (_grid(points[:, j], positive_whole("resolution", resolution)) for j in (first, second))
     rows = np.tile(np.median(points, axis=0), (x.size * z.size, 1))
     rows[:, first], rows[:, second] = np.tile(x, z.size), np.repeat(z, x.size)
-    like = type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows  # type: ignore[call-arg]
+    frame: Any = X
+    like = type(frame)(rows, columns=frame.columns) if hasattr(X, "iloc") else rows
     said = asked(classifier, like)
     classes = np.unique(said if y is None else np.concatenate([said, np.asarray(y)]))
     shade(axes, x, z, np.searchsorted(classes, said).reshape(z.size, x.size), classes.size)
