@@ -61,7 +61,11 @@ def compression_bound(
     """
     rest = _rest(n, points)
     counts(k, rest)
-    return binomial_upper(k, rest, _nats(n, delta, points, bits, ordered))
+    if isinstance(bits, bool) or not 0 <= bits < math.inf:
+        raise ParameterError(f"bits is {bits!r}; a message has a finite length, 0 bits or more")
+    ways = points * math.log(n) if ordered else log_binomial(n, points)
+    nats = math.log(n) + ways + bits * math.log(2) - math.log(probability("delta", delta))
+    return binomial_upper(k, rest, nats * (1 + 1e-15))  # rounded up
 
 
 @plain_numbers
@@ -125,15 +129,6 @@ def _rest(n: int, points: int) -> int:
             f"a classifier made from {points} of {n} examples leaves none to judge it by"
         )
     return n - points
-
-
-def _nats(n: int, delta: float, points: int, bits: float, ordered: bool) -> float:
-    """ln(n·C(n, d)·2^bits/delta), rounded up."""
-    if isinstance(bits, bool) or not 0 <= bits < math.inf:
-        raise ParameterError(f"bits is {bits!r}; a message has a finite length, 0 bits or more")
-    ways = points * math.log(n) if ordered else log_binomial(n, points)
-    nats = math.log(n) + ways + bits * math.log(2) - math.log(probability("delta", delta))
-    return nats * (1 + 1e-15)
 
 
 # Sample compression: the few rows that define a vote of stumps, and what follows from that.

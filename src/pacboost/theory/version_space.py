@@ -106,7 +106,10 @@ class Bands(FiniteClass):
         found, mistakes = Band(0, math.inf, math.inf), positive
         survivors = int(positive == 0) + int((signs > 0).all())
         for j in range(X.shape[1]) if self.feature is None else [self.feature]:
-            before = self._sums(X[:, j], signs)
+            codes = np.searchsorted(np.array(self.grid), X[:, j], side="left")
+            totals = np.zeros(ends.size, dtype=np.int64)
+            np.add.at(totals, codes + 1, signs)
+            before = np.cumsum(totals)  # the signs of the rows up to each end, added up
             errors = positive - (before[high] - before[low])
             survivors += int((errors[~whole] == 0).sum())
             if errors.min() < mistakes:
@@ -125,13 +128,6 @@ class Bands(FiniteClass):
         low = np.concatenate([np.zeros_like(cuts), cuts, [0]])
         return low, np.concatenate([cuts, np.full_like(cuts, last), [last]])
 
-    def _sums(self, values: NDArray[Any], signs: Signs) -> NDArray[np.int64]:
-        """Add up the signs of the rows up to each end."""
-        codes = np.searchsorted(np.array(self.grid), values, side="left")
-        totals = np.zeros(len(self.grid) + 2, dtype=np.int64)
-        np.add.at(totals, codes + 1, signs)
-        return np.cumsum(totals)
-
 
 # Hypotheses that the user lists, as functions of rows.
 
@@ -148,15 +144,14 @@ class Listed(FiniteClass):
     def search(self, X: Values, signs: Signs) -> SearchResult:
         """Ask them all; the first wins a tie."""
         sample = unlabelled(ArrayTable(X))
-        rules = [Function(f, _name(f, i)) for i, f in enumerate(self.functions, start=1)]
+        names = [getattr(function, "__name__", "<lambda>") for function in self.functions]
+        rules = [
+            Function(function, f"hypothesis {number}" if name == "<lambda>" else str(name))
+            for number, (function, name) in enumerate(zip(self.functions, names, strict=True), 1)
+        ]
         errors = [int((rule.answers(sample) != signs).sum()) for rule in rules]
         least = min(errors)
         return SearchResult(rules[errors.index(least)], least, errors.count(0))
-
-
-def _name(function: Callable[..., Any], number: int) -> str:
-    name = getattr(function, "__name__", "<lambda>")
-    return f"hypothesis {number}" if name == "<lambda>" else str(name)
 
 
 # Conjunctions and disjunctions of literals: counted where few, else found by elimination.

@@ -73,27 +73,20 @@ def read_sets(X_val: Any, y_val: Any, eval_set: Any) -> dict[str, Pair]:
             "eval_set and X_val (or y_val) were both given; put all validation rows into eval_set, "
             "first those that stop early"
         )
-    pairs = _named_sets(eval_set)
-    if not pairs:
-        raise ParameterError("eval_set is empty; give at least one pair (X, y), or leave it out")
-    return pairs
-
-
-def _named_sets(eval_set: Any) -> dict[str, Pair]:
-    if isinstance(eval_set, Mapping):
-        return {str(name): _pair(repr(name), own) for name, own in eval_set.items()}
-    if not isinstance(eval_set, list | tuple):
+    if not isinstance(eval_set, Mapping | list | tuple):
         raise ParameterError(
             f"eval_set is a {type(eval_set).__name__}; it must be a list of pairs (X, y), or a "
             "mapping from names to such pairs"
         )
+    if not eval_set:
+        raise ParameterError("eval_set is empty; give at least one pair (X, y), or leave it out")
+    if isinstance(eval_set, Mapping):
+        return {str(name): _pair(repr(name), own) for name, own in eval_set.items()}
     single = isinstance(eval_set, tuple) and len(eval_set) == 2
     if single and not all(isinstance(own, tuple) for own in eval_set):
         eval_set = [eval_set]  # one pair, as LightGBM takes it
-    return {
-        f"validation_{number}": _pair(f"number {number}", own)
-        for number, own in enumerate(eval_set)
-    }
+    pairs = enumerate(eval_set)
+    return {f"validation_{number}": _pair(f"number {number}", own) for number, own in pairs}
 
 
 def _pair(which: str, own: Any) -> Pair:

@@ -176,7 +176,10 @@ class EpsilonSearch:
     ) -> None:
         self._choice, self._take, self._labels = choice, take, labels
         self._parts, self._promise, self._weights = parts, promise, weights
-        self._watch = self._known_to(parts.watch, parts.learn)
+        watch = parts.watch if weights is None else parts.watch[weights[parts.watch] > 0]
+        if labels.ndim == 1:
+            watch = watch[np.isin(labels[watch], np.unique(labels[parts.learn]))]
+        self._watch = watch
         self._early = promise.may_look_early and parts.certify.size > 0
 
     def run(self) -> Outcome:
@@ -295,13 +298,6 @@ class EpsilonSearch:
         hard = [replace(entry, row=int(rows[entry.row])) for entry in ledger.hard]
         estimator.model_ = replace(estimator.model_, ledger=replace(ledger, hard=hard))
         return estimator
-
-    def _known_to(self, rows: Rows, learned: Rows) -> Rows:
-        if self._weights is not None:
-            rows = rows[self._weights[rows] > 0]
-        if self._labels.ndim > 1:
-            return rows
-        return rows[np.isin(self._labels[rows], np.unique(self._labels[learned]))]
 
     def _look(self, estimator: Any, looks: int) -> Certificate | None:
         """Count mistakes on the certifying rows, if there are any."""

@@ -62,15 +62,20 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         return _refills(ledger)
     columns = ledger.columns()
     numbers_ = np.array(columns["number"], dtype=np.float64)
-    if not subject.classes:
-        return _losses(ledger, numbers_)
-    lines = [Line("error on training rows", "one", np.array(columns["training_error"]))]
-    if ledger.multiclass != "samme":
+    loss = not subject.classes  # which the record of a regression has in the place of an error
+    what = "mean loss" if loss else "error"
+    lines = [Line(f"{what} on training rows", "one", np.array(columns["training_error"]))]
+    if not loss and ledger.multiclass != "samme":
         lines.append(Line("bound of the theorem", "bound", np.array(columns["bound"])))
     watched = np.array(columns["validation"], dtype=np.float64)
-    if (ledger.metric or "error") == "error" and not np.isnan(watched).all():
-        lines.append(Line("error on validation rows", "two", watched))
-    body = curves(lines, numbers_, "round", "Error by round")
+    if (loss or (ledger.metric or "error") == "error") and not np.isnan(watched).all():
+        lines.append(
+            Line("on validation rows" if loss else f"{what} on validation rows", "two", watched)
+        )
+    body = curves(lines, numbers_, "round", f"{what.capitalize()} by round", shares=not loss)
+    if loss:
+        lead = paragraphs("The mean loss after every round.")
+        return Section("rounds", "Round by round", lead, body)
     if ledger.metric not in ("", "error") and not np.isnan(watched).all():
         name = ledger.metric.replace("_", " ")
         own = [Line(f"{name} on validation rows", "two", watched)]
@@ -100,17 +105,6 @@ def _validation(curve: ValidationCurve) -> Markup:
     )
     drawn = curves([Line(name, "two", curve.errors)], at, "round", "Validation error by round")
     return together(drawn, tag("p", said, class_="remark"))
-
-
-def _losses(ledger: Ledger, numbers_: Doubles) -> Section:
-    """The mean loss of a regression, which its record has in the place of an error."""
-    columns = ledger.columns()
-    lines = [Line("mean loss on training rows", "one", np.array(columns["training_error"]))]
-    watched = np.array(columns["validation"], dtype=np.float64)
-    if not np.isnan(watched).all():
-        lines.append(Line("on validation rows", "two", watched))
-    body = curves(lines, numbers_, "round", "Mean loss by round", shares=False)
-    return Section("rounds", "Round by round", paragraphs("The mean loss after every round."), body)
 
 
 def _refills(ledger: Ledger) -> Section:
