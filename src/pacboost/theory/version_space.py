@@ -215,7 +215,15 @@ class Conjunctions(FiniteClass):
         return int(3**features + 1)
 
     def search(self, X: Values, signs: Signs) -> SearchResult:
-        values = _true_values(X)
+        low, high = X.min(axis=0), X.max(axis=0)
+        third = np.flatnonzero(((low != X) & (high != X)).any(axis=0))
+        if third.size:
+            raise DataError(
+                f"column {third[0]} holds more than two values; conjunctions and disjunctions need "
+                "features with two. Turn it into such features (for example X > cut), or take "
+                "thresholds"
+            )
+        values = np.where((low == high) & (high == 0), 1.0, high)  # which count as true
         bits, wanted = np.asarray(values == X), signs.astype(np.int64) * (1 if self.every else -1)
         few = X.shape[1] <= MOST_COUNTED
         states, mistakes, survivors = (_count if few else _eliminate)(bits, wanted)
@@ -281,19 +289,6 @@ def _climb(bits: NDArray[np.bool_], signs: Wanted, states: States) -> tuple[Stat
 def _errors(bits: NDArray[np.bool_], signs: Wanted, states: States) -> int:
     holds = ((states == 2) | (bits == (states == 1))).all(axis=1)
     return int((holds != (signs > 0)).sum())
-
-
-def _true_values(X: Values) -> Values:
-    """Return value of each column that counts as true: the larger one, 1 in a column of zeros."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    third = ((low != X) & (high != X)).any(axis=0)
-    if third.any():
-        j = int(np.flatnonzero(third)[0])
-        raise DataError(
-            f"column {j} holds more than two values; conjunctions and disjunctions need features "
-            "with two. Turn it into such features (for example X > cut), or take thresholds"
-        )
-    return np.where((low == high) & (high == 0), 1.0, high)
 
 
 def _say(column: str, value: float, equal: bool) -> str:

@@ -171,7 +171,12 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         memory = self._seen(run, examples, targets)
         if goes_on:
             memory = memory.going_on_from(self._memory)
-            self._go_on(run, most)
+            if self._torn:
+                raise ParameterError(f"{TORN} with warm_start=False")
+            run.members, run.outside = self._members_so_far(run.maker), deepcopy(self._outside)
+            refuse_fewer(most, len(run.members), f"{self._member}s")
+            if settling and self._settled and settling.patience == self._settled.patience:
+                run.settling = deepcopy(self._settled)
         self._memory = memory
         return run, examples, division.number_of_rows(X)
 
@@ -190,15 +195,6 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         }
         looks = None if apart is None else int(self.warm_start)
         return Memory(parameters(self) | seen, looks)
-
-    def _go_on(self, run: Bagging, most: int) -> None:
-        if self._torn:
-            raise ParameterError(f"{TORN} with warm_start=False")
-        run.members = self._members_so_far(run.maker)
-        refuse_fewer(most, len(run.members), f"{self._member}s")
-        run.outside = deepcopy(self._outside)
-        if run.settling and self._settled and run.settling.patience == self._settled.patience:
-            run.settling = deepcopy(self._settled)
 
     def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
         self._bags, self._outside, self._settled = run.bags, run.outside, run.settling

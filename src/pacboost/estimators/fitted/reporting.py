@@ -80,20 +80,14 @@ def report(
     if decision is not None:  # other certificates speak of predictions without the threshold
         subject = replace(subject, certificates=(), held_out=None)
     rows = None if X is None else evaluate(self, X, y, subject.importances)
-    if decision is not None and isinstance(rows, Evidence):
-        rows = _decided(rows, decision, self.classes_.tolist())
+    if decision is not None and isinstance(rows, Evidence):  # what is said from the threshold on
+        place, others = self.classes_.tolist().index(decision.positive), rows.probabilities.copy()
+        others[:, place] = -1.0
+        reached = rows.probabilities[:, place] >= decision.threshold
+        named = np.where(reached, place, others.argmax(axis=1)).astype(np.int64)
+        rows = replace(rows, said=named, wrong=named != rows.own)
     said = Sentence(sentence, "", "") if isinstance(sentence, str) else sentence
     return written(page(subject, rows, title, said), path)
-
-
-def _decided(rows: Evidence, decision: ThresholdDecision, classes: list[Any]) -> Evidence:
-    """Return the same rows with what is said of them from the threshold on."""
-    place = classes.index(decision.positive)
-    others = rows.probabilities.copy()
-    others[:, place] = -1.0
-    reached = rows.probabilities[:, place] >= decision.threshold
-    said = np.where(reached, place, others.argmax(axis=1)).astype(np.int64)
-    return replace(rows, said=said, wrong=said != rows.own)
 
 
 # What a report shows of a fitted model on rows with labels.

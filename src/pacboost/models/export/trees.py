@@ -7,7 +7,7 @@ stay what they were, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -189,10 +189,15 @@ def _of_grown(forest: Forest, nodes: NDArray[np.uint64], table: NDArray[np.float
     leaf = feature == LEAF
     inner = np.flatnonzero(~leaf)
     number = np.where(leaf, ~(np.cumsum(leaf) - 1), np.cumsum(~leaf) - 1)
-    own, cut = feature[inner].astype(np.int64), (nodes[inner] >> np.uint64(32)) & np.uint64(255)
+    own = feature[inner].astype(np.int64)
+    cut = ((nodes[inner] >> np.uint64(32)) & np.uint64(255)).astype(np.int64)
+    sizes = np.array([column.size for column in forest.bins.thresholds], dtype=np.int64)
+    firsts, known = np.cumsum(sizes) - sizes, cut < sizes[own]
+    cuts = np.full(own.size, np.inf, dtype=np.float32)
+    cuts[known] = np.concatenate(forest.bins.thresholds)[(firsts[own] + cut)[known]]
     return Trees(
         own,
-        _values_at(forest.bins.thresholds, own, cut.astype(np.int64)),
+        cuts,
         ((nodes[inner] >> np.uint64(40)) & np.uint64(1)).astype(np.bool_),
         number[inner + 1],
         number[payload[inner]],
@@ -201,17 +206,6 @@ def _of_grown(forest: Forest, nodes: NDArray[np.uint64], table: NDArray[np.float
         number[:1],
         _said(forest, payload[leaf], table.astype(np.float64)),
     )
-
-
-def _values_at(
-    thresholds: Sequence[NDArray[np.float32]], feature: Whole, cut: Whole
-) -> NDArray[np.float32]:
-    sizes = np.array([own.size for own in thresholds], dtype=np.int64)
-    firsts = np.cumsum(sizes) - sizes
-    known = cut < sizes[feature]
-    out = np.full(feature.size, np.inf, dtype=np.float32)
-    out[known] = np.concatenate(thresholds)[(firsts[feature] + cut)[known]]
-    return out
 
 
 def _said(forest: Forest, payload: Whole, table: Lines) -> Lines:

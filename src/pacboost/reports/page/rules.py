@@ -13,7 +13,6 @@ from pacboost.hypotheses.hypothesis import Names, value_words
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.ledgers.ledger import HardRow, Ledger
-from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.numerics.percent import percent
@@ -53,6 +52,12 @@ class Line:
     values: Doubles
 
 
+CHOSEN_BY = (
+    "The number of rounds was chosen by these rows, so the smallest error on them is too "
+    "optimistic. Afterwards, the model was trained on all rows, these included."
+)
+
+
 def rounds(subject: Subject, rows: Rows) -> Section | None:
     """Draw the record of the rounds; None if there is none."""
     ledger = subject.ledger
@@ -82,7 +87,11 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         body = together(body, curves(own, numbers_, "round", f"{name} by round", shares=False))
     watched_before = None if subject.model is None else subject.model.validation
     if watched_before is not None:
-        body = together(body, _validation(watched_before))
+        name = f"error on {watched_before.rows:,} validation rows"
+        own = [Line(name, "two", watched_before.errors)]
+        at = np.arange(1, watched_before.errors.size + 1, dtype=np.float64)
+        drawn = curves(own, at, "round", "Validation error by round")
+        body = together(body, drawn, tag("p", CHOSEN_BY, class_="remark"))
     last = ledger.rounds[-1]
     lead = paragraphs(
         f"After {len(ledger):,} rounds the vote is wrong on {percent(last.training_error)} of the "
@@ -93,18 +102,6 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         f"Why it stopped: {ledger.stopped}." if ledger.stopped else None,
     )
     return Section("rounds", "Round by round", lead, body)
-
-
-def _validation(curve: ValidationCurve) -> Markup:
-    """Draw the errors on validation rows that were learned from in the end."""
-    name = f"error on {curve.rows:,} validation rows"
-    at = np.arange(1, curve.errors.size + 1, dtype=np.float64)
-    said = (
-        "The number of rounds was chosen by these rows, so the smallest error on them is too "
-        "optimistic. Afterwards, the model was trained on all rows, these included."
-    )
-    drawn = curves([Line(name, "two", curve.errors)], at, "round", "Validation error by round")
-    return together(drawn, tag("p", said, class_="remark"))
 
 
 def _refills(ledger: Ledger) -> Section:
