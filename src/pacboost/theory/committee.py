@@ -20,10 +20,7 @@ from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import NestedParameters, named, with_fields
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
-from pacboost.estimators.inputs.examples import (
-    LabelledRows,
-    training_sample,
-)
+from pacboost.estimators.inputs.examples import LabelledRows, training_sample
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after, threads
 from pacboost.estimators.inputs.tables import open_table

@@ -28,10 +28,7 @@ from pacboost.estimators.fitting.parameters import (
 )
 from pacboost.estimators.inputs.division import undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.examples import (
-    LabelledRows,
-    read_numbers,
-)
+from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.warn import warn_of_dense
 from pacboost.kernels.runtime.threads import using
