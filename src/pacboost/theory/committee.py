@@ -217,19 +217,16 @@ class BoosterCommittee(NestedParameters, RowCommittee):
     booster = None
     n_estimators = 100
 
-    _members = "boosters"
+    _members, _usual = "boosters", "adaboost"
     _done = "all members are done"
 
     @abstractmethod
     def _parts(self, rows: int, seed: int) -> list[Rows]:
         """Choose the rows of every member; warn if there are too few."""
 
-    def _default_booster(self) -> str:
-        return "adaboost"
-
     def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:
         rounds = positive_whole("n_estimators", self.n_estimators)
-        choice, own = named(self._default_booster() if self.booster is None else self.booster)
+        choice, own = named(self._usual if self.booster is None else self.booster)
         booster = as_booster(choice).for_classes(self.classes_.size)
         booster = with_fields(booster, own, "booster") if own else booster
         parts, done = self._parts(sample.n_rows, seed), dict[int, BoostedMember]()

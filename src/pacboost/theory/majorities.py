@@ -82,7 +82,8 @@ class MajorityOfBoosters(BoosterCommittee):
 
     _name = "majority_of"
 
-    def _default_booster(self) -> str:
+    @property
+    def _usual(self) -> str:  # type: ignore[override]
         return "adaboost_v" if self.n == 3 else "adaboost"
 
     def _parts(self, rows: int, seed: int) -> list[Rows]:
@@ -165,10 +166,7 @@ class SubsampledBoost(BoosterCommittee):
     learner: Any = "stump"
     n_estimators: int = 100
 
-    _name = "subsampled"
-
-    def _default_booster(self) -> str:
-        return "adaboost_v"
+    _name, _usual = "subsampled", "adaboost_v"
 
     def _parts(self, rows: int, seed: int) -> list[Rows]:
         most = self.max_members

@@ -299,8 +299,10 @@ class StrongClassifier(Shell):
         }
         common |= {"random_state": seed}
         self._texts = not isinstance(rows, Table)
+        named = " and ".join(repr(name) for name in texts)
+        why_texts = f"{named} {'hold' if len(texts) > 1 else 'holds'} texts" if texts else None
         choice = choose(
-            texts=_words(texts) if self._texts else None,
+            texts=why_texts or "rows are texts" if self._texts else None,
             rows=number,
             classes=labels.shape[1] if several else np.unique(labels[parts.known]).size,
             several_labels=several,
@@ -426,10 +428,3 @@ class StrongClassifier(Shell):
             if name.endswith("_") or callable(getattr(type(inner), name, None))
         ]
         return [*super().__dir__(), *(name for name in more if name[0] != "_")]
-
-
-def _words(columns: list[str]) -> str:
-    if not columns:
-        return "rows are texts"
-    named = " and ".join(repr(name) for name in columns)
-    return f"{named} {'holds' if len(columns) == 1 else 'hold'} texts"
