@@ -46,12 +46,7 @@ def schapire_bound(below: int, n: int, theta: float, log_size: float, delta: flo
     """
     counts(below, n)
     _numbers(n, theta, log_size, delta)
-    # Beyond this N the second term is below 1/n and only the third still changes.
-    most = min(math.ceil(8 * math.log(2 * n + 1) / theta**2), _MOST_VOTERS)
-    voters = np.arange(1.0, most + 1)
-    logs = log(voters) + 2 * log(1 + voters) + voters * log_size - math.log(delta)
-    values = below / n + 2 * exp(-voters * theta**2 / 8) + np.sqrt(logs / (2 * n))
-    return outward(float(values.min()))
+    return outward(_schapire(below / n, n, theta, log_size, delta)[0])
 
 
 @plain_numbers
@@ -155,6 +150,18 @@ def certificate(
         "margins.schapire_bound",
         {"below": below, "n": n, "theta": theta, "log_size": log_size, "delta": delta},
     )
+
+
+def _schapire(
+    share: float, n: int, theta: float, log_size: float, delta: float
+) -> tuple[float, int]:
+    # Beyond this N the second term is below 1/n and only the third still changes.
+    most = min(math.ceil(8 * math.log(2 * n + 1) / theta**2), _MOST_VOTERS)
+    voters = np.arange(1.0, most + 1)
+    logs = log(voters) + 2 * log(1 + voters) + voters * log_size - math.log(delta)
+    values = share + 2 * exp(-voters * theta**2 / 8) + np.sqrt(logs / (2 * n))
+    best = int(np.argmin(values))
+    return float(values[best]), best + 1
 
 
 def _kl_form(share: float, slope: float, n: int, log_size: float, delta: float) -> float:
