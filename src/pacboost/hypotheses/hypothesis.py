@@ -35,7 +35,7 @@ class Names:
     """Of more levels than these, the first two are named; None: all of any number."""
 
     def side(self, column: int, cut: float, *, above: bool) -> str:
-        """Say on which side of a cut the value of a column lies."""
+        """Return in words on which side of a cut the value of a column lies."""
         if self.cut is not None:
             return self.cut(column, cut, above)
         return f"{self.column(column)} {'>' if above else '≤'} {cut:.6g}"

@@ -131,7 +131,7 @@ def begin(
 
 @kernel
 def goes_left(code: np.int64, feature: Wholes, split: Wholes, missing: int) -> bool:
-    """Tell the side of a row by the code in its lane: see ``sides`` of kernels/routing.py."""
+    """Return the side of a row by the code in its lane: see ``sides`` of kernels/routing.py."""
     default, b = feature[DEFAULT], code
     if default >= 0:
         b = code - feature[BASE]
@@ -168,7 +168,7 @@ def give_values(
     values: Floats,
     records: Records,
 ) -> None:
-    """Give each leaf the Newton step for its rows, and write the tree down.
+    """Set each leaf to the Newton step for its rows, and write the tree down.
 
     If that has no edge, the values are 0, so that nothing moves, and the round is not counted.
     """

@@ -165,7 +165,7 @@ class Lab:
         return hmac.compare_digest(given.encode(), self.token.encode())
 
     async def _page(self, request: Request) -> Response:
-        """Give the page; with the token, set the cookie and take the token out of the address."""
+        """Return the page; with the token, set the cookie and take the token out of the address."""
         token = request.query_params.get("token")
         if token is None:
             nonce = secrets.token_urlsafe(16)

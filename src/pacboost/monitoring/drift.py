@@ -180,7 +180,7 @@ class RowStream:
         return made
 
     def give_reference(self, reference: Any) -> None:
-        """Give the reference rows again, after a file was read."""
+        """Set the reference rows again, after a file was read."""
         values, _ = read_rows(reference)
         if fingerprint(values) != self.reference:
             raise ParameterError(

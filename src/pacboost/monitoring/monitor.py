@@ -66,7 +66,7 @@ MOST_ROWS = 10**15
 
 
 class Monitor:
-    """Say at any time whether a model's certificate still holds and its rows still look alike.
+    """Watch at any time whether a model's certificate still holds and its rows still look alike.
 
     Three things are watched, each with a promise of its own:
 

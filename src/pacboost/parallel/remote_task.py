@@ -39,7 +39,7 @@ class Done:
     """The workers that made what it shares with other tasks."""
 
     def __sizeof__(self) -> int:
-        """Tell the scheduler how much memory the value takes, if the value knows."""
+        """Return for the scheduler how much memory the value takes, if the value knows."""
         return int(getattr(self.value, "nbytes", 0)) + 1024
 
 

@@ -44,7 +44,7 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 
 def upper_cuts(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Give, for each threshold, the largest double that rounds to it or below.
+    """Return, for each threshold, the largest double that rounds to it or below.
 
     >>> cut = upper_cuts(np.array([0.1], dtype=np.float32))[0]
     >>> bool(np.float32(cut) == np.float32(0.1)), bool(cut > np.float64(np.float32(0.1)))

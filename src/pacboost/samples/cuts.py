@@ -84,7 +84,7 @@ def cuts_of_two(values: NDArray[np.floating]) -> dict[int, Cut]:
 
 
 def _has_two(values: NDArray[np.floating]) -> NDArray[np.bool_]:
-    """Tell of each column whether all of its values are its least or its largest."""
+    """Return of each column whether all of its values are its least or its largest."""
     either = (values == values.min(axis=0)) | (values == values.max(axis=0))
     found: NDArray[np.bool_] = np.logical_and.reduce(either, axis=0)
     return found

@@ -1,4 +1,4 @@
-"""Say what each feature adds to a row's score, for votes of trees (see kernels/predict.py)."""
+"""What each feature adds to a row's score, for votes of trees (see kernels/predict.py)."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def row_bits(kinds: Sequence[Any]) -> int:
 
 
 def release_memory() -> None:
-    """Give back to the system what Arrow keeps of blocks that were let go."""
+    """Return to the system what Arrow keeps of blocks that were let go."""
     need("pyarrow").default_memory_pool().release_unused()
 
 

@@ -163,7 +163,7 @@ class AbstractOracle(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """Tell one source from another; the seed has no part in it."""
+        """Return what tells one source from another; the seed has no part in it."""
 
     @abstractmethod
     def place(self, row: int) -> str:

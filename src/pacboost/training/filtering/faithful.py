@@ -116,7 +116,7 @@ class Faithful(Filtering):
         )
 
     def _starve(self, refilling: Refilling) -> None:
-        """Give up, unless a coin will do for this round (Freund 1995)."""
+        """Stop the run, unless a coin will do for this round (Freund 1995)."""
         if self.candidates.ended or not self._booster.coin_below(len(self.vote_so_far)):
             super()._starve(refilling)
 
