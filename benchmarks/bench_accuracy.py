@@ -205,9 +205,16 @@ def sets_of(folder: Path, chosen: str) -> list[dict[str, str]]:
     return [line for line in lines if not asked or line["name"] in asked]
 
 
-def show(console: Console, found: pd.DataFrame, racers: list[str], title: str) -> None:
+def show(
+    console: Console,
+    found: pd.DataFrame,
+    racers: list[str],
+    title: str,
+    entries: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = RACERS,
+    measures: dict[str, str] = MEASURES,
+) -> None:
     """Print means by set, mean ranks, and ours against every other library."""
-    for what, words in MEASURES.items():
+    for what, words in measures.items():
         means = found.pivot_table(index="set", columns="racer", values=what)[racers]
         table = new_table(f"{words}, {title}", racers)
         for name, line in means.iterrows():
@@ -215,7 +222,7 @@ def show(console: Console, found: pd.DataFrame, racers: list[str], title: str) -
         ranks = rankdata(means.to_numpy(), axis=1).mean(axis=0)
         table.add_section()
         table.add_row("mean rank", *(f"{rank:.2f}" for rank in ranks))
-        for own in (who for who in racers if RACERS[who][1] == "pacboost"):
+        for own in (who for who in racers if entries[who][1] == "pacboost"):
             table.add_row(f"{own}: times", *(_against(means[own], means[who]) for who in racers))
         console.print(table)
 
