@@ -36,7 +36,7 @@ from benchmarks.bench_accuracy import show, taken
 from benchmarks.real_data import HOME
 
 MOST = 9_000
-CHOOSING = {
+CHOOSING: dict[str, tuple[Any, Any]] = {
     "diamonds": ("ggplot2/diamonds", "price"), "hedonic": ("plm/Hedonic", "mv townid"),
     "computers": ("Ecdat/Computers", "price"), "chicago": ("modeldata/Chicago", "ridership date"),
     "carseats": ("ISLR/Carseats", "Sales"), "car_prices": ("modeldata/car_prices", "Price"),
@@ -48,7 +48,7 @@ CHOOSING = {
     "fastfood": ("openintro/fastfood", "calories cal_fat item"),
 }  # fmt: skip
 """Sets by name: where they are, and the column to predict, with columns to leave out after it."""
-REPORTING = {
+REPORTING: dict[str, tuple[Any, Any]] = {
     "california_housing": (HOME, "medianHouseValue"),
     "bike_sharing": (HOME, "cnt instant dteday casual registered"),
     "abalone": (HOME, "Class_Rings"), "concrete": (HOME, "strength"),

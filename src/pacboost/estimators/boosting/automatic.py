@@ -129,7 +129,7 @@ class Settings:
             max_leaves=round(min(31, max(8, sqrt(rows) / 2))),
             max_features=round(1 - (1 - features) * few, 4),
             min_leaf_rows=min(round(leaf + (20 - leaf) * large), max(1, rows // ROWS_PER_LEAF)),
-            l2=round(3 * (1 - large), 4),
+            l2=round(3 * few, 4),
             tried=round(HELD * few, 4),
             trusted=0.0,
             least=1,
