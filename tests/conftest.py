@@ -6,10 +6,13 @@ import gc
 import inspect
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import partialmethod
+from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from click.testing import CliRunner, Result
 from hypothesis import settings
 
@@ -47,6 +50,14 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     gc.unfreeze()  # what stays frozen when Python ends is taken for a leak by compiled modules
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
+    """Look for no examples in docstrings of tests: there are none."""
+    found = yield
+    tests = file_path.name.startswith("test_")
+    return [one for one in found if not (tests and isinstance(one, DoctestModule))]
 
 
 def is_slow(config: pytest.Config) -> bool:
