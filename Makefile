@@ -13,8 +13,8 @@ demo: .venv/.run
 # Two cores are busy throughout: the checkers while kernels are compiled, the site while tests run.
 # `make test ROOM=bounds` looks at one folder of src/pacboost and at its tests.
 ifdef ROOM
-test: check
-	$(MAKE) pytest SKIPPED="$(wildcard tests/$(ROOM) src/pacboost/$(ROOM))"
+test:
+	$(MAKE) --jobs=2 --output-sync check pytest SKIPPED="$(wildcard tests/$(ROOM) src/pacboost/$(ROOM))"
 else
 test:
 	$(MAKE) --jobs=3 --output-sync kernels check browser docs pytest AFTER=kernels \

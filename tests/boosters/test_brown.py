@@ -34,7 +34,6 @@ def mean_cost(rules: Brown, run: Run) -> float:
     return float((shares(run.sample, units=False) * costs).sum())
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.2), (0.3, 0.1), (0.4, 0.05), (0.6, 0.01)])
 def test_when_time_is_used_up_the_error_is_met(edge: float, epsilon: float, order: str) -> None:

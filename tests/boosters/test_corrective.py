@@ -49,7 +49,6 @@ def world(seed: int, weighted: bool = False) -> Sample:
 # -- margins
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("seed", "share", "weighted"),
@@ -123,7 +122,6 @@ def test_broken_boosters_are_caught(twin: Any) -> None:
         check_best(twin(0.5, 0.02), world(2), Stump(), 40)
 
 
-@pytest.mark.thinned(7)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lp"])
 @pytest.mark.parametrize("share", [0.0, 0.1])
 @pytest.mark.parametrize(("edge", "order"), [(0.15, "random"), (0.3, "heavy"), (0.6, "light")])
@@ -174,7 +172,6 @@ def classes(count: int, rows: int = 150) -> tuple[Floats, Any]:
     return X, np.digitize(score, np.quantile(score, np.arange(1, count) / count))
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("count", "learner"), [(2, "stump"), (2, "tree"), (3, "stump"), (4, "tree")]

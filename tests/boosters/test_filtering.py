@@ -104,7 +104,6 @@ def test_stumps_pay_for_their_edges(sample: Sample, kind: tuple[Account, float])
     check_the_fall(kind[0], sample, Stump(), 30, kind[1])
 
 
-@pytest.mark.thinned(5)
 @ACCOUNTS
 @pytest.mark.parametrize("edge", [0.05, 0.2, 0.5, 0.9])
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
@@ -126,7 +125,6 @@ def test_a_price_without_its_exponential_is_caught() -> None:
         check_the_fall(CLIPPED, sample, Adversary(0.9), 3, share=math.exp(0.9))
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 @pytest.mark.parametrize("rules", [FilterBoost(), FilterBoost(0.5), Mada()])
@@ -253,7 +251,6 @@ def test_fewer_rounds_than_in_the_paper(edge: float, epsilon: float) -> None:
     assert 0 < Smooth(edge, epsilon).most_rounds(edge, epsilon) < paper
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 def test_in_the_promised_rounds_rows_get_their_margin(

@@ -116,7 +116,6 @@ def test_the_margin_comes_near_that_of_a_linear_program(seed: int) -> None:
         assert last.margin >= best - 0.02
 
 
-@pytest.mark.thinned(2)
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize("edge", [0.2, 0.5])
 def test_the_margin_passes_any_below_the_edge(edge: float, order: str) -> None:
@@ -168,7 +167,6 @@ def test_no_vote_for_a_rule_below_the_margin() -> None:
 # AdaBoostV: the largest margin within the tolerance, in the promised rounds.
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "tolerance"), [(0.1, 0.15), (0.2, 0.1), (0.4, 0.1), (0.6, 0.3)])
 def test_in_the_promised_rounds_all_rows_have_the_margin(

@@ -110,7 +110,6 @@ def test_the_bound_whatever_the_learner(
     check_smooth_and_bounded(sample, learner, Projection(edge, epsilon), 25)
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 def test_the_error_is_below_epsilon_after_the_promised_rounds(

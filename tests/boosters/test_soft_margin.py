@@ -35,7 +35,6 @@ def check_every_program(
     return run
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4, None])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])
 def test_the_program_of_every_round(share: float | None, learner: Learner) -> None:
@@ -138,7 +137,6 @@ def check_progress(rules: Soft, sample: Sample, learner: Learner, most: int) -> 
     return run
 
 
-@pytest.mark.thinned(4)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])
 def test_every_round_moves_the_weights_on(share: float, learner: Learner) -> None:
@@ -225,7 +223,6 @@ def test_fewer_rounds_than_steps_alone() -> None:
 SMOOTHED = [ERLP, CorrectiveERLP, MLP]
 
 
-@pytest.mark.thinned(11)
 @pytest.mark.parametrize("kind", SMOOTHED)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4, None])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])

@@ -122,7 +122,6 @@ CASES = [
 ]
 
 
-@pytest.mark.thinned(3)
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_promises_are_kept(case: tuple[str, object, int, float], ties: bool) -> None:
