@@ -34,9 +34,11 @@ check: .venv/.dev
 	$(BIN)/lint-imports
 
 # Three at a time for two cores, since some wait for browsers and for workers of clusters. Threads of
-# OpenBLAS would wait for each other by spinning. Each process has a third of the files, so that fits
-# which tests of a file share are made once. Reports are tested in a real browser where there is one.
+# OpenBLAS and of fits would wait for each other by spinning; tests of threads say how many they want.
+# Each process has a third of the files, so that fits which tests of a file share are made once.
+# Reports are tested in a real browser where there is one.
 pytest: export OPENBLAS_NUM_THREADS ?= 1
+pytest: export OMP_NUM_THREADS ?= 1
 pytest: .venv/.dev browser $(AFTER)
 	$(BIN)/pytest -n 3 --dist worksteal $(SKIPPED)
 
