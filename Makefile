@@ -13,8 +13,8 @@ demo: .venv/.run
 # Two cores are busy throughout: the checkers while kernels are compiled, the site while tests run.
 # `make test ROOM=bounds` looks at one folder of src/pacboost and at its tests.
 ifdef ROOM
-test: check
-	$(MAKE) pytest SKIPPED="$(wildcard tests/$(ROOM) src/pacboost/$(ROOM))"
+test:
+	$(MAKE) --jobs=2 --output-sync check pytest SKIPPED="$(wildcard tests/$(ROOM) src/pacboost/$(ROOM))"
 else
 test:
 	$(MAKE) --jobs=3 --output-sync kernels check browser docs pytest AFTER=kernels \
@@ -34,9 +34,11 @@ check: .venv/.dev
 	$(BIN)/lint-imports
 
 # Three at a time for two cores, since some wait for browsers and for workers of clusters. Threads of
-# OpenBLAS would wait for each other by spinning. Each process has a third of the files, so that fits
-# which tests of a file share are made once. Reports are tested in a real browser where there is one.
+# OpenBLAS and of fits would wait for each other by spinning; tests of threads say how many they want.
+# Each process has a third of the files, so that fits which tests of a file share are made once.
+# Reports are tested in a real browser where there is one.
 pytest: export OPENBLAS_NUM_THREADS ?= 1
+pytest: export OMP_NUM_THREADS ?= 1
 pytest: .venv/.dev browser $(AFTER)
 	$(BIN)/pytest -n 3 --dist worksteal $(SKIPPED)
 

@@ -6,10 +6,14 @@ import gc
 import inspect
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from functools import partialmethod
+from itertools import product
+from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from click.testing import CliRunner, Result
 from hypothesis import settings
 
@@ -49,6 +53,14 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()  # what stays frozen when Python ends is taken for a leak by compiled modules
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
+    """Look for no examples in docstrings of tests: there are none."""
+    found = yield
+    tests = file_path.name.startswith("test_")
+    return [one for one in found if not (tests and isinstance(one, DoctestModule))]
+
+
 def is_slow(config: pytest.Config) -> bool:
     """Check whether slow tests were asked for."""
     asked = str(config.getoption("markexpr"))
@@ -59,6 +71,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not is_slow(config):
         try_fewer_examples(items)
     thin_out(items)
+    cover(items)
     order = config.getoption("order")
     if order == "reversed":
         items.reverse()
@@ -76,6 +89,25 @@ def thin_out(items: list[pytest.Item]) -> None:
             seen[name] = seen.get(name, -1) + 1
             if seen[name] % thinned.args[0]:
                 item.add_marker(pytest.mark.slow)
+
+
+def cover(items: list[pytest.Item]) -> None:
+    """Meet every value of every parameter of a grid; its other combinations are slow tests."""
+    grids: dict[str, list[tuple[pytest.Item, Sequence[str]]]] = {}
+    for item in items:
+        case = getattr(item, "callspec", None)
+        if case is not None and not any(map(item.get_closest_marker, ("slow", "thinned"))):
+            grids.setdefault(item.nodeid.partition("[")[0], []).append((item, case._idlist))
+    for cases in grids.values():
+        axes = [list(dict.fromkeys(axis)) for axis in zip(*(ids for _, ids in cases), strict=True)]
+        longest = max(map(len, axes))
+        diagonal = [[axis[k % len(axis)] for axis in axes] for k in range(longest)]
+        left = {pair for axis in enumerate(axes) for pair in product([axis[0]], axis[1])}
+        left -= {pair for _, ids in cases if list(ids) in diagonal for pair in enumerate(ids)}
+        for item, ids in cases:
+            if list(ids) not in diagonal and left.isdisjoint(enumerate(ids)):
+                item.add_marker(pytest.mark.slow)
+            left.difference_update(enumerate(ids))
 
 
 def try_fewer_examples(items: list[pytest.Item]) -> None:

@@ -185,7 +185,7 @@ def agree(seed: int, path: Path) -> None:
 
 @pytest.mark.parametrize("part", range(2))
 def test_random_and_altered_models(part: int, tmp_path: Path) -> None:
-    for seed in range(12 * part, 12 * part + 12):
+    for seed in range(6 * part, 6 * part + 6):
         agree(seed, tmp_path / "m.pacb")
 
 

@@ -83,7 +83,6 @@ def test_every_classifier_is_listed() -> None:
     assert sorted(EXPECTED) == sorted(public_classifiers("certify"))
 
 
-@pytest.mark.thinned(3)
 @several_runs(6, 12)
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("certify", ["holdout", "train", "oob"])

@@ -147,7 +147,6 @@ def fitted(request: pytest.FixtureRequest) -> tuple[Any, Data, Any, NDArray[Any]
         return make(name).fit(X, y), data, X, y
 
 
-@pytest.mark.thinned(3)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_training_rows_are_refused(fitted: Any, attack: str) -> None:
     model, data, X, y = fitted

@@ -91,7 +91,6 @@ def clusters(rows: int, classes: int, seed: int) -> Sample:
     return sample_of(X, labels, classes, base)
 
 
-@pytest.mark.thinned(3)
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("classes", [2, 3, 5])
 @pytest.mark.parametrize("most_target", [4.0, math.inf])

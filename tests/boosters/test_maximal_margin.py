@@ -87,7 +87,7 @@ def test_plain_adaboost_does_not_come_as_far(edge: float) -> None:
 
     def reached(rules: Booster[Any]) -> float:
         run = Run(make_sample(X, signs), Adversary(edge), rules, seed=3)
-        list(islice(run, 800))
+        list(islice(run, 400))
         return float(run.margins.min()) / sum(done.entry.vote for done in run.done)
 
     limit = -math.log(1 - edge**2) / math.log((1 + edge) / (1 - edge))
@@ -133,7 +133,7 @@ def test_the_margin_against_the_mean_of_past_goals(order: str) -> None:
     X, signs = noisy(rows, 2, seed=5)
     run = Run(make_sample(X, signs), Adversary(edge, order), ArcGV(1e-6), seed=1)
     votes, missing, before = 0.0, 0.0, 0.0
-    for done in islice(run, 500):
+    for done in islice(run, 150):
         vote, margin = done.entry.vote, done.entry.margin
         assert margin is not None
         assert done.entry.edge >= edge - 1e-9
@@ -187,6 +187,7 @@ def test_in_the_promised_rounds_all_rows_have_the_margin(
     assert (run.margins[:, 0] >= (edge - tolerance - 1e-9) * rules.votes(run.state).sum()).all()
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_within_the_tolerance_of_a_linear_program(seed: int) -> None:
     X, signs = small_set(seed)
@@ -213,9 +214,9 @@ def test_a_tolerance_counted_twice_is_caught() -> None:
         def stop(self, state: ExponentialState) -> None:
             return None
 
-    X, signs = noisy(300, 2, seed=2)
+    X, signs = noisy(60, 2, seed=2)
     run = Run(make_sample(X, signs), Adversary(0.4), Twice(0.1), seed=7)
-    list(islice(run, math.ceil(Twice(0.1).most_rounds(300))))
+    list(islice(run, math.ceil(Twice(0.1).most_rounds(60))))
     with pytest.raises(AssertionError):
         assert run.done[-1].entry.margin >= 0.4 - 0.1  # type: ignore[operator]
 

@@ -179,7 +179,6 @@ def check_the_lecture(run: Run, rules: Measure, rounds: int) -> int:
     return len(run.done)
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon", "share"), [(0.5, 0.25, 1.0), (0.25, 0.25, 0.75)])
 def test_the_lecture_on_a_cube(edge: float, epsilon: float, share: float, order: str) -> None:
@@ -210,7 +209,6 @@ def test_a_measure_of_half_the_weight_is_caught() -> None:
 # -- samples
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01)])
 @pytest.mark.parametrize("share", [0.75, 1.0])

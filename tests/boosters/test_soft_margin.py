@@ -137,12 +137,11 @@ def check_progress(rules: Soft, sample: Sample, learner: Learner, most: int) -> 
     return run
 
 
-@pytest.mark.thinned(3)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])
 def test_every_round_moves_the_weights_on(share: float, learner: Learner) -> None:
     X, signs = noisy(150, 3, seed=6)
-    check_progress(Soft(share, 0.05), make_sample(X, signs), learner, 200)
+    check_progress(Soft(share, 0.05), make_sample(X, signs), learner, 60)
 
 
 class Timid(Soft):
@@ -224,7 +223,6 @@ def test_fewer_rounds_than_steps_alone() -> None:
 SMOOTHED = [ERLP, CorrectiveERLP, MLP]
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("kind", SMOOTHED)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4, None])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])

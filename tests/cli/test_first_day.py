@@ -23,7 +23,7 @@ from pacboost.estimators.strong.rows import ordered
 from tests.cli.running import answer, refused, run, well
 
 TARGET = "kauft?"
-SMALL = ("--target", TARGET, "--seed", "1")
+SMALL = ("--target", TARGET, "--seed", "1", "--rounds", "40")
 TOWNS = ["Köln", "Zürich", "São Paulo", "東京"]
 
 
@@ -113,7 +113,7 @@ def test_a_file_and_the_same_file_read_by_pandas_give_one_model(folder: Path) ->
     model = pacboost.load(folder / "csv.pacb")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # notes on columns, which fit has printed
-        made = pacboost.StrongClassifier(random_state=1).fit(rows, TARGET)
+        made = pacboost.StrongClassifier(n_estimators=40, random_state=1).fit(rows, TARGET)
     assert made.levels_ == model.levels_
     assert made.certificate_.value == model.certificate_.value
     found = answer("predict", folder / "csv.pacb", folder / "fresh.csv", "--target", TARGET)

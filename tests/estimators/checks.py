@@ -54,7 +54,8 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
             if LABELS_CHANGE and "weight_equivalence" in name and is_binary(estimator):
                 continue
             plain = not getattr(check, "keywords", None)  # not on mapped files or other types
-            quick = place == 0 or (plain and (first or name in OF_WHAT_IS_LEARNED))
+            alone = first and name != "check_estimator_sparse_matrix"  # read as sparse arrays are
+            quick = place == 0 or (plain and (alone or name in OF_WHAT_IS_LEARNED))
             marks = () if quick else pytest.mark.slow
             cases.append(pytest.param(own, check, id=f"{settings}-{name}", marks=marks))
     return cases

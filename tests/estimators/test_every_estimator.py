@@ -10,6 +10,7 @@ import inspect
 import re
 import time
 import warnings
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def rows_for(name: str) -> tuple[Any, Any]:
     return X[:, :4], y
 
 
+@cache
 def fitted(name: str, **options: Any) -> Any:
     model = made(name)
     known = model.get_params()

@@ -174,6 +174,7 @@ def test_going_on_ends_as_one_fit(name: str) -> None:
     assert content(case.fit(part.set_params(n_estimators=9))) == content(whole)
 
 
+@pytest.mark.thinned(2)
 @every
 def test_a_file_gives_the_kind_back_and_goes_on_unless_it_is_of_bags(
     name: str, tmp_path: Path
@@ -255,6 +256,7 @@ def refused(case: Case, model: Any, match: str, **other: Any) -> None:
     assert content(model) == before
 
 
+@pytest.mark.thinned(3)
 @every
 def test_other_data_and_fewer_rounds_are_refused(name: str) -> None:
     case, bags = CASES[name], name in OF_BAGS

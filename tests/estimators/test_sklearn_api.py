@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 from sklearn.ensemble import AdaBoostClassifier as Reference
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -23,6 +24,7 @@ from sklearn.utils.estimator_checks import (
 
 from pacboost import (
     AdaBoostClassifier,
+    AdaBoostRegressor,
     BaggingClassifier,
     BaggingRegressor,
     BoostClassifier,
@@ -55,6 +57,8 @@ def logistic(y: Any, score: Any) -> tuple[Any, Any]:
 
 SMOOTHED = BoostClassifier("adaboost", n_estimators=12)
 """Its cells are smoothed by half a row of mean weight, which is less where rows are repeated."""
+DRAWN = AdaBoostRegressor(LinearRegression(), n_estimators=5)
+"""Rows that are drawn by weights are others than repeated rows; small trees fit both alike."""
 UNSMOOTHED = BoostClassifier(AdaBoost(confidence_rated=True, smoothing=0.0), n_estimators=12)
 
 WEIGHTS_AS_REPEATED_ROWS = (
@@ -77,6 +81,9 @@ CHECKED = (
     BoostRegressor("absolute"),
     BoostRegressor("gamma", n_estimators=30),
     BoostRegressor(min_leaf_rows=1, n_estimators=30),
+    BoostRegressor(learner=Ridge(), n_estimators=30),
+    AdaBoostRegressor(n_estimators=5),
+    DRAWN,
     FilterBoostClassifier(n_estimators=10),
     FilterBoostClassifier(learner="stump", n_estimators=20),
     FilterBoostClassifier("mada", n_estimators=20),
@@ -92,14 +99,15 @@ CHECKED = (
     BaggingClassifier(settle=3, n_estimators=20),
     BaggingRegressor(n_estimators=10),
     BaggingRegressor("tree", 10),
+    theory.BoostByMajority(edge=0.3, epsilon=0.1, n_jobs=1),
     theory.MajorityOfBoosters(n_estimators=10),
     theory.MajorityOfBoosters(5, n_estimators=10),
     theory.SubsampledBoost(9, n_estimators=5),
     theory.BaggedBoost(5, n_estimators=5),
     theory.ThreeLearnerBoost(),
     theory.ThreeLearnerBoost(DecisionTreeClassifier(max_depth=3)),
-    theory.ThreeWayBoost(max_draws=30_000),
-    theory.ConfidenceBoost(gap=0.4),
+    theory.ThreeWayBoost(max_draws=10_000),
+    theory.ConfidenceBoost(gap=0.8),
     theory.RectangleClassifier(),
     theory.VersionSpaceClassifier(),
     theory.VersionSpaceClassifier("intervals"),
@@ -107,7 +115,7 @@ CHECKED = (
 
 
 def weights_do_not_repeat_rows(estimator: Any, check: str) -> bool:
-    return check in WEIGHT_CHECKS and any(estimator is one for one in (*BY_CHANCE, SMOOTHED))
+    return check in WEIGHT_CHECKS and any(estimator is one for one in (*BY_CHANCE, SMOOTHED, DRAWN))
 
 
 class TwoClasses(AdaBoostClassifier):

@@ -79,7 +79,6 @@ def test_no_rows_make_no_mistakes() -> None:
     assert summed(measure.mistakes, np.empty(0), np.empty(0, dtype=np.int64))[0] == 0
 
 
-@pytest.mark.thinned(3)
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
 @pytest.mark.parametrize("signed", [True, False])

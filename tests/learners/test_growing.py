@@ -240,7 +240,6 @@ def test_one_set_of_all_features_changes_nothing() -> None:
         assert same(tree.on(sample).partition(request, 3, None)[0], free)
 
 
-@pytest.mark.thinned(2)
 @pytest.mark.parametrize("sets", SETS)
 @pytest.mark.parametrize("max_features", [None, 0.6])
 def test_sparse_trees_are_the_dense_ones(sets: Any, max_features: Any) -> None:

@@ -63,6 +63,7 @@ def test_a_fit(model: Any) -> None:
     assert found[THREADS] - found[1] <= (THREADS - 1) * MEGABYTE
 
 
+@pytest.fixture(scope="module")
 def wide_sample() -> Sample:
     """Draw rows of so many columns that the histograms of all take more than 1 MB."""
     table = ArrayTable(np.random.default_rng(0).normal(size=(ROWS, 700)).astype(np.float32))
@@ -71,8 +72,8 @@ def wide_sample() -> Sample:
 
 
 @pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=4)])
-def test_a_search_on_many_columns(learner: Learner) -> None:
-    sample = wide_sample()
+def test_a_search_on_many_columns(learner: Learner, wide_sample: Sample) -> None:
+    sample = wide_sample
     weights = np.ones(sample.signs.shape, dtype=np.int64)
     request = Request(weights, weights * sample.signs, ROWS, ROWS)
 

@@ -272,7 +272,6 @@ def test_trees_hold(tmp_path: Path, booster: str, classes: int) -> None:
     assert failing(checks) == set()
 
 
-@pytest.mark.thinned(6)
 @TREES
 @pytest.mark.parametrize("name", NUMBERS)
 def test_an_edited_ledger_of_trees_is_found(tmp_path: Path, booster: str, name: str) -> None:

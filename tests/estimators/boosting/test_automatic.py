@@ -70,6 +70,7 @@ def tables() -> dict[str, tuple[Any, Any]]:
     }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", tables())
 def test_setting_a_parameter_to_its_automatic_value_changes_nothing(name: str) -> None:
     """Every parameter with the smallest table, and each with one of the others."""

@@ -61,7 +61,6 @@ def fit(classes: int = 2, **options: Any) -> BoostClassifier:
 # -- boosters and learners
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
 @pytest.mark.parametrize("booster", FAST)

@@ -8,21 +8,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.boosters.majority import Majority
 from pacboost.errors import NoEdgeWarning, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.theory.majorities import BoostByMajority
 from tests.worlds import noisy
-
-
-@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@parametrize_with_checks([BoostByMajority(edge=0.3, epsilon=0.1, n_jobs=1)])  # type: ignore[untyped-decorator]
-def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def test_rounds_and_potentials_are_known_from_the_promise() -> None:

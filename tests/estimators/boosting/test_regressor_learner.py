@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from pacboost import BoostRegressor
 from pacboost.errors import DenseWarning, PacboostError, ParameterError
 from pacboost.learners import Tree
 from pacboost.models.file.format import model_bytes
-from tests.estimators.checks import checks_of
 
 Numbers = NDArray[np.float64]
 
@@ -30,16 +28,6 @@ def world(rows: int = 400, seed: int = 0) -> tuple[Numbers, Numbers]:
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(rows, 4))
     return X, 10 * np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + generator.normal(size=rows)
-
-
-@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@pytest.mark.parametrize(
-    ("estimator", "check"), checks_of(BoostRegressor(learner=Ridge(), n_estimators=30))
-)
-def test_with_a_learner_of_scikit_learn_passes_its_checks(
-    estimator: BoostRegressor, check: Callable[[BoostRegressor], None]
-) -> None:
-    check(estimator)
 
 
 def test_small_trees_of_scikit_learn_are_boosted_as_it_boosts_them() -> None:

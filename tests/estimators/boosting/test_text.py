@@ -6,6 +6,7 @@ import csv
 import gzip
 import re
 import tracemalloc
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +69,15 @@ def several() -> tuple[list[str], np.ndarray]:
 DATA = pytest.mark.parametrize("data", [callers, two, several])
 
 
+@cache
+def fitted(data: Any = callers) -> TextBoostClassifier:
+    return quick().fit(*data())
+
+
 @DATA
 def test_learns_and_is_certified(data: Any) -> None:
     texts, y = data()
-    model = quick().fit(texts, y)
+    model = fitted(data)
     wrong = 1 - model.score(texts, y)
     assert wrong < 0.02
     assert model.certificate_.value >= model.ledger_.rounds[-1].training_error
@@ -97,7 +103,7 @@ def test_a_file_keeps_everything(data: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["words", "names", "order"])
 def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
-    quick().fit(*callers()).save(path)
+    fitted().save(path)
 
     def change(content: dict[str, Any]) -> None:
         if damage == "words":
@@ -166,7 +172,7 @@ def test_conditions_tell_apart_what_words_cannot(
 @pytest.mark.parametrize("damage", ["weights", "shares", "unknown"])
 def test_damaged_conditions_are_refused(damage: str, tmp_path: Path) -> None:
     path = tmp_path / "model.pacb"
-    quick().fit(*callers()).save(path)
+    fitted().save(path)
 
     def change(content: dict[str, Any]) -> None:
         text = content["model"]["text"]
@@ -196,8 +202,8 @@ def test_rules_add_up_over_the_lists() -> None:
 
 @DATA
 def test_grounds_add_up_to_the_score(data: Any) -> None:
-    texts, y = data()
-    model = quick().fit(texts, y)
+    texts, _ = data()
+    model = fitted(data)
     for text in [*texts[:20], "", "what?"]:
         for number, name in enumerate(model.classes_.tolist()):
             told = model.explain(text, top=3, for_class=name)
@@ -211,7 +217,7 @@ def test_grounds_add_up_to_the_score(data: Any) -> None:
 @pytest.mark.parametrize("text", ["", "zzz qqq", "?!"])
 def test_no_known_word_lets_the_prior_speak(text: str) -> None:
     texts, y = callers()
-    model = quick().fit(texts, y)
+    model = fitted()
     names, counts = np.unique(y, return_counts=True)
     assert model.predict([text])[0] == names[counts.argmax()]
     assert model.predict_proba([text])[0] == pytest.approx(counts / len(y), abs=1e-4)
@@ -286,7 +292,7 @@ def test_bad_texts_are_named(texts: Any, said: str) -> None:
 
 
 def test_bad_texts_to_predict_are_named() -> None:
-    model = quick().fit(*callers())
+    model = fitted()
     with pytest.raises(DataError, match=r"row 1 holds nan \(float\)"):
         model.predict(["a", float("nan")])
     with pytest.raises(DataError, match=r"\[text\] for a single text"):
@@ -328,9 +334,10 @@ LABELS = ["lost", "top-up", "rate", "lost"] * 50
 
 
 def longer(**options: Any) -> TextBoostClassifier:
-    return TextBoostClassifier(**{"n_estimators": 60, "length": 8, "random_state": 0, **options})
+    return TextBoostClassifier(**{"n_estimators": 30, "length": 8, "random_state": 0, **options})
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize(
     "options",
     [

@@ -57,7 +57,6 @@ def test_adaboost_with_stumps(seed: int) -> None:
     assert len(dense.ledger_)
 
 
-@pytest.mark.thinned(2)
 @pytest.mark.parametrize("classes", [2, 3, 7])
 @pytest.mark.parametrize("learner", ["tree", "stump"])
 @pytest.mark.parametrize("booster", ["logit", "adaboost", "gentle"])

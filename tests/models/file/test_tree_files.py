@@ -60,7 +60,6 @@ def fit(kind: str = "two", *, holes: bool = False, **options: Any) -> BoostClass
     return model.fit(rows(holes=holes)[0], labels(kind))
 
 
-@pytest.mark.thinned(2)
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize(
     ("kind", "options"),

@@ -84,7 +84,6 @@ def test_scaled_and_capped_votes_keep_a_valid_bound(
     check_every_prefix(sample, Stump(), AdaBoost(rate, cap), 25)
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("edge", [0.02, 0.1, 0.3, 0.6])
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 def test_adversaries(edge: float, order: str) -> None:

@@ -225,7 +225,6 @@ def iris() -> tuple[np.ndarray, np.ndarray]:
 DATA = [iris(), *(gaussians(150, k, seed) for k, seed in [(2, 1), (2, 2), (3, 3), (4, 4), (6, 5)])]
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("data", DATA, ids=["iris", "2a", "2b", "3", "4", "6"])
 @pytest.mark.parametrize("rate", [1.0, 0.5])
 @pytest.mark.parametrize("depth", [1, 2])

@@ -128,7 +128,6 @@ def test_other_labels_are_refused(booster: str, kind: str) -> None:
         model.fit(X, y)
 
 
-@pytest.mark.thinned(5)
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 @pytest.mark.parametrize("kind", ["two", "three", "several"])
@@ -147,7 +146,6 @@ def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
     assert model_bytes(one.model_) == model_bytes(two.model_)
 
 
-@pytest.mark.thinned(2)
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("kind", ["two", "three"])
 def test_an_interrupt_in_a_callback_keeps_the_rounds_done(booster: str, kind: str) -> None:
