@@ -8,6 +8,7 @@ certify no classifier. A large *sufficient* number proves nothing about what is 
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
@@ -197,7 +198,7 @@ def selection_threshold(epsilon: float, gap: float) -> float:
     0.109734
     """
     probability("epsilon", epsilon)
-    if not 0 < gap < 1 - epsilon:
+    if not isinstance(gap, Real) or not 0 < gap < 1 - epsilon:
         raise ParameterError(f"gap is {gap}; it must lie strictly between 0 and {1 - epsilon:g}")
     worse = epsilon + gap
     return crossing(lambda t: kl(t, epsilon) - kl(t, worse), epsilon, worse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from dataclasses import fields, replace
@@ -133,7 +134,7 @@ def set_up(
     run = kind(candidates, encoder, learner, booster, plan, answer_names(known))
     if known.size == 1:
         run.stopped = "there is one class only"
-    path = None if estimator.checkpoint is None else Path(estimator.checkpoint)
+    path = checkpoint_of(estimator)
     if path is not None and bins is None:
         raise ParameterError(
             "checkpoint needs the learner 'stump' or 'tree': black boxes are not written"
@@ -147,12 +148,19 @@ def set_up(
     return Session(run, deadline, path, settings)
 
 
+def checkpoint_of(estimator: Any) -> Path | None:
+    """Return the file of the run's checkpoint, None if there is none."""
+    place = estimator.checkpoint
+    if not isinstance(place, str | os.PathLike | None) or place == "":
+        raise ParameterError(f"checkpoint is {place!r}; it may be the name of a file, or None")
+    return None if place is None else Path(place)
+
+
 def seed_of_run(estimator: Any) -> int:
     """Draw a seed; without a random_state, take that of the run that is to go on."""
-    if estimator.random_state is None and estimator.checkpoint is not None:
-        path = Path(estimator.checkpoint)
-        if path.exists():
-            return int(load_checkpoint(path).settings["seed"])
+    path = checkpoint_of(estimator)
+    if estimator.random_state is None and path is not None and path.exists():
+        return int(load_checkpoint(path).settings["seed"])
     return draw_seed(estimator.random_state)
 
 
