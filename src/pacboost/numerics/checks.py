@@ -133,7 +133,7 @@ def plain_numbers(function: Callable[P, R]) -> Callable[P, R]:
         given = [plain(value) for value in args]
         named = {name: plain(value) for name, value in kwargs.items()}
         try:
-            return function(*given, **named)  # type: ignore[arg-type]
+            return function(*given, **named)
         except OverflowError as problem:
             raise ParameterError(
                 f"a number given to {function.__name__} is too large or too small to compute "
