@@ -83,13 +83,22 @@ DIVISION = 2
 """The version of how rows are divided; no run goes on from the checkpoint of another version."""
 
 
+def end_of_time(estimator: Any) -> float:
+    """Return when a fit that begins now has to end, on the monotonic clock."""
+    seconds = read_seconds("time_limit", estimator.time_limit)
+    return math.inf if seconds is None else time.monotonic() + seconds
+
+
 def set_up(
-    estimator: Any, oracle: AbstractOracle, seed: int, classes: Any, copies: str = "auto"
+    estimator: Any,
+    oracle: AbstractOracle,
+    seed: int,
+    classes: Any,
+    deadline: float,
+    copies: str = "auto",
 ) -> Session:
     """Set up the run that the parameters of an estimator ask for; ``classes`` may be None."""
     held = resident()
-    seconds = read_seconds("time_limit", estimator.time_limit)
-    deadline = math.inf if seconds is None else time.monotonic() + seconds
     memory = read_size("memory", estimator.memory)
     learner = _learner(estimator)
     if memory is not None:

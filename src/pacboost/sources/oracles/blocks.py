@@ -37,6 +37,7 @@ from pacboost.sources.oracles.oracle import (
     Chooser,
     Drawn,
     Unread,
+    in_time,
     read_position,
     whole,
 )
@@ -238,7 +239,7 @@ class BlockOracle(AbstractOracle):
 
     def _in_order(self, task: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
         """Read blocks one after the other: no more are held than when rows are drawn."""
-        ahead = self.blocks_ahead
+        ahead, blocks = self.blocks_ahead, in_time(blocks)
         return in_order(task, blocks, ahead, ahead + 1) if self.reads_ahead else map(task, blocks)
 
     def position(self) -> dict[str, Any]:
@@ -301,8 +302,9 @@ class BlockOracle(AbstractOracle):
 
     def _fetch(self) -> Held | None:
         """Read the block whose turn it is, or wait for it, and have the next ones read."""
+        (block,) = in_time([self._block(self._spot)])
         if not self.reads_ahead:
-            return self._count(self._block(self._spot))
+            return self._count(block)
         if not self._ahead:
             self._ahead.append(self._read_ahead(self._spot))
         wait([self._ahead[0]])

@@ -11,6 +11,7 @@ import csv
 import io
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,6 +41,7 @@ from pacboost.sources.oracles.held import (
     hold_arrow,
     plain_labels,
 )
+from pacboost.sources.oracles.oracle import in_time
 from pacboost.sources.table import refuse_text
 from pacboost.sources.written import Spelling, label_kind, read_labels
 
@@ -62,7 +64,7 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
     here, stop, ends = start, start, 0
     with path.open("rb") as content:
         content.seek(start)
-        while chunk := content.read(BLOCK):
+        for chunk in in_time(iter(partial(content.read, BLOCK), b"")):
             last = last_end(chunk, inside, quotes=quotes) + 1
             if last:
                 yield Lines(file, here, stop + last, line)
