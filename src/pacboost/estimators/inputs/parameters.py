@@ -113,7 +113,8 @@ def threads(n_jobs: Any) -> int:
 def random_numbers(random_state: Any) -> np.random.RandomState:
     """Read what scikit-learn takes as ``random_state``."""
     try:
-        return check_random_state(random_state)
+        numbers: np.random.RandomState = check_random_state(random_state)
+        return numbers
     except (TypeError, ValueError):
         raise ParameterError(
             f"random_state is {random_state!r}; it may be a whole number from 0 to 4,294,967,295, "
