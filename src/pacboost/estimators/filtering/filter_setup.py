@@ -51,6 +51,8 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.content_sample import EqualRowsOfSource
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.arrow import release_memory
+from pacboost.sources.oracles.blocks import trim
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.arrivals import without_copies
@@ -98,8 +100,8 @@ def set_up(
     copies: str = "auto",
 ) -> Session:
     """Set up the run that the parameters of an estimator ask for; ``classes`` may be None."""
-    held = resident()
     memory = read_size("memory", estimator.memory)
+    held = resident() if memory is None else _resident_without_blocks()
     learner = _learner(estimator)
     if memory is not None:
         outputs = 1 if classes is None else _outputs(np.unique(np.asarray(classes)))
@@ -155,6 +157,13 @@ def set_up(
         settings |= {"division": DIVISION, "seed": seed, "source": oracle.fingerprint()}
         settings |= {"classes": repr(known.tolist()), "copies": copies}
     return Session(run, deadline, path, settings)
+
+
+def _resident_without_blocks() -> int:
+    """Return what the process takes by itself: less what is kept of the block that was read."""
+    release_memory()
+    trim()(0)
+    return resident()
 
 
 def checkpoint_of(estimator: Any) -> Path | None:

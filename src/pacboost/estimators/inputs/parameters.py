@@ -154,7 +154,7 @@ TIMES = {"": 1.0, "S": 1.0, "M": 60.0, "MIN": 60.0, "H": 3600.0}
 
 RESERVE = 60_000_000
 """Compiled code, threads and what libraries take for themselves while they work."""
-USUAL = 350_000_000
+USUAL = 320_000_000
 """What a process with everything loaded takes; fewer bytes are not counted on, so that the same run
 has the same room in every process that holds little else."""
 

@@ -128,7 +128,7 @@ def _shuffle(n: int, seed: int, *place: int) -> Shuffle:
 
 
 @cache
-def _trim() -> Callable[[int], object]:
+def trim() -> Callable[[int], object]:
     """Return what gives back memory that the C library keeps, which only Linux has."""
     try:
         found: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
@@ -334,7 +334,7 @@ class BlockOracle(AbstractOracle):
 
     def _count(self, block: int) -> Held | None:
         if self._spares_memory:
-            _trim()(0)
+            trim()(0)
         held = self.read(block)
         if held is not None:
             with self._lock:

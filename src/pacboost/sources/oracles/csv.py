@@ -50,12 +50,13 @@ BLOCK = 2**23
 
 
 class Lines(NamedTuple):
-    """A range of whole lines: the number of its file, its bytes, and the number of the first."""
+    """Whole lines: the number of their file, their bytes, the number of the first, how many."""
 
     file: int
     start: int
     stop: int
     line: int
+    lines: int
 
 
 def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -> Iterator[Lines]:
@@ -67,8 +68,9 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
         for chunk in in_time(iter(partial(content.read, BLOCK), b"")):
             last = last_end(chunk, inside, quotes=quotes) + 1
             if last:
-                yield Lines(file, here, stop + last, line)
-                line += ends + chunk.count(b"\n", 0, last)
+                ends += chunk.count(b"\n", 0, last)
+                yield Lines(file, here, stop + last, line, ends)
+                line += ends
                 here, ends = stop + last, 0
             ends += chunk.count(b"\n", last)
             inside ^= quotes and chunk.count(b'"') % 2 == 1
@@ -79,7 +81,7 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
             "within a cell twice, and the cell in quotes."
         )
     if here < stop:
-        yield Lines(file, here, stop, line)
+        yield Lines(file, here, stop, line, ends + 1)
 
 
 def last_end(chunk: bytes, inside: bool = False, *, quotes: bool = True) -> int:
@@ -129,13 +131,17 @@ class LineOracle(BlockOracle):
         if not self._blocks:
             raise DataError(f"{self._files[0]}: there are no rows; at least one is needed")
         super().__init__(seed, len(self._blocks))
-        largest = max(self._blocks, key=lambda lines: lines.stop - lines.start)
-        self.largest_block = self.growth * (largest.stop - largest.start)
+        largest = max(self._blocks, key=self._bytes)
+        self.largest_block = self._bytes(largest)
         self.largest_block_place = f"{self._files[largest.file]}, from line {largest.line} on"
 
     def _beginning(self, path: Path) -> tuple[int, int]:
         """Return the byte and the line where the rows of a file begin."""
         return 0, 1
+
+    def _bytes(self, lines: Lines) -> int:
+        """Return how many bytes a block may take in memory."""
+        return self.growth * (lines.stop - lines.start)
 
     def _content(self, lines: Lines) -> bytes:
         content = read_lines(self._files[lines.file], lines)
@@ -205,7 +211,6 @@ class CsvOracle(LineOracle):
     names: tuple[str, ...]
 
     suffixes = SUFFIXES
-    growth = 5  # one digit and a comma become eight bytes
     quotes = True
 
     def __init__(
@@ -240,6 +245,13 @@ class CsvOracle(LineOracle):
         refuse_other(names, str(path), self.names, str(self._files[0]))
         self._headers.append(header)
         return start, line
+
+    def _bytes(self, lines: Lines) -> int:
+        """Return about half of what two blocks take, one in use while Arrow parses the other.
+
+        Arrow holds the text twice, and the place of every cell beside its number.
+        """
+        return lines.stop - lines.start + 10 * lines.lines * len(self._headers[lines.file])
 
     def read(self, block: int) -> Held:
         release_memory()
