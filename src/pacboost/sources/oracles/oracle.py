@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, OutOfTime, ParameterError
+from pacboost.numerics.checks import whole
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.table import Table
@@ -101,12 +101,10 @@ class Batch:
         return self.rows.size
 
     def take(self, chosen: NDArray[np.intp]) -> Batch:
-        """Return some of the rows."""
         table = self.table.take(chosen)
         return Batch(table, self.labels[chosen], self.rows[chosen], self.lap, self.place)
 
     def read(self) -> Batch:
-        """Return the batch itself: it has been read."""
         return self
 
 
@@ -126,7 +124,6 @@ class Unread:
         return self.rows.size
 
     def take(self, chosen: NDArray[np.intp]) -> Unread:
-        """Return some of the rows, still unread."""
         picked, rows = self.picked[chosen], self.rows[chosen]
         return Unread(self.held, picked, rows, self.lap, self.place)
 
@@ -198,7 +195,7 @@ class AbstractOracle(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """Tell one source from another; the seed has no part in it."""
+        """Return what tells one source from another; the seed has no part in it."""
 
     @abstractmethod
     def place(self, row: int) -> str:
@@ -248,17 +245,6 @@ class AbstractOracle(ABC):
 
     def __exit__(self, *problem: object) -> None:
         self.close()
-
-
-def whole(name: str, value: object, least: int = 0) -> int:
-    """Check a whole number that is at least so large.
-
-    >>> whole("n", np.int64(3))
-    3
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number, {least} or more")
-    return int(value)
 
 
 def read_position(position: Mapping[str, Any], *names: str) -> tuple[int, ...]:
