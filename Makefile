@@ -5,7 +5,7 @@ BIN := .venv/bin
 # and each would compile the package, and pytest its assertions, anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check kernels pytest browser docs slow oldest audit gpu sanitize bench dist release clean
+.PHONY: demo test check kernels pytest browser docs slow oldest constraints audit gpu sanitize bench dist release clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -56,13 +56,20 @@ slow: .venv/.dev browser
 	$(BIN)/pytest -m 'slow or hypothesis' -rA
 
 # The oldest versions of everything that pyproject.toml admits, in an environment of their own: every
-# model has to have the bytes of the newest. Old libraries may warn. `make test` in a new environment
-# installs the newest.
+# model has to have the bytes of the newest. Old libraries may warn.
 oldest:
 	$(PYTHON) -m venv .venv-oldest
 	$(PYTHON) -m tests.oldest > .venv-oldest/oldest.txt
 	.venv-oldest/bin/python -m pip install --quiet -c .venv-oldest/oldest.txt -e '.[test]'
 	.venv-oldest/bin/pytest -n 3 --dist worksteal -W default $(OLDEST)
+
+# The versions that `make test` installs on a new machine. Run it with the oldest Python that is
+# admitted: what it can install, newer ones can, too.
+constraints:
+	$(PYTHON) -m venv .venv-constraints
+	.venv-constraints/bin/python -m pip install --quiet '.[dev]'
+	echo '# Versions that the tests passed with; `make constraints` writes it anew.' > constraints.txt
+	.venv-constraints/bin/python -m pip freeze --exclude pacboost >> constraints.txt
 
 # Known vulnerabilities in what a new environment installs; it needs the network.
 audit: .venv/.dev
@@ -126,9 +133,11 @@ bench: .venv/.bench
 	$(BIN)/python -m pip install --quiet --no-compile -e .
 	touch $@
 
-# Packages are compiled when they are first used: most of their modules never are.
-.venv/.dev: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --no-compile -e '.[dev]'
+# Packages are compiled when they are first used: most of their modules never are. Versions are those
+# of constraints.txt, or the newest where a machine or its Python cannot install them.
+.venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[dev]' || \
+	  $(BIN)/python -m pip install --quiet --no-compile -e '.[dev]'
 	touch $@ .venv/.run
 
 .venv/.bench: pyproject.toml | .venv/bin/python
@@ -140,5 +149,5 @@ bench: .venv/.bench
 	touch $@ .venv/.run .venv/.dev
 
 clean:
-	rm -rf .venv .venv-oldest .venv-audit .venv-dist docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf .venv .venv-oldest .venv-constraints .venv-audit .venv-dist docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

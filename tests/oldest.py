@@ -29,7 +29,12 @@ def requirements() -> Iterator[tuple[str, str]]:
 
 def constraints() -> list[str]:
     """Return a constraint for every dependency."""
-    return sorted({f"{name}=={version.removeprefix('>=')}" for name, version in requirements()})
+    return sorted(
+        {
+            f"{name}=={version.partition(',')[0].removeprefix('>=')}"
+            for name, version in requirements()
+        }
+    )
 
 
 if __name__ == "__main__":

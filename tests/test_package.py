@@ -74,8 +74,21 @@ def test_version_is_the_installed_one() -> None:
 def test_every_dependency_names_its_oldest_version() -> None:
     found = dict(requirements())
     assert {"numpy", "numba", "scikit-learn", "pandas", "pyarrow", "dask"} <= set(found)
-    assert all(re.fullmatch(r">=\d+(\.\d+)*", version) for version in found.values()), found
+    assert all(re.fullmatch(r">=\d+(\.\d+)*(,<\d+)?", version) for version in found.values()), found
     assert "numpy==2.0" in constraints()
+
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_dependency_has_a_licence_in_the_docs_and_a_version_for_tests() -> None:
+    docs = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
+    table = docs.partition("| licence | packages |")[2].lower()
+    fixed = (ROOT / "constraints.txt").read_text(encoding="utf-8").lower().replace("-", "_")
+    tests_only = {"onnxruntime", "pytest", "pytest-xdist", "hypothesis", "mpmath"}
+    for name, _ in requirements():
+        assert name in table or name in tests_only, name
+        assert f"\n{name.replace('-', '_')}==" in fixed, name
 
 
 # Names that hold across the package.

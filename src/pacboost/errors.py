@@ -47,6 +47,10 @@ class ClusterError(PacboostError):
     """A cluster cannot do what it was asked for; the message names the worker or the scheduler."""
 
 
+class OutOfTime(PacboostError):  # noqa: N818 - a limit, not a mishap
+    """The time limit ended before anything was learned."""
+
+
 class NotCertified(PacboostError, AttributeError):  # noqa: N818 - a refusal, not a mishap
     """A bound refuses: the message says in words why its theorem does not apply.
 

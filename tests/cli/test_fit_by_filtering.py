@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from pacboost.estimators.filtering import filter_session as sessions
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
+from pacboost.sources.oracles import csv
 from tests.cli.running import refused, run, well
 
 pa = pytest.importorskip("pyarrow")
@@ -130,6 +132,29 @@ def test_a_folder_and_its_files_give_the_same_model(folder: Path, tmp_path: Path
 @pytest.mark.parametrize("ask", [["--filter"], ["--memory", "4GB"], ["--time", "60s"]])
 def test_a_csv_file_if_asked_to(table: Path, ask: list[str]) -> None:
     shown(fit(table, "--target", "y", *SMALL[:2], *ask))
+
+
+@pytest.mark.parametrize("slow", ["cut", "read"])
+def test_a_time_limit_that_reading_exceeds_writes_nothing(
+    table: Path, slow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while a scan finds where lines begin; the limit is kept within a tenth and a block."""
+    monkeypatch.setattr(csv, "BLOCK", 1000)
+    kind, name = (csv, "last_end") if slow == "cut" else (csv.CsvOracle, "read")
+    usual, begun = getattr(kind, name), list[float]()
+
+    def slowly(*given: Any, **named: Any) -> Any:
+        begun.append(time.monotonic())
+        time.sleep(0.1)
+        return usual(*given, **named)
+
+    monkeypatch.setattr(kind, name, slowly)
+    output = tmp_path / "model.pacb"
+    result = fit(table, "--target", "y", *SMALL, "--time", "1s", "--output", str(output))
+    assert begun[-1] - begun[0] < 1.1
+    assert result.exit_code == 1
+    assert "the time limit ended while the source was read, before the first round" in result.output
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_csv_file_is_read_into_memory_unless_asked(table: Path) -> None:

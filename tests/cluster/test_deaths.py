@@ -20,6 +20,9 @@ from distributed import Client
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
+from pacboost.parallel import cluster
+from pacboost.parallel.cluster import Cluster
+from pacboost.parallel.remote_task import SILENT, worker_name
 from tests.cluster.clusters import QUIET, bytes_of, forgets, kill, local, process_ids
 from tests.estimators.filter_sources import small
 
@@ -188,6 +191,23 @@ def test_a_worker_that_stands_still(folder: Path) -> None:
         finally:
             os.kill(stopped, signal.SIGCONT)
         assert bytes_of(model) == bytes_of(alone)
+
+
+def test_a_worker_that_stood_still_before_the_fit_gets_no_tasks(
+    processes: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All are asked at once: whoever is asked after it has answered, too."""
+    Cluster(processes)  # everything is loaded then
+    monkeypatch.setattr(cluster, "ANSWER", 5.0)
+    first, *others = Cluster(processes).workers()
+    stopped = process_ids(processes)[first]
+    os.kill(stopped, signal.SIGSTOP)
+    try:
+        asked = Cluster(processes)
+        assert asked.unusable == {first: SILENT}
+        assert asked.submit(worker_name).result() in others
+    finally:
+        os.kill(stopped, signal.SIGCONT)
 
 
 def test_a_lost_scheduler_is_an_error_and_the_checkpoint_goes_on(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,8 @@ from pacboost import (
     RandomForestClassifier,
     TextBoostClassifier,
 )
-from pacboost.errors import ParameterError
+from pacboost.boosters import Logit
+from pacboost.errors import PacboostError, ParameterError
 from pacboost.learners import Tree
 from pacboost.theory import BoostByMajority
 from tests.public import estimators
@@ -174,6 +177,112 @@ def test_truth_values_are_refused_where_numbers_are_expected(kind: Any, name: st
     for value in (True, False):
         with pytest.raises(ParameterError, match=f"{name} is {value}"):
             kind(**{name: value} | more).fit(rows, labels)
+
+
+# Parameters from NumPy's arrays, and odd ones of every kind: see ``plain_parameters``.
+
+ODD = [
+    np.float64(0.5), np.float32(0.5), np.float16(0.5), np.longdouble(0.5), np.int8(3), np.uint8(3),
+    np.int64(3), np.bool_(True), np.str_("no such word"), np.array(0.5), np.array(3),
+    np.array([1, 2]), np.array(["a", "b"]), np.array([]), np.eye(2), np.datetime64("2020-01-01"),
+    10**30, -(10**30), 10**5000, math.inf, math.nan, 1e308, -1, 0, "", b"x", 1j, Decimal("0.5"),
+    {"a": 1}, [1, "a"], {1}, object(), int,
+]  # fmt: skip
+SMALL = {"n_estimators": 3, "random_state": 0, "n_bags": 3, "n": 3, "max_members": 9, "n_jobs": 1}
+SMALL |= {"verbose": False}
+OWN_SENTENCES = {
+    ("TextBoostClassifier", "text_columns"): "of a list of texts no column can be named",
+    ("FilterBoostClassifier", "edge"): "a half cannot be told from less by so few rows in a minute",
+    ("BoostClassifier", "eval_metric"): "what a function raises passes as it is",
+}
+"""Where a value that can be used is the reason why something else cannot."""
+
+
+def small_fit(kind: Any, **given: Any) -> Any:
+    known = inspect.signature(kind).parameters
+    texts = kind is TextBoostClassifier
+    rows, labels = (TEXTS, TOPICS) if texts else (X[:80, :3], Y[:80].astype(int))
+    quick = {name: value for name, value in SMALL.items() if name in known}
+    return kind(**quick | given).fit(rows, labels)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.thinned(15)
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        pytest.param(kind, name, id=f"{kind.__name__}-{name}")
+        for kind in public_classes()
+        for name in inspect.signature(kind).parameters
+        if (kind.__name__, name) not in OWN_SENTENCES
+    ],
+)
+def test_an_odd_parameter_is_used_or_named(kind: Any, name: str) -> None:
+    more = NEEDED.get(name, {}).items()
+    known = inspect.signature(kind).parameters
+    for value in ODD:
+        try:
+            small_fit(kind, **{name: value, **{key: own for key, own in more if key in known}})
+        except PacboostError as problem:
+            said = str(problem)
+        else:
+            continue
+        assert name in said, value
+        assert len(said) < 1000
+
+
+def in_numpy(value: Any) -> Any:
+    """Return a parameter as a grid of NumPy would hold it."""
+    if isinstance(value, tuple):
+        return tuple(map(in_numpy, value))
+    kinds = {bool: np.bool_, int: np.int32, float: np.float64, str: np.str_}
+    return kinds[type(value)](value) if type(value) in kinds else value
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("kind", public_classes())
+def test_parameters_from_numpy_give_the_same_model(kind: Any) -> None:
+    given = {
+        name: SMALL.get(name, parameter.default)
+        for name, parameter in inspect.signature(kind).parameters.items()
+    }
+    wrapped = {name: in_numpy(value) for name, value in given.items()}
+    model, again = small_fit(kind, **given), small_fit(kind, **wrapped)
+    assert all(again.get_params(deep=False)[name] is value for name, value in wrapped.items())
+    rows = TEXTS if kind is TextBoostClassifier else X[:, :3]
+    assert np.asarray(model.predict(rows)).tobytes() == np.asarray(again.predict(rows)).tobytes()
+    if hasattr(model, "ledger_"):
+        assert model.ledger_.digest() == again.ledger_.digest()
+
+
+@pytest.mark.parametrize(
+    ("make", "value"),
+    [
+        (lambda rate: AdaBoostClassifier(learning_rate=rate), np.float64(0.5)),
+        (lambda rate: AdaBoostClassifier(learning_rate=rate), np.array(0.5)),
+        (lambda l2: BoostClassifier(n_estimators=3, l2=l2), np.int8(3)),
+        (lambda l2: BoostRegressor(n_estimators=3, l2=l2), np.int8(100)),
+        (lambda rate: BoostClassifier(Logit(rate), n_estimators=3), np.float16(0.3)),
+        (lambda rate: BoostClassifier(n_estimators=3).set_params(booster__learning_rate=rate),
+         np.float32(0.3)),
+    ],
+)  # fmt: skip
+def test_numbers_from_numpy_are_those_of_python(make: Any, value: Any) -> None:
+    """Those of a booster, too."""
+    one, other = (
+        make(number).set_params(random_state=0).fit(X, Y) for number in (value, value.item())
+    )
+    assert one.ledger_.digest() == other.ledger_.digest()
+    assert one.predict(X).tobytes() == other.predict(X).tobytes()
+
+
+def test_more_rounds_than_anybody_waits_for_are_refused() -> None:
+    for kind in public_classes():
+        if "n_estimators" in inspect.signature(kind).parameters:
+            with pytest.raises(
+                ParameterError, match=r"n_estimators is 1000.*largest.*2,147,483,647"
+            ):
+                small_fit(kind, n_estimators=10**30)
 
 
 def defaults() -> dict[str, dict[str, list[str]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 import types
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import float64, int64
+from numba.core import event
 from numba.types import UniTuple
 
 from pacboost.kernels.runtime import compile_helper, jit
@@ -98,6 +100,44 @@ model.predict(X), model.predict(X[:3])
 """
 FIT_STUMPS = FIT.replace("TREES", "STUMPS").replace("BoostClassifier", "AdaBoostClassifier")
 FIT_STUMPS = FIT_STUMPS.replace(", early_stopping=False", "")
+
+
+INTERRUPTED = """
+import signal, sys
+class Pressed:
+    def find_spec(self, name, *_):
+        if name == "numba.core.typing.templates":
+            sys.meta_path.remove(self)
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Pressed())
+try:
+    from pacboost import AdaBoostClassifier
+except KeyboardInterrupt:
+    from pacboost import AdaBoostClassifier
+    print(AdaBoostClassifier(n_estimators=2).fit([[0], [1], [2]], [0, 1, 0]).predict([[1]]))
+"""
+
+
+def test_ctrl_c_while_the_compiler_is_loaded_waits_until_it_is() -> None:
+    """Half of numba would stay in ``sys.modules``, and no later fit of the process would work."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("[1]\n", 0), done.stderr
+
+
+def test_ctrl_c_while_a_kernel_is_compiled_waits_until_it_is() -> None:
+    class Pressed(event.Listener):  # type: ignore[misc]
+        def on_start(self, found: Any) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+        def on_end(self, found: Any) -> None:
+            pass
+
+    compiled: Any = jit._compiled(lambda x: x + x)
+    with pytest.raises(KeyboardInterrupt), event.install_listener("numba:compile", Pressed()):
+        compiled(3)
+    assert (len(compiled.overloads), compiled(3)) == (1, 6)
 
 
 @pytest.fixture

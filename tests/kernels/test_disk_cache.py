@@ -122,11 +122,60 @@ def test_half_a_file_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_any_folder_nothing_is_kept(double: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def noted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """What is said of it where nobody waits, when kernels of ours are compiled."""
+    monkeypatch.setattr(jit, "not_kept", None)
+    monkeypatch.setattr(jit, "_said", False)
+
+    def read() -> str:
+        for _ in range(2):
+            jit.say_to_a_person()
+        return capsys.readouterr().err
+
+    return read
+
+
+def test_without_any_folder_nothing_is_kept_and_that_is_said_once(
+    double: Any, noted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
     function = double()
-    assert function(3) == 6
+    assert (function(3), double()(4)) == (6, 8)
     assert function.stats.cache_path is None
+    assert noted().count("in every process: neither the folder of the package nor the user's") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders there have no such modes")
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o772, 0o700])
+def test_code_is_not_loaded_from_a_folder_that_others_write_to(
+    double: Any, noted: Any, tmp_path: Path, mode: int
+) -> None:
+    """What is loaded is unpickled, which runs whatever they wrote."""
+    assert (double()(3), noted()) == (6, "")
+    (file,) = files(tmp_path)
+    file.parent.chmod(mode)
+    jit.others_write.cache_clear()
+    again = double()
+    assert (again(3), hits(again)) == (6, int(mode == 0o700))
+    assert noted().count(f"other users can write to {file.parent}") == int(mode != 0o700)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root gives files away")
+def test_who_owns_a_folder_or_one_above_it_matters(tmp_path: Path) -> None:
+    folder = tmp_path / "above" / "cache"
+    folder.mkdir(parents=True)
+    for place, mode, owner, expected in [
+        (folder, 0o755, 0, False), (folder, 0o755, 12345, True), (folder, 0o775, 0, False),
+        (folder.parent, 0o777, 0, True), (folder.parent, 0o1777, 0, False),
+    ]:  # fmt: skip
+        os.chown(folder, 0, 0)
+        os.chown(place, owner, 0)
+        place.chmod(mode)
+        assert jit.others_write.__wrapped__(folder) is expected, (place, mode, owner)
+    os.chown(folder.parent, 0, 12345)
+    folder.parent.chmod(0o775)
+    assert jit.others_write.__wrapped__(folder)
 
 
 FIT = """

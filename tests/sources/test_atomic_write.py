@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,3 +45,29 @@ def test_what_is_no_file_is_refused(tmp_path: Path, what: str) -> None:
     with pytest.raises(FileError, match=what), atomic_write(path):
         pass
     assert path.is_fifo() or path.is_dir()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="files are kept there while they are open")
+@pytest.mark.parametrize("folder", ["plain", "odd [*] name"])
+def test_what_a_killed_process_left_is_removed(tmp_path: Path, folder: str) -> None:
+    """A file of a process that lives is kept: it may be writing."""
+    path = tmp_path / folder / f"{folder}.txt"
+    path.parent.mkdir()
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    (left,) = path.parent.iterdir()
+    living = left.with_name(left.name.replace(left.name.split(".")[-2], str(os.getppid())))
+    living.touch()
+    with atomic_write(path) as part:
+        part.write_text("whole")
+    assert sorted(path.parent.iterdir()) == sorted([path, living])
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pacboost.sources.optional import atomic_write
+with atomic_write(Path(sys.argv[1])) as part:
+    part.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""

@@ -274,10 +274,13 @@ def edge_of(request: Request, moved: Moved) -> float:
 # Checks of the parameters that boosters share.
 
 
+MOST_RATE = 1e9
+
+
 def check_rate(name: str, value: float) -> None:
-    """Raise unless a number is finite and above 0."""
-    if not (math.isfinite(value) and value > 0):
-        raise ParameterError(f"{name} is {value}; it must be above 0")
+    """Raise unless a number is above 0, and no larger than scores can bear."""
+    if not 0 < float(value) <= MOST_RATE:
+        raise ParameterError(f"{name} is {value}; it must be above 0 and at most {MOST_RATE:g}")
 
 
 def check_not_negative(name: str, value: float) -> None:

@@ -123,7 +123,7 @@ class Commands(WholeSentences):
         except KeyboardInterrupt:
             click.echo("Interrupted; nothing else was written.", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
-        except errors.NotCertified as refusal:
+        except (errors.NotCertified, errors.OutOfTime) as refusal:
             raise CommandError(str(refusal), THE_ANSWER_IS_NO) from refusal
         except errors.PacboostError as problem:
             raise CommandError(str(problem), BAD_INPUT) from problem

@@ -101,15 +101,17 @@ def counts(k: object, n: object) -> tuple[int, int]:
     return int(k), rows
 
 
-def plain(value: object) -> object:
-    """Turn an integer of any type into an int, and another real number into a float.
+def plain(value: Any) -> Any:
+    """Turn an integer of any type into an int, another real number into a float, arrays into lists.
 
-    Everything else, truth values included, is returned as it is.
+    Scalars of NumPy become Python's. Everything else, truth values included, is returned as it is.
 
     >>> import numpy as np
-    >>> plain(np.int8(100)), type(plain(np.int8(100))), plain("text")
-    (100, <class 'int'>, 'text')
+    >>> plain(np.int8(100)), plain(np.bool_(True)), plain(np.array([1, 2])), plain("text")
+    (100, True, [1, 2], 'text')
     """
+    if hasattr(value, "tolist") and not isinstance(value, type):
+        value = value.tolist()
     if isinstance(value, bool):
         return value
     if isinstance(value, Integral):
@@ -131,7 +133,7 @@ def plain_numbers(function: Callable[P, R]) -> Callable[P, R]:
         given = [plain(value) for value in args]
         named = {name: plain(value) for name, value in kwargs.items()}
         try:
-            return function(*given, **named)  # type: ignore[arg-type]
+            return function(*given, **named)
         except OverflowError as problem:
             raise ParameterError(
                 f"a number given to {function.__name__} is too large or too small to compute "

@@ -1,10 +1,13 @@
-"""Whether a person is looking: at a notebook, or at a terminal."""
+"""Whether a person is looking, at a notebook or at a terminal; and when Ctrl-C has to wait."""
 
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -27,3 +30,26 @@ def person_waits_here() -> bool:
     """Check whether a person waits for this thread: workers of a pool stay silent."""
     alone = multiprocessing.current_process().name == "MainProcess"
     return alone and threading.current_thread() is threading.main_thread() and person_waits()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back until the block is done: numba cannot be used after half an import.
+
+    The same is true of half of a compilation.
+
+    >>> with uninterrupted():
+    ...     import numba
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is None or threading.current_thread() is not threading.main_thread():
+        yield  # Ctrl-C arrives elsewhere
+        return
+    pressed: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)

@@ -82,14 +82,18 @@ class Cluster:
                 f"the cluster of the scheduler {self.address} has no workers; start some first, "
                 "for example by cluster.scale(2)"
             )
-        end = time.monotonic() + min(ANSWER, self.timeout)
-        for worker, future in waiting.items():
-            outcome = None
-            while outcome is None and time.monotonic() < end and worker in self.workers():
-                outcome = self.wait(future, 1.0, strict=False)
+        end, outcomes = time.monotonic() + min(ANSWER, self.timeout), dict[str, Outcome | None]()
+        while len(outcomes) < len(waiting) and time.monotonic() < end:
+            present = self.workers()
+            for worker, future in waiting.items():
+                if worker not in outcomes and (worker not in present or future.done()):
+                    gone = worker not in present
+                    outcomes[worker] = None if gone else self.wait(future, 1.0, strict=False)
+            time.sleep(0.02)
+        for worker in waiting:
+            outcome = outcomes.get(worker)
             if not isinstance(outcome, Done):
-                problem = outcome.problem if outcome else SILENT
-                self.unusable[worker] = str(problem)
+                self.unusable[worker] = str(outcome.problem if outcome else SILENT)
         if len(self.unusable) == len(waiting):
             worker, why = next(iter(self.unusable.items()))
             raise ClusterError(

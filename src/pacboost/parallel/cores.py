@@ -20,6 +20,7 @@ from threading import Event
 from typing import Any, TypeVar
 
 from pacboost.errors import ParameterError
+from pacboost.numerics.checks import integer
 
 HARD_LIMIT = "NUMBA_NUM_THREADS"
 """Our threads run kernels compiled by numba: no team has more members than this variable says."""
@@ -45,11 +46,9 @@ def usable_cores() -> int:
     return min(count for count in found if count is not None)
 
 
-def thread_count(n_jobs: int | None) -> int:
+def thread_count(n_jobs: Any) -> int:
     """Return the number of threads; None and -1 mean all cores, -2 all but one, and so on."""
-    if isinstance(n_jobs, bool):
-        raise ParameterError(f"n_jobs is {n_jobs}; it must be a whole number, or None")
-    count = -1 if n_jobs is None else n_jobs
+    count = -1 if n_jobs is None else integer("n_jobs", n_jobs)
     if count == 0:
         raise ParameterError("n_jobs is 0; give a positive number of threads, or -1 for all cores")
     usable_cores.cache_clear()

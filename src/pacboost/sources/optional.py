@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from glob import escape
 from importlib import import_module
 from pathlib import Path
+from platform import node
 from typing import Any
+from zlib import crc32
 
 from pacboost.errors import FileError, PacboostError
 
@@ -67,6 +70,31 @@ def place_of(path: Path) -> Path:
     return place
 
 
+def part_of(place: Path) -> Path:
+    """Return where a file grows before it is put in its place; remove what killed processes left.
+
+    The name holds the machine and the process, since folders may be shared.
+    """
+    begin = f".{place.name}.{crc32(node().encode()):08x}."
+    for left in place.parent.glob(f"{escape(begin)}*.part"):
+        if not _lives(left.name[len(begin) : -len(".part")]):
+            with suppress(OSError):
+                left.unlink()
+    return place.with_name(f"{begin}{os.getpid()}.part")
+
+
+def _lives(process: str) -> bool:
+    if os.name == "nt":  # where no signal asks, and files that are open cannot be removed
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError, OverflowError):  # another user's, or no file of ours
+        return True
+    return True
+
+
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
     """Return a path to write to; at the end, the file there replaces ``path``, unless in error.
@@ -75,7 +103,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     be replaced by a file.
     """
     place = place_of(path)
-    part = place.with_name(f".{place.name}.{os.getpid()}.part")
+    part = part_of(place)
     try:
         yield part
         part.replace(place)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
@@ -20,6 +20,7 @@ from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import RemembersRows
+from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.sample_sizes import runs_needed, selection_size
@@ -74,6 +75,7 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
         BoostClassifier.fit.
         """
         check_copies(copies)
+        check_estimator(self.estimator)
         self.runs_needed_ = runs_needed(self.failure, self.delta)
         needed = selection_size(self.epsilon, self.gap, self.runs_needed_, self.delta)
         self.selection_rows_needed_ = needed
@@ -90,7 +92,7 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
                 "Only binary classification is supported. The type of the target is "
                 f"{type_of_target(y)}, and the learner takes two classes."
             )
-        generator = check_random_state(self.random_state)
+        generator = random_numbers(self.random_state)
         order = generator.permutation(len(y))
         rows = min(needed, max(1, len(y) // 3))
         runs = min(self.runs_needed_, max(1, (len(y) - rows) // 2))

@@ -15,7 +15,7 @@ from pacboost.bounds.rounding import downward, outward
 from pacboost.bounds.search import crossing, smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability, real_number
 from pacboost.numerics.kl import kl
 
 
@@ -197,7 +197,7 @@ def selection_threshold(epsilon: float, gap: float) -> float:
     0.109734
     """
     probability("epsilon", epsilon)
-    if not 0 < gap < 1 - epsilon:
+    if not 0 < real_number("gap", gap) < 1 - epsilon:
         raise ParameterError(f"gap is {gap}; it must lie strictly between 0 and {1 - epsilon:g}")
     worse = epsilon + gap
     return crossing(lambda t: kl(t, epsilon) - kl(t, worse), epsilon, worse)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from pacboost.ledgers.ledger import Refill, Round
 from pacboost.models.file import checkpoint, container
 from pacboost.models.file.checkpoint import Checkpoint
 from pacboost.samples.bins import Bins
+from pacboost.sources.optional import part_of
 from tests.model_files import changed
 
 BINS = Bins(
@@ -103,8 +106,12 @@ def test_a_disk_that_fills_half_way_leaves_the_old_one(
     assert len(checkpoint.load(tmp_path / "run").rules) == 1
 
 
-def test_what_a_killed_run_left_is_written_over_and_deleted(tmp_path: Path) -> None:
-    part = tmp_path / ".run.part"
+def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], stdout=subprocess.PIPE, check=True
+    )
+    own = part_of(tmp_path / "run")
+    part = own.with_name(own.name.replace(f".{os.getpid()}.", f".{int(ended.stdout)}."))
     part.write_bytes(b"half a file")
     make().save(tmp_path / "run")
     assert not part.exists()

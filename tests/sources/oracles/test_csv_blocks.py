@@ -250,3 +250,16 @@ def test_a_file_that_shrinks_or_vanishes(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(FileError, match=r"a\.txt: cannot be read \(No such file"):
         read_lines(path, block)
+
+
+@pytest.mark.parametrize(("form", "share"), [("%.4f", 6), ("%d", 13)])
+def test_as_much_memory_is_asked_for_as_two_blocks_take(
+    tmp_path: Path, form: str, share: int
+) -> None:
+    """The numbers of one block, and beside it the text, the cells and the numbers of the next."""
+    path = tmp_path / "rows.csv"
+    cells = np.random.default_rng(0).integers(0, 10, (3000, 11))
+    header = ",".join([*"abcdefghij", "y"])
+    np.savetxt(path, cells, fmt=form, delimiter=",", header=header, comments="")
+    oracle, text = CsvOracle(path, "y"), path.stat().st_size - len(header) - 1
+    assert 2 * text + 20 * cells.size <= oracle.bytes_needed <= share * text

@@ -114,15 +114,15 @@ def _cache() -> Finding:
     """Check that the folder of the compiled code can be written to."""
     try:
         from pacboost.kernels.bins import encode
+        from pacboost.kernels.runtime.jit import not_kept
 
-        place = encode.stats.cache_path  # type: ignore[attr-defined]
-        if place is None:
-            raise OSError("neither the folder of the package nor the user's is writable")
-        folder = Path(place)
+        if not_kept is not None:
+            raise OSError(not_kept)
+        folder = Path(encode.stats.cache_path)  # type: ignore[attr-defined]
         with tempfile.TemporaryFile(dir=folder):
             pass
     except (ImportError, OSError) as problem:
-        words = f"cannot be written, so every run compiles again ({problem}). Set NUMBA_CACHE_DIR"
+        words = f"cannot be used, so every run compiles again ({problem}). Set NUMBA_CACHE_DIR"
         return "cache", False, words
     size = sum(file.stat().st_size for file in folder.glob("*.nb?"))
     return "cache", True, f"{folder}, {size / 1e6:.0f} MB"

@@ -12,7 +12,7 @@ from sklearn.base import RegressorMixin
 from sklearn.ensemble import BaseEnsemble
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.training import R2_LOSSES, median_misses
@@ -21,6 +21,7 @@ from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.labels import read_targets, read_weights
+from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.learners.sklearn import SklearnLearner, shaped
 from pacboost.numerics.checks import positive_whole, real_number
@@ -85,11 +86,12 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost; a fit that fails leaves the estimator as it was before."""
+        check_estimator(self.estimator)
         rounds = positive_whole("n_estimators", self.n_estimators)
         rate = real_number("learning_rate", self.learning_rate)
         if not rate > 0:
             raise ParameterError(f"learning_rate is {rate}; it must be above 0")
-        if self.loss not in R2_LOSSES:
+        if self.loss not in list(R2_LOSSES):
             names = ", ".join(map(repr, R2_LOSSES))
             raise ParameterError(f"loss is {self.loss!r}; it may be {names}")
         with all_or_nothing(self):
@@ -110,7 +112,7 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
         rate: float,
     ) -> None:
         self.estimator_ = self._inner
-        random, rows = check_random_state(self.random_state), self._raw(table)
+        random, rows = random_numbers(self.random_state), self._raw(table)
         start = np.ones(targets.size) if weights is None else weights
         weights, counts = start / total(start), start > 0
         self.estimators_: list[Any] = []

@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from pacboost.boosters.logit import Logit
-from pacboost.errors import DataError, NoEdgeWarning, warn
+from pacboost.errors import DataError, NoEdgeWarning, OutOfTime, warn
 from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
-from pacboost.estimators.filtering.filter_setup import check_rows, seed_of_run, set_up
+from pacboost.estimators.filtering.filter_setup import check_rows, end_of_time, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import NestedParameters, named
@@ -33,9 +33,10 @@ from pacboost.models.model import Model
 from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import is_collection, open_source
-from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.oracles.oracle import OUT_OF_TIME, AbstractOracle, reading_until
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.sources.oracles.stream import PushedOracle
+from pacboost.training.filtering.engine import TIME_IS_UP
 
 # The view of a fit by filtering while it runs.
 
@@ -236,7 +237,9 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                 known = np.unique(labels) if given is None else given
                 oracle = PushedOracle(table.n_columns, table.names)
                 oracle.push(table, labels)
-                stream = self._stream = set_up(self, oracle, seed_of_run(self), known)
+                stream = self._stream = set_up(
+                    self, oracle, seed_of_run(self), known, end_of_time(self)
+                )
                 self.classes_ = known
             else:
                 pushed: Any = stream.run.candidates.oracle
@@ -247,17 +250,22 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     def _fit(self, opened: Callable[[int], AbstractOracle], classes: Any, copies: str) -> Self:
         """Draw and learn; ``opened`` makes the oracle from a seed."""
         with ExitStack() as stack, all_or_nothing(self) as attempt:
-            seed = seed_of_run(self)
-            oracle = opened(seed)
+            end, seed = end_of_time(self), seed_of_run(self)
+            with reading_until(end):
+                oracle = opened(seed)
             stack.callback(oracle.close)
             self.__dict__.pop("_stream", None)
             with using(self.n_jobs), self._boosting():
-                session = set_up(self, oracle, seed, classes, copies)
+                with reading_until(end):
+                    session = set_up(self, oracle, seed, classes, end, copies)
                 self.classes_ = session.run.encoder.classes
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
                 with watching(self, session, self._watchers()) as watchers:
                     session.advance(watchers)
+                    if session.run.stopped == TIME_IS_UP and not len(session.run.vote_so_far):
+                        session.finish()
+                        raise OutOfTime(OUT_OF_TIME.format("while rows were drawn"))
                     self._keep(session)
                 session.finish()
                 self._warn(session)

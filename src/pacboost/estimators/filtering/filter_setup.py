@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from dataclasses import fields, replace
@@ -50,6 +51,8 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.content_sample import EqualRowsOfSource
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.arrow import release_memory
+from pacboost.sources.oracles.blocks import trim
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.arrivals import without_copies
@@ -82,14 +85,23 @@ DIVISION = 2
 """The version of how rows are divided; no run goes on from the checkpoint of another version."""
 
 
+def end_of_time(estimator: Any) -> float:
+    """Return when a fit that begins now has to end, on the monotonic clock."""
+    seconds = read_seconds("time_limit", estimator.time_limit)
+    return math.inf if seconds is None else time.monotonic() + seconds
+
+
 def set_up(
-    estimator: Any, oracle: AbstractOracle, seed: int, classes: Any, copies: str = "auto"
+    estimator: Any,
+    oracle: AbstractOracle,
+    seed: int,
+    classes: Any,
+    deadline: float,
+    copies: str = "auto",
 ) -> Session:
     """Set up the run that the parameters of an estimator ask for; ``classes`` may be None."""
-    held = resident()
-    seconds = read_seconds("time_limit", estimator.time_limit)
-    deadline = math.inf if seconds is None else time.monotonic() + seconds
     memory = read_size("memory", estimator.memory)
+    held = resident() if memory is None else _resident_without_blocks()
     learner = _learner(estimator)
     if memory is not None:
         outputs = 1 if classes is None else _outputs(np.unique(np.asarray(classes)))
@@ -133,7 +145,7 @@ def set_up(
     run = kind(candidates, encoder, learner, booster, plan, answer_names(known))
     if known.size == 1:
         run.stopped = "there is one class only"
-    path = None if estimator.checkpoint is None else Path(estimator.checkpoint)
+    path = checkpoint_of(estimator)
     if path is not None and bins is None:
         raise ParameterError(
             "checkpoint needs the learner 'stump' or 'tree': black boxes are not written"
@@ -147,12 +159,26 @@ def set_up(
     return Session(run, deadline, path, settings)
 
 
+def _resident_without_blocks() -> int:
+    """Return what the process takes by itself: less what is kept of the block that was read."""
+    release_memory()
+    trim()(0)
+    return resident()
+
+
+def checkpoint_of(estimator: Any) -> Path | None:
+    """Return the file of the run's checkpoint, None if there is none."""
+    place = estimator.checkpoint
+    if not isinstance(place, str | os.PathLike | None) or place == "":
+        raise ParameterError(f"checkpoint is {place!r}; it may be the name of a file, or None")
+    return None if place is None else Path(place)
+
+
 def seed_of_run(estimator: Any) -> int:
     """Draw a seed; without a random_state, take that of the run that is to go on."""
-    if estimator.random_state is None and estimator.checkpoint is not None:
-        path = Path(estimator.checkpoint)
-        if path.exists():
-            return int(load_checkpoint(path).settings["seed"])
+    path = checkpoint_of(estimator)
+    if estimator.random_state is None and path is not None and path.exists():
+        return int(load_checkpoint(path).settings["seed"])
     return draw_seed(estimator.random_state)
 
 

@@ -83,7 +83,7 @@ def rows_or_share(name: str, value: Any) -> Any:
     >>> rows_or_share("min_leaf_rows", 20), rows_or_share("min_leaf_rows", 0.1)
     (20, 0.1)
     """
-    if real_number(name, value) > 1 and value != round(value):
+    if real_number(name, value) > 1 and not float(value).is_integer():
         raise ParameterError(
             f"{name} is {value}; it may be a whole number of rows, or a share of them as a float "
             "below 1"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from contextvars import copy_context
 from copy import copy
 from functools import wraps
@@ -22,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost import __version__
 from pacboost.errors import DataTypeError
+from pacboost.estimators.inputs.parameters import plain_parameters
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.kernels.device import gpu_in_use
 from pacboost.samples.overlap import Overlap
@@ -39,6 +41,10 @@ def _of_any_rows(method: Method) -> Method:
 
     @wraps(method)
     def call(self: Any, *args: Any, **named: Any) -> Any:
+        with plain_parameters(self) if "fit" in method.__name__ else nullcontext():
+            return answer(self, *args, **named)
+
+    def answer(self: Any, *args: Any, **named: Any) -> Any:
         first = args[0] if args else named.get("X")
         if is_collection(first) and not method.__name__.startswith("fit"):
             return lazily(self, method.__name__, first)

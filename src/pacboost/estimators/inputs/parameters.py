@@ -5,18 +5,56 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import integer, positive_whole, real_number
+from pacboost.numerics.checks import integer, plain, positive_whole, real_number
 from pacboost.numerics.interactive import person_waits_here
 from pacboost.parallel.cores import thread_count
+from pacboost.sources.explained_errors import shown
+
+
+@contextmanager
+def plain_parameters(estimator: Any) -> Iterator[None]:
+    """Give the estimator Python's own numbers, words and lists while it is fitted.
+
+    Its parameters are as they were afterwards, because scikit-learn asks for that.
+    """
+    before: dict[str, Any] = estimator.get_params(deep=False)
+    estimator.__dict__ |= {name: _plain_parameter(name, value) for name, value in before.items()}
+    try:
+        yield
+    finally:
+        estimator.__dict__ |= before
+
+
+def _plain_parameter(name: str, value: Any) -> Any:
+    value, most = _plain_parts(value), 2**31 - 1 if name == "n_estimators" else 2**63 - 1
+    if isinstance(value, int) and abs(value) > most:
+        raise ParameterError(f"{name} is {shown(value)}; the largest number allowed is {most:,}")
+    return value
+
+
+def _plain_parts(value: Any) -> Any:
+    value = plain(value)
+    if type(value) in (list, tuple):
+        return type(value)(map(_plain_parts, value))
+    if type(value) is dict:
+        return {plain(key): _plain_parts(part) for key, part in value.items()}
+    if is_dataclass(value) and not isinstance(value, type | BaseEstimator):  # a booster, a learner
+        parts = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        changes = {name: plain(part) for name, part in parts.items() if plain(part) is not part}
+        return replace(value, **changes) if changes else value
+    return value
 
 
 def share_or_count(
@@ -69,12 +107,33 @@ def shows_progress(verbose: Any) -> bool:
 
 def threads(n_jobs: Any) -> int:
     """Check ``n_jobs``, and give the number of threads; None and -1 mean all cores."""
-    return thread_count(None if n_jobs is None else integer("n_jobs", n_jobs))
+    return thread_count(n_jobs)
+
+
+def random_numbers(random_state: Any) -> np.random.RandomState:
+    """Read what scikit-learn takes as ``random_state``."""
+    try:
+        numbers: np.random.RandomState = check_random_state(random_state)
+        return numbers
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"random_state is {random_state!r}; it may be a whole number from 0 to 4,294,967,295, "
+            "a numpy.random.RandomState or None"
+        ) from None
 
 
 def draw_seed(random_state: Any) -> int:
-    """Draw a seed from what scikit-learn takes as ``random_state``."""
-    return int(check_random_state(random_state).randint(2**31))
+    """Draw a seed from ``random_state``."""
+    return int(random_numbers(random_state).randint(2**31))
+
+
+def check_estimator(estimator: Any) -> None:
+    """Raise unless this is an object of scikit-learn's kind, or None."""
+    if isinstance(estimator, type) or not (estimator is None or hasattr(estimator, "get_params")):
+        raise ParameterError(
+            f"estimator is {estimator!r}; it may be an estimator of scikit-learn's kind (an "
+            "object, not a class), or None"
+        )
 
 
 def callables(name: str, value: Any) -> list[Callable[..., Any]]:
@@ -95,7 +154,7 @@ TIMES = {"": 1.0, "S": 1.0, "M": 60.0, "MIN": 60.0, "H": 3600.0}
 
 RESERVE = 60_000_000
 """Compiled code, threads and what libraries take for themselves while they work."""
-USUAL = 350_000_000
+USUAL = 320_000_000
 """What a process with everything loaded takes; fewer bytes are not counted on, so that the same run
 has the same room in every process that holds little else."""
 

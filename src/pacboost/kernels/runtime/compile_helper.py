@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from pacboost.kernels.runtime.jit import say_once
+from pacboost.kernels.runtime import jit
 from pacboost.kernels.runtime.threads import threads
 from pacboost.numerics.interactive import person_waits
 
@@ -37,9 +37,9 @@ def start_for_a_person(rules: str) -> None:
 def start(rules: str) -> None:
     """Start the second process if this is the first run with such rules, and say so."""
     global _helper  # noqa: PLW0603 - once a process
-    if _helper is not None or not _first_run(rules):
+    if _helper is not None or jit.not_kept or not _first_run(rules):
         return
-    say_once()
+    jit.say_once()
     _helper = subprocess.Popen(
         [sys.executable, "-m", "pacboost.training.run.rehearsal", rules],
         stdin=subprocess.DEVNULL,

@@ -12,6 +12,7 @@ import hashlib
 import multiprocessing
 import os
 import pickle
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
@@ -31,7 +32,7 @@ from numba.np.arrayobj import make_array, populate_array
 
 from pacboost.kernels.runtime.entry import TeamCompiler
 from pacboost.kernels.runtime.lean_compiler import LEAN, LeanCompiler, PartCompiler
-from pacboost.numerics.interactive import person_waits
+from pacboost.numerics.interactive import person_waits, uninterrupted
 
 # Compiled kernels on disk: a file that is damaged, or cannot be written, costs time and no fit.
 #
@@ -46,9 +47,56 @@ HASH = 32
 
 
 def keep_on_disk(compiled: Any) -> None:
-    """Let a compiled function load and save its machine code, where any folder can be written."""
-    with suppress(RuntimeError):  # numba found no such folder; every process compiles anew
-        compiled._cache = DiskCache(compiled.py_func)
+    """Let a compiled function load and save its machine code, where a folder is fit for that."""
+    global not_kept  # noqa: PLW0603 - once a process
+    try:
+        cache = DiskCache(compiled.py_func)
+    except RuntimeError:
+        not_kept = "neither the folder of the package nor the user's can be written"
+        return
+    if others_write(Path(cache.cache_path)):
+        not_kept = f"other users can write to {cache.cache_path}, and what they write would run"
+    else:
+        compiled._cache = cache
+
+
+not_kept: str | None = None
+"""Why every process compiles anew; None where compiled code is kept."""
+
+
+@functools.cache
+def others_write(folder: Path) -> bool:
+    """Check whether a folder takes files of users who cannot change the package itself."""
+    if os.name != "posix":
+        return False
+    trusted = _writers(Path(__file__).parent) | {("user", os.getuid()), ("user", 0), ("group", 0)}
+    return not _writers(folder) <= trusted | _own_group()
+
+
+def _writers(folder: Path) -> set[tuple[str, int]]:
+    """Return who can put a file into a folder, or another folder in its place.
+
+    In sticky folders above it, such as /tmp, everybody can replace what is theirs alone.
+    """
+    own, *above = (place.stat() for place in (folder.resolve(), *folder.resolve().parents))
+    found = {("user", own.st_uid)}
+    for place in (own, *(one for one in above if not one.st_mode & stat.S_ISVTX)):
+        found |= {("group", place.st_gid)} if place.st_mode & stat.S_IWGRP else set()
+        found |= {("all", 0)} if place.st_mode & stat.S_IWOTH else set()
+    return found
+
+
+def _own_group() -> set[tuple[str, int]]:
+    """Return the group that many systems make for each user alone, and let write by default."""
+    import grp
+    import pwd
+
+    with suppress(KeyError):
+        user = pwd.getpwuid(os.getuid())
+        group = grp.getgrgid(user.pw_gid)
+        if group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}:
+            return {("group", user.pw_gid)}
+    return set()
 
 
 @functools.cache
@@ -129,6 +177,10 @@ class CheckedFiles:
 # This module does not load the compiler: the command line says it before anything is loaded.
 
 NOTE = "Note: compiling once for this machine, which takes some seconds; later runs start at once."
+AGAIN = (
+    "Note: compiling, which takes a minute, in this and in every process: {}. Set NUMBA_CACHE_DIR "
+    "to a folder of your own."
+)
 
 _said = False
 
@@ -138,12 +190,15 @@ def say_once() -> None:
     global _said  # noqa: PLW0603 - once a process
     if not _said:
         _said = True
-        print(NOTE, file=sys.stderr, flush=True)  # noqa: T201
+        print(AGAIN.format(not_kept) if not_kept else NOTE, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def say_to_a_person() -> None:
-    """Write the note if a person waits for this process; workers of a pool stay silent."""
-    if not _said and multiprocessing.parent_process() is None and person_waits():
+    """Write the note if a person waits for this process; workers of a pool stay silent.
+
+    That nothing can be kept is written in any case: it costs each process that is started.
+    """
+    if not _said and multiprocessing.parent_process() is None and (not_kept or person_waits()):
         say_once()
 
 
@@ -183,8 +238,9 @@ event.register("numba:compile", CompileNote())
 
 def _compiled(function: Function, **options: Any) -> Function:
     options = {"pipeline_class": LeanCompiler, "no_cfunc_wrapper": True, **options}
-    made: Function = numba.njit(nogil=True, error_model="numpy", **options)(function)
-    return made
+    made: Any = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    made.compile = uninterrupted()(made.compile)
+    return cast(Function, made)
 
 
 def kernel(function: Function, **options: Any) -> Function:

@@ -22,6 +22,7 @@ from pacboost.models.file import fields as records
 from pacboost.models.file.fields import Fields
 from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.samples.bins import Bins
+from pacboost.sources.optional import part_of
 
 KIND = "checkpoint"
 MOST_VOTE = 1e6
@@ -70,7 +71,7 @@ class Checkpoint:
             "arrays": self.arrays,
         }
         try:
-            container.write(path, KIND, content, _part(path))
+            container.write(path, KIND, content)
         except OSError as problem:
             raise FileError(
                 f"{path}: the checkpoint cannot be written ({problem.strerror or problem}); an "
@@ -78,16 +79,11 @@ class Checkpoint:
             ) from problem
 
 
-def _part(path: Path) -> Path:
-    """Where a file grows: always the same place, so that a run that was killed leaves no litter."""
-    return path.with_name(f".{path.name}.part")
-
-
 def delete(path: Path) -> None:
     """Delete a checkpoint that is no longer needed, and what a killed run may have left of one."""
-    for file in (path, _part(path)):
-        with suppress(OSError):
-            file.unlink()
+    part_of(path)
+    with suppress(OSError):
+        path.unlink()
 
 
 def load(path: str | Path) -> Checkpoint:

@@ -26,7 +26,7 @@ from typing import Any
 from pacboost.errors import FileError
 from pacboost.models.file import document
 from pacboost.models.file.document import MemoryBudget
-from pacboost.sources.optional import place_of
+from pacboost.sources.optional import part_of, place_of
 
 VERSION = 3
 DIGEST = 32
@@ -53,10 +53,10 @@ def packed(content: dict[str, Any]) -> Iterator[bytes | memoryview]:
         yield document.raw(array)
 
 
-def write(path: Path, kind: str, content: dict[str, Any], part: Path | None = None) -> None:
+def write(path: Path, kind: str, content: dict[str, Any]) -> None:
     """Write a file whole or not at all: beside its place, and then put there once on disk."""
     place = place_of(path)
-    part = part or place.with_name(f".{place.name}.{os.getpid()}.part")
+    part = part_of(place)
     try:
         with part.open("wb") as file:
             digest = hashlib.sha256()

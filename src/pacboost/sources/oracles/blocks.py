@@ -38,6 +38,7 @@ from pacboost.sources.oracles.oracle import (
     Chooser,
     Drawn,
     Unread,
+    in_time,
     read_position,
 )
 
@@ -127,7 +128,7 @@ def _shuffle(n: int, seed: int, *place: int) -> Shuffle:
 
 
 @cache
-def _trim() -> Callable[[int], object]:
+def trim() -> Callable[[int], object]:
     """Return what gives back memory that the C library keeps, which only Linux has."""
     try:
         found: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
@@ -237,7 +238,7 @@ class BlockOracle(AbstractOracle):
 
     def _in_order(self, task: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
         """Read blocks one after the other: no more are held than when rows are drawn."""
-        ahead = self.blocks_ahead
+        ahead, blocks = self.blocks_ahead, in_time(blocks)
         return in_order(task, blocks, ahead, ahead + 1) if self.reads_ahead else map(task, blocks)
 
     def position(self) -> dict[str, Any]:
@@ -300,8 +301,9 @@ class BlockOracle(AbstractOracle):
 
     def _fetch(self) -> Held | None:
         """Read the block whose turn it is, or wait for it, and have the next ones read."""
+        (block,) = in_time([self._block(self._spot)])
         if not self.reads_ahead:
-            return self._count(self._block(self._spot))
+            return self._count(block)
         if not self._ahead:
             self._ahead.append(self._read_ahead(self._spot))
         wait([self._ahead[0]])
@@ -331,7 +333,7 @@ class BlockOracle(AbstractOracle):
 
     def _count(self, block: int) -> Held | None:
         if self._spares_memory:
-            _trim()(0)
+            trim()(0)
         held = self.read(block)
         if held is not None:
             with self._lock:

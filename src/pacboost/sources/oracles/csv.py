@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +40,7 @@ from pacboost.sources.oracles.held import (
     hold_arrow,
     plain_labels,
 )
+from pacboost.sources.oracles.oracle import in_time
 from pacboost.sources.table import refuse_text
 from pacboost.sources.written import Spelling, label_kind, read_labels
 
@@ -47,12 +49,13 @@ BLOCK = 2**23
 
 
 class Lines(NamedTuple):
-    """A range of whole lines: the number of its file, its bytes, and the number of the first."""
+    """Whole lines: the number of their file, their bytes, the number of the first, how many."""
 
     file: int
     start: int
     stop: int
     line: int
+    lines: int
 
 
 def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -> Iterator[Lines]:
@@ -61,11 +64,12 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
     here, stop, ends = start, start, 0
     with path.open("rb") as content:
         content.seek(start)
-        while chunk := content.read(BLOCK):
+        for chunk in in_time(iter(partial(content.read, BLOCK), b"")):
             last = last_end(chunk, inside, quotes=quotes) + 1
             if last:
-                yield Lines(file, here, stop + last, line)
-                line += ends + chunk.count(b"\n", 0, last)
+                ends += chunk.count(b"\n", 0, last)
+                yield Lines(file, here, stop + last, line, ends)
+                line += ends
                 here, ends = stop + last, 0
             ends += chunk.count(b"\n", last)
             inside ^= quotes and chunk.count(b'"') % 2 == 1
@@ -76,7 +80,7 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
             "within a cell twice, and the cell in quotes."
         )
     if here < stop:
-        yield Lines(file, here, stop, line)
+        yield Lines(file, here, stop, line, ends + 1)
 
 
 def last_end(chunk: bytes, inside: bool = False, *, quotes: bool = True) -> int:
@@ -126,13 +130,17 @@ class LineOracle(BlockOracle):
         if not self._blocks:
             raise DataError(f"{self._files[0]}: there are no rows; at least one is needed")
         super().__init__(seed, len(self._blocks))
-        largest = max(self._blocks, key=lambda lines: lines.stop - lines.start)
-        self.largest_block = self.growth * (largest.stop - largest.start)
+        largest = max(self._blocks, key=self._bytes)
+        self.largest_block = self._bytes(largest)
         self.largest_block_place = f"{self._files[largest.file]}, from line {largest.line} on"
 
     def _beginning(self, path: Path) -> tuple[int, int]:
         """Return the byte and the line where the rows of a file begin."""
         return 0, 1
+
+    def _bytes(self, lines: Lines) -> int:
+        """Return how many bytes a block may take in memory."""
+        return self.growth * (lines.stop - lines.start)
 
     def _content(self, lines: Lines) -> bytes:
         content = read_lines(self._files[lines.file], lines)
@@ -202,7 +210,6 @@ class CsvOracle(LineOracle):
     names: tuple[str, ...]
 
     suffixes = SUFFIXES
-    growth = 5  # one digit and a comma become eight bytes
     quotes = True
 
     def __init__(
@@ -236,6 +243,13 @@ class CsvOracle(LineOracle):
         refuse_other(names, str(path), self.names, str(self._files[0]))
         self._headers.append(header)
         return start, line
+
+    def _bytes(self, lines: Lines) -> int:
+        """Return about half of what two blocks take, one in use while Arrow parses the other.
+
+        Arrow holds the text twice, and the place of every cell beside its number.
+        """
+        return lines.stop - lines.start + 10 * lines.lines * len(self._headers[lines.file])
 
     def read(self, block: int) -> Held:
         release_memory()

@@ -7,19 +7,51 @@ keyed by it instead of by its arrival.
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, OutOfTime, ParameterError
 from pacboost.numerics.checks import whole
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.table import Table
+
+# Reading a source before the first round may take longer than a fit has.
+
+_end: ContextVar[float] = ContextVar("end", default=math.inf)
+Item = TypeVar("Item")
+
+
+@contextmanager
+def reading_until(end: float) -> Iterator[None]:
+    """Have reads of sources raise ``OutOfTime`` after a moment of the monotonic clock."""
+    token = _end.set(end)
+    try:
+        yield
+    finally:
+        _end.reset(token)
+
+
+def in_time(items: Iterable[Item]) -> Iterator[Item]:
+    """Return the items one by one, as long as there is time."""
+    for item in items:
+        if time.monotonic() >= _end.get():
+            raise OutOfTime(OUT_OF_TIME.format("while the source was read"))
+        yield item
+
+
+OUT_OF_TIME = (
+    "the time limit ended {}, before the first round was done: nothing was learned. Allow more time"
+)
 
 
 @dataclass(frozen=True)

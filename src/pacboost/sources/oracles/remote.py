@@ -21,7 +21,7 @@ from pacboost.parallel.cluster import MOST_AT_ONCE, Cluster, in_batches
 from pacboost.parallel.remote_task import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot, chosen_rows
 from pacboost.sources.oracles.held import Held, Rows
-from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Unread
+from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Unread, in_time
 from pacboost.sources.table import Table
 
 SHARE_OF_MEMORY = 0.25
@@ -163,7 +163,7 @@ class RemoteOracle(BlockOracle):
             rest, batches = rest[1:], [batch]
         chooser = self.cluster.share_value(choose)
         others = in_batches(
-            self.cluster, _select, chooser, map(self._read, rest),
+            self.cluster, _select, chooser, map(self._read, in_time(rest)),
             most=MOST_AT_ONCE if self.source.reads_in_tasks else 1, calls=self.cluster.blocks,
         )  # fmt: skip
         return (batch for batch in chain(batches, others) if batch.n_rows)
