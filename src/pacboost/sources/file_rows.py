@@ -17,7 +17,7 @@ import numpy as np
 from pacboost.errors import FileError, InputWarning
 from pacboost.sources.arrow import text_column
 from pacboost.sources.cells import Cells, as_text
-from pacboost.sources.data_file import JSON, PARQUET, TEXT, DataFile
+from pacboost.sources.data_file import JSON, PARQUET, TEXT, DataFile, named_twice
 from pacboost.sources.optional import need
 
 # Text files with a header: CSV, TSV and the like; separator and encoding are detected.
@@ -32,8 +32,8 @@ FALLBACK = "cp1252"
 """Windows-1252, which is what text files that are not UTF-8 mostly are."""
 
 
-def csv_blocks(file: DataFile) -> Iterator[Cells]:
-    """Read a file some thousand rows at a time."""
+def csv_blocks(file: DataFile, most_columns: int | None = None) -> Iterator[Cells]:
+    """Read a file some thousand rows at a time; one with too many columns is not read at all."""
     encoding = file.encoding or _encoding(file)
     if encoding.lower().replace("_", "-") in {"utf-8", "utf8"}:
         encoding = "utf-8-sig"
@@ -42,6 +42,8 @@ def csv_blocks(file: DataFile) -> Iterator[Cells]:
         with file.opened() as stream, _text(stream, encoding) as text:
             rows = _rows(file, csv.reader(text, delimiter=sep, strict=True), sep)
             header = _header(file, next(rows, (0, []))[1])
+            if most_columns is not None and len(header) > most_columns:
+                raise FileError(f"{file}: has {len(header):,} columns; it may have {most_columns}")
             while chunk := list(islice(rows, ROWS_AT_ONCE)):
                 lines, cells = zip(*chunk, strict=True)
                 texts = map(text_column, zip(*cells, strict=True))
@@ -137,10 +139,10 @@ def _header(file: DataFile, cells: list[str]) -> list[str]:
     if not cells:
         raise FileError(f"{file}: is empty; a header line and at least one row are needed")
     names = [name.strip() for name in cells]
-    twice = {name for name in names if names.count(name) > 1}
+    twice = named_twice(names)
     if twice:
         raise FileError(
-            f"{file}: the header names {', '.join(map(repr, sorted(twice)))} twice. Rename one of "
+            f"{file}: the header names {', '.join(map(repr, twice))} twice. Rename one of "
             "the columns; if the first line is a row of values, put a line of names above it"
         )
     values = [name for name in names if VALUE.fullmatch(name)]
@@ -244,9 +246,9 @@ def arrow_blocks(file: DataFile) -> Iterator[Cells]:
 
 def _columns(file: DataFile, batch: Any) -> dict[str, Any]:
     names = [str(name).strip() for name in batch.schema.names]
-    twice = {name for name in names if names.count(name) > 1}
+    twice = named_twice(names)
     if twice:
-        raise FileError(f"{file}: {', '.join(sorted(twice))} is the name of two columns")
+        raise FileError(f"{file}: {', '.join(twice)} is the name of two columns")
     columns = dict(zip(names, batch.columns, strict=True))
     return {n: own for n, own in columns.items() if not n.startswith("__index_level_")}  # pandas'
 

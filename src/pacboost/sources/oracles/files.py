@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pacboost.errors import DataError, FileError
+from pacboost.sources.data_file import named_twice
 from pacboost.sources.optional import need
 
 # Files at addresses such as s3://bucket/data/*.parquet, through fsspec.
@@ -364,7 +365,7 @@ def features(
     >>> features(["id", "a", "y", "b"], "y", drop=["id"])
     ('a', 'b')
     """
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = named_twice(names)
     if twice:
         raise DataError(f"{where}: names these columns twice: {', '.join(twice)}")
     for name in (target, *drop):
