@@ -361,7 +361,8 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monk
 
 SLOW = {
     "data": {"kind": "gaussians", "n": 5000, "noise": 0.3},
-    "booster": {"name": "erlp"}, "learner": {"name": "tree"},
+    "booster": {"name": "lp"},
+    "learner": {"name": "tree", "parameters": {"max_leaves": 64, "max_depth": 12}},
 }  # fmt: skip
 
 
@@ -394,10 +395,8 @@ def test_the_command_ends_at_once_while_it_answers(signalled: signal.Signals) ->
         body = json.dumps({"run": SLOW, "round": 2000}).encode()
         someone.connection.request("POST", "/api/certificates", body, headers)
         time.sleep(1)
-        started = time.monotonic()
         ran.send_signal(signalled)
-        assert ran.wait(timeout=600) == (0 if signalled is signal.SIGINT else -signalled)
-        assert time.monotonic() - started < 30
+        assert ran.wait(timeout=60) == (0 if signalled is signal.SIGINT else -signalled)
         someone.connection.close()
         assert ran.stderr is not None
         assert ran.stderr.read() == ""
