@@ -14,8 +14,9 @@ from sklearn.utils import get_tags
 
 from pacboost.boosters.booster import Booster, FinalTable
 from pacboost.boosters.majority import BROKEN
+from pacboost.bounds.held_out import RARE
 from pacboost.bounds.training import training_error
-from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, warn
+from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, RareClassWarning, warn
 from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.automatic import (
     Settings,
@@ -270,5 +271,14 @@ class Boosting(BoostingFit, VoteClassifier):
             )
         elif BROKEN in run.stopped:
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
+        never = run.never_named(RARE) if run.done and not said else []
         if said:
             warn(said, NoEdgeWarning)
+        elif never:
+            warn(
+                f"the model never says {self.classes_.tolist()[never[0]]!r}, a rare class, not "
+                "even of a training row: there it is worth no more than one that does not know the "
+                'class. Fit with class_weight="balanced", or choose a threshold by what mistakes '
+                "cost (pacboost.choose_threshold)",
+                RareClassWarning,
+            )
