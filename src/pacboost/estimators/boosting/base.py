@@ -14,7 +14,6 @@ from sklearn.utils import get_tags
 
 from pacboost.boosters.booster import Booster, FinalTable
 from pacboost.boosters.majority import BROKEN
-from pacboost.bounds.held_out import RARE
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, RareClassWarning, warn
 from pacboost.estimators.boosting import certifying
@@ -51,6 +50,8 @@ COUNTED = (
     "certify='train' counts stumps that have one vote each, for two classes; use "
     "AdaBoostClassifier() for that, or certify='holdout' with any learner"
 )
+NEVER_NAMED = 0.1
+"""A class is warned of if it has less than this share of an even division, and is never named."""
 
 
 class Boosting(BoostingFit, VoteClassifier):
@@ -271,7 +272,7 @@ class Boosting(BoostingFit, VoteClassifier):
             )
         elif BROKEN in run.stopped:
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
-        never = run.never_named(RARE) if run.done and not said else []
+        never = run.never_named(NEVER_NAMED) if run.done and not said else []
         if said:
             warn(said, NoEdgeWarning)
         elif never:
