@@ -126,7 +126,7 @@ bench: .venv/.bench
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 .venv/.run: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet -e .
+	$(BIN)/python -m pip install --quiet --no-compile -e .
 	touch $@
 
 # Packages are compiled when they are first used: most of their modules never are.

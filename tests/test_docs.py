@@ -6,6 +6,8 @@ import contextlib
 import io
 import re
 import runpy
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -154,4 +156,16 @@ def test_pages_are_listed_in_the_words_of_users() -> None:
         (page,) = re.findall(rf"^{words} <(.+)>$", index, re.MULTILINE)
         assert (DOCS / f"{page}.md").read_text(encoding="utf-8").startswith(f"# {words}")
     assert index.index(":caption: Tasks") < index.index(":caption: Models and certificates")
-    assert "api|" in (DOCS / "_static" / "search.js").read_text(encoding="utf-8")
+
+
+def test_a_search_finds_tasks_before_methods() -> None:
+    """The site's own script ranks two pages that fit a search equally well."""
+    program = shutil.which("node")
+    if program is None:
+        pytest.skip("needs node to run the script that ranks pages")
+    ranks = "['tasks/recall', 'api/certify'].map(page => Scorer.score([page, '', '', null, 15]))"
+    script = (DOCS / "_static" / "search.js").read_text(encoding="utf-8")
+    told = subprocess.run([program, "-p", f"{script}; {ranks}.join()"], capture_output=True,
+                          text=True, check=True).stdout  # fmt: skip
+    task, method = map(int, told.split(","))
+    assert task > method

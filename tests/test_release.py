@@ -35,12 +35,12 @@ def test_the_version_stands_in_the_package_and_is_known_to_changelog_and_site() 
     assert preferred["url"].endswith(f"/v{pacboost.__version__}/")
 
 
-def test_pythons_are_those_of_the_classifiers() -> None:
+def test_pythons_of_the_classifiers_are_tested() -> None:
     found = re.findall(r":: Python :: (3\.\d+)$", "\n".join(PROJECT["classifiers"]), re.MULTILINE)
     assert PROJECT["requires-python"] == f">={found[0]}"
     jobs = read_yaml(".github/workflows/tests.yml")["jobs"]
     matrix = jobs["newest"]["strategy"]["matrix"]
-    assert matrix["python"] == found
+    assert matrix["python"][: len(found)] == found
     assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
     assert any(found[0] in str(step) for step in jobs["oldest"]["steps"])
 

@@ -126,6 +126,32 @@ def test_a_file_and_the_same_file_read_by_pandas_give_one_model(folder: Path) ->
         model.predict(X.assign(Alter=[*X["Alter"][:3], "abc", *X["Alter"][4:]]))
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
+def test_categories_that_are_chosen_are_the_same_however_the_file_is_read(folder: Path) -> None:
+    rows = pd.read_csv(folder / "train.csv", sep=";")
+    named = ["Alter", "member", "Stadt", "id", "constant"]
+    choice: dict[str, Any] = {"random_state": 1, "n_estimators": 5, "categorical_features": named}
+    made = [
+        pacboost.StrongClassifier(**choice, dates=dates).fit(data, TARGET)
+        for data, dates in ((rows, "auto"), (folder / "train.csv", "auto"), (rows, "day-first"))
+    ]
+    assert {made[0].feature_names_in_[j] for j in made[0].levels_.columns} == {*named}
+    new = pd.read_csv(folder / "fresh.csv", sep=";").drop(columns=TARGET)
+    for model in made[1:]:
+        assert model.levels_ == made[0].levels_
+        assert np.array_equal(model.predict_proba(new), made[0].predict_proba(new))
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
+def test_rows_to_validate_on_may_hold_dates_and_other_categories(folder: Path) -> None:
+    rows, new = (pd.read_csv(folder / f"{own}.csv", sep=";") for own in ("train", "fresh"))
+    model = pacboost.BoostClassifier(n_estimators=5, certify="holdout", random_state=0)
+    model.fit(
+        rows.drop(columns=TARGET), rows[TARGET], X_val=new.drop(columns=TARGET), y_val=new[TARGET]
+    )
+    assert 0 < model.certificate_.value < 1
+
+
 def test_the_standard_input(folder: Path) -> None:
     for file in ("fresh.csv", "fresh.parquet", "fresh.jsonl", "fresh.tsv.bz2"):
         content = (folder / file).read_bytes()

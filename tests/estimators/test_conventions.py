@@ -161,7 +161,7 @@ def recorder(**options: Any) -> Any:
 KINDS = [
     BoostClassifier(n_estimators=4, random_state=0, early_stopping=False, calibrate=None),
     AdaBoostClassifier(n_estimators=4),
-    BoostRegressor(n_estimators=4),
+    BoostRegressor(n_estimators=4, random_state=0, early_stopping=False),
 ]
 
 

@@ -328,6 +328,18 @@ def test_columns_are_shown_as_what_they_are(tmp_path: Path) -> None:
     assert f"fragile = {str(fragile[5]).lower()}" in told
 
 
+def test_columns_that_change_little_are_folded(tmp_path: Path) -> None:
+    rows = RNG.normal(size=(2000, 2))
+    target = 10 * np.sign(rows[:, 0]) + 0.1 * np.sign(rows[:, 1])
+    model = pacboost.BoostRegressor(n_estimators=20, random_state=0).fit(rows, target)
+    text = model.report(tmp_path / "m.html").read_text(encoding="utf-8")
+    shown, found, folded = text.partition("<summary>1 more column changes little")
+    assert found
+    assert "What x0 adds" in shown
+    assert "What x1 adds" not in shown
+    assert "What x1 adds" in folded.partition("</details>")[0]
+
+
 def test_a_claim_is_made_once(tmp_path: Path) -> None:
     model = pacboost.BoostClassifier(n_estimators=5, **SEEDED).fit(X, TWO)
     text = model.report(tmp_path / "m.html").read_text(encoding="utf-8")

@@ -71,17 +71,24 @@ def _kept(source: _Source, column: int, most: int) -> tuple[Level, ...]:
     return tuple(sorted(kept))
 
 
-def all_levels(known: Levels, *data: Any) -> Levels:
+def all_levels(known: Levels, names: Sequence[str] | None, *data: Any) -> Levels:
     """Add the levels that further rows hold, of whatever number, to those of each column.
 
-    >>> all_levels(Levels({0: ("blue",)}), np.array([["red"]], dtype=object)).to_dict()
+    Columns of frames are found by the names of those that they were made of in fit.
+
+    >>> all_levels(Levels({0: ("blue",)}), None, np.array([["red"]], dtype=object)).to_dict()
     {'0': ['blue', 'red']}
     """
+    sources = known.sources(names or ())
     found = {column: set(own) for column, own in known.columns.items()}
     for source in (_open(_array(rows)) for rows in data if rows is not None):
+        places = {name: j for j, name in enumerate(source.names or ())}
+        framed = bool(sources) and places.keys() >= {*sources}
         for column, own in found.items():
-            own |= set(levels_of(source.cells(column), source.name(column)))
-    return Levels({column: _in_order(list(own), str(column)) for column, own in found.items()})
+            place = places[sources[column]] if framed else column
+            own |= set(levels_of(source.cells(place), source.name(place)))
+    levels = {column: _in_order(list(own), str(column)) for column, own in found.items()}
+    return Levels(levels, known.written)
 
 
 def _array(rows: Any) -> Any:

@@ -68,6 +68,10 @@ ID = re.compile(r"(?:^|[^A-Za-z])(?i:id|nr|no|number|key|index|uid)$|[a-z]I[dD]$
 """How the names of columns end that hold ids: customer_id, Kunden-Nr, orderID."""
 
 
+LEADING_ZERO = re.compile(r"-?0\d")
+"""How codes begin that are no numbers, such as 01234."""
+
+
 class Coded:
     """The cells of a column of text: its different texts, and the place of each cell's among them.
 
@@ -153,7 +157,10 @@ class FrameTable(ColumnTable):
         coded: dict[str, Coded] = {}
         roles: dict[str, list[str]] = {}
         for name, cells in columns.items():
-            if name in chosen:
+            if name in chosen and kind_of(cells) == TEXT:
+                coded[name] = Coded(cells, repr(name))
+                held = ColumnKind(_levels_of_text(coded[name], origin.spelling))
+            elif name in chosen:
                 held = ColumnKind(levels_of(cells, repr(name)))
             else:
                 held = _held(name, cells, origin, coded, by_type=by_type, raw=name in raw)
@@ -167,7 +174,9 @@ class FrameTable(ColumnTable):
             roles.setdefault(held.role, []).append(name)
         if columns and len(roles.get(UNIQUE, ())) == len(columns):  # there is nothing else
             every = [n for n in columns if n in coded or kind_of(columns[n]) != NUMBERS]
-            return cls.learn(columns, every, origin, note=note, quiet=quiet, raw=raw)
+            table = cls.learn(columns, every, origin, note=note, quiet=quiet, raw=raw)
+            table.choice = choice
+            return table
         if roles.get(REFUSED):
             raise refuse_text(roles[REFUSED])
         if len(set(names)) < len(names):
@@ -204,6 +213,12 @@ class FrameTable(ColumnTable):
         """Read some rows as if there were no others."""
         some = {name: cells[rows] for name, cells in self._columns.items()}
         return FrameTable.learn(some, self.choice, self.origin, quiet=True, raw=self._relearned)
+
+    def choosing(self, choice: Any) -> FrameTable:
+        """Return the same rows with those columns as categories that are chosen."""
+        if choice is self.choice or (is_by_type(choice) and is_by_type(self.choice)):
+            return self
+        return FrameTable.learn(self.as_given, choice, self.origin, quiet=True, raw=self._relearned)
 
     @property
     def as_given(self) -> Mapping[str, Any]:
@@ -259,11 +274,18 @@ class FrameTable(ColumnTable):
             raise self._unreadable(number, coded) from None
 
     def _level(self, number: int) -> Callable[[str], float]:
-        """Return what finds the number of a level; a fit in Python may have had numbers."""
-        own = self.levels.columns[number]
+        """Return what finds the number of a level, which may be a number or true or false."""
+        own, spelling = self.levels.columns[number], self.origin.spelling
         if own and not isinstance(own[0], str):
-            by_text = {str(level).lower(): float(k) for k, level in enumerate(own)}
-            return lambda text: by_text.get(text.strip().lower(), np.nan)
+            places = {float(level): float(k) for k, level in enumerate(own)}
+            way = TRUE_FALSE if isinstance(own[0], bool) else ""
+
+            def place(text: str) -> float:
+                with suppress(ValueError):
+                    return places.get(read_text(text, way, spelling), np.nan)
+                return np.nan
+
+            return place
         known = {str(level): float(k) for k, level in enumerate(own)}
         return lambda text: known.get(text, known.get(text.strip(), np.nan))
 
@@ -390,6 +412,18 @@ def _text_held(own: Coded, origin: CellOrigin, *, by_type: bool, raw: bool) -> C
     if once and not raw and spoilt(texts, origin.spelling) is None:
         return ColumnKind((), role=UNIQUE)
     return ColumnKind(tuple(texts), role=UNCLEAR if not raw and len(orders(texts)) > 1 else "")
+
+
+def _levels_of_text(own: Coded, spelling: Spelling) -> tuple[Any, ...]:
+    """Return the levels of text: numbers, or true and false, if data frames would hold those."""
+    texts = own.known(spelling)
+    ways = ways_of(texts, spelling) if texts else None
+    if ways == (TRUE_FALSE,):
+        return tuple(sorted({text.lower() == "true" for text in texts}))
+    if ways == ("",) and not any(map(LEADING_ZERO.match, texts)):
+        numbers = {spelling.number(text) for text in texts}
+        return tuple(sorted(int(value) if value == int(value) else value for value in numbers))
+    return tuple(texts)
 
 
 def _is_id(name: str, rows: int, cells: Any) -> bool:

@@ -63,7 +63,7 @@ def test_curves_of_classifiers(booster: str) -> None:
 def test_the_first_set_stops_and_the_others_change_nothing() -> None:
     _, y = world()
     train, first, second = sets(y)
-    model = BoostRegressor(n_estimators=300, early_stopping=5, learning_rate=0.5)
+    model = BoostRegressor(n_estimators=300, early_stopping=5, learning_rate=0.5, random_state=0)
     one = model.fit(*train, X_val=first[0], y_val=first[1])
     bytes_of_one, rounds = model_bytes(one.model_), len(one.ledger_)
     several = model.fit(*train, eval_set=[first, second])

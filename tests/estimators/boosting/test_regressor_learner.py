@@ -112,7 +112,7 @@ def test_what_is_no_regressor_is_refused(learner: Any) -> None:
     with pytest.raises(ParameterError, match="no parameter 'max_depth'"):
         BoostRegressor(learner=Ridge(), max_depth=3).fit(*world())
     X, y = world()
-    same = BoostRegressor(learner=Tree(max_leaves=4), n_estimators=5).fit(X, y)
-    assert np.array_equal(
-        same.predict(X), BoostRegressor(max_leaves=4, n_estimators=5).fit(X, y).predict(X)
-    )
+    options: dict[str, Any] = {"n_estimators": 5, "random_state": 0}
+    usual: dict[str, Any] = {"max_leaves": 4, "min_leaf_rows": 20, "max_features": 1.0}
+    same = BoostRegressor(learner=Tree(max_leaves=4), **options).fit(X, y)
+    assert np.array_equal(same.predict(X), BoostRegressor(**usual, **options).fit(X, y).predict(X))

@@ -44,7 +44,7 @@ def model() -> Any:
 @pytest.fixture(scope="module")
 def pair() -> Any:
     return tuple(
-        BoostRegressor("quantile", quantile=q, n_estimators=40, random_state=0).fit(X, Y)
+        BoostRegressor("quantile", quantile=q, n_estimators=80, random_state=0).fit(X, Y)
         for q in (0.05, 0.95)
     )
 

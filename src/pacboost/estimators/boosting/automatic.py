@@ -1,4 +1,4 @@
-"""The automatic values of BoostClassifier's parameters, and the trial that chooses the rounds.
+"""The automatic values of parameters of boosted trees, and the trial that chooses the rounds.
 
 Every parameter that is not set has the value of ``Settings``, whatever the others are. With few
 rows a trial comes first: most of the rows are boosted on, and the rest are measured after each
@@ -10,6 +10,7 @@ goes to none. What was tried: docs/decisions/0016-samples-and-a-trial.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -34,6 +35,8 @@ ROWS_PER_LEAF = 20
 """The smallest leaf has one row for so many rows of the table, up to 5 or 20."""
 FEW_CLASSES = 3
 """With more, trees are larger, and one tree speaks for all classes."""
+COLUMNS_TRIED = 5
+"""A split of a tree for numbers looks at so many columns at least: few have to be seen together."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,37 @@ class Settings:
             trusted,
             round((1 - (1 - LEAST) * trusted) * rounds),
             round((1 + (MOST - 1) * trusted) * rounds),
+        )
+
+    @classmethod
+    def for_numbers(cls, rows: int, columns: int, *, trees: bool = True, leaf: int = 3) -> Settings:
+        """Return the values of trees that predict numbers; other learners have no trial.
+
+        ``leaf`` is the least number of rows in a leaf of small tables.
+
+        >>> Settings.for_numbers(1_000, 8)  # doctest: +NORMALIZE_WHITESPACE
+        Settings(n_estimators=300, learning_rate=0.05, subsample=0.7, max_leaves=16,
+                 max_features=0.625, min_leaf_rows=3, l2=3.0, tried=0.2, trusted=0.0, least=1,
+                 most=2000)
+        """
+        large = ramp(rows)
+        if not trees:
+            rounds = round(100 + 200 * large)
+            return cls(100, 0.1, 1.0, 31, 1.0, 20, 0.0, 0.0, 0.0, 1, rounds)
+        few = ramp(rows, FEWEST, FEW) * (1 - large)
+        features = max(0.5, min(1.0, COLUMNS_TRIED / columns))
+        return cls(
+            n_estimators=round(300 - 200 * large),
+            learning_rate=round(0.05 + 0.05 * large, 4),
+            subsample=round(1 - 0.3 * few, 4),
+            max_leaves=round(min(31, max(8, sqrt(rows) / 2))),
+            max_features=round(1 - (1 - features) * few, 4),
+            min_leaf_rows=min(round(leaf + (20 - leaf) * large), max(1, rows // ROWS_PER_LEAF)),
+            l2=round(3 * (1 - large), 4),
+            tried=round(HELD * few, 4),
+            trusted=0.0,
+            least=1,
+            most=round(2000 - 1700 * large),
         )
 
 

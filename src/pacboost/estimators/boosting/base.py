@@ -104,7 +104,7 @@ class Boosting(BoostingFit, VoteClassifier):
         everyone = examples
         examples, held = self._hold_back(examples, X_val, y_val, seed)
         if X_val is None and self.early_stopping == "auto":
-            least = math.ceil((1 - self._spared(everyone.n_rows)) * recipe.rounds)
+            least = math.ceil((1 - self._spared(everyone.n_rows, 1.0)) * recipe.rounds)
             recipe = replace(recipe, least=least)
         elif self._least_rounds:
             recipe = replace(recipe, least=min(self._least_rounds, recipe.rounds))

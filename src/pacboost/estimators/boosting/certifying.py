@@ -175,7 +175,8 @@ def comparable(estimator: Any, X: Any, other: Any) -> Table:
     if not known:
         return open_table(estimator, X, reset=False)
     wide = copy(estimator)
-    wide.levels_ = all_levels(known, X, other)
+    names = getattr(estimator, "feature_names_in_", None)
+    wide.levels_ = all_levels(known, None if names is None else names.tolist(), X, other)
     return open_table(wide, X, reset=False)
 
 

@@ -397,16 +397,16 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         if stops:
             share = real_number("validation_fraction", self.validation_fraction)
             if self.early_stopping == "auto" and 0 < share < 1:
-                share *= self._spared(examples.n_rows)
+                share = self._spared(examples.n_rows, share)
             return split_by_class(examples, "validation_fraction", share, seed)
         return examples, None
 
     def _stops_early(self, examples: LabelledRows) -> bool:
-        return parameters.stops_early(self.early_stopping, self._spared(examples.n_rows))
+        return parameters.stops_early(self.early_stopping, self._spared(examples.n_rows, 1.0))
 
-    def _spared(self, rows: int) -> float:
-        """How much of ``validation_fraction`` early_stopping="auto" holds back, from 0 to 1."""
-        return parameters.ramp(rows)
+    def _spared(self, rows: int, share: float) -> float:
+        """Return what early_stopping="auto" holds back, where many rows can spare ``share``."""
+        return share * parameters.ramp(rows)
 
     def _refits(self, examples: LabelledRows) -> bool:
         """Whether the rows held back to find the number of rounds are boosted on after all."""

@@ -14,8 +14,9 @@ from sklearn.utils import get_tags
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
 from pacboost.boosters.objective import CustomLoss
-from pacboost.boosters.regression import Square
+from pacboost.boosters.regression import Gamma, Square
 from pacboost.errors import ParameterError
+from pacboost.estimators.boosting.automatic import Settings
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitting.parameters import (
@@ -46,9 +47,6 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run.loop import Run
-
-ROWS_TO_STOP = 2_000
-"""With early_stopping="auto", rows are held back to stop early on if there are so many."""
 
 
 @accepts_aliases
@@ -84,15 +82,15 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         For "huber": the share of rows that are no outliers. Residuals are cut off at this quantile
         of their absolute values, found anew in every round.
     n_estimators : int, default=None
-        The maximum number of rounds. None: 300 with early
-        stopping, else 100. The first round is a constant, such as the mean or the median of y,
-        which one tree at least follows. More rounds with a smaller ``learning_rate`` are slower and
-        often better.
+        The maximum number of rounds. None: 2,000, from 30,000 rows on 300; with
+        ``early_stopping=False`` 300 and 100. The first round is a constant, such as the mean or the
+        median of y, which one tree at least follows. More rounds with a smaller ``learning_rate``
+        are slower and often better.
     learning_rate : float, default=None
-        Scales what every tree adds, at most 1. None: 0.1.
+        Scales what every tree adds, at most 1. None: 0.05, from 30,000 rows on 0.1.
     subsample : float, default=None
         The share of rows, drawn anew each round, that a tree is grown on; its values are those of
-        all rows. None: all rows.
+        all rows. None: 0.7, from 30,000 rows on all rows.
     learner : None, "tree", Tree or scikit-learn regressor, default=None
         What is boosted; None means trees. A scikit-learn regressor is fitted in every round to what
         the rows ask for (residuals, in a unit near the largest one), and its predictions are cut
@@ -101,18 +99,29 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the prediction may only rise or only fall.
+    max_leaves : int, default=None
+        The largest number of leaves of a tree, from 2 on. None: half of the square root of the
+        number of rows, from 8 to 31.
+    min_leaf_rows : int or float, default=None
+        The least number of rows in a leaf, or as a float below 1 their share. None: 3, from 30,000
+        rows on and for "quantile" 20. Raise it if targets are noisy.
+    max_features : int or float, default=None
+        How many features are drawn and looked at for each split: a number (int) or a share (float,
+        1.0 for all). None: half of them and at least five, from 30,000 rows on all.
     l2 : float, default=None
         For "squared_error", "gamma" and "poisson": the L2 regularisation of leaf values, added to
-        the number of rows of a leaf (for "poisson", to the sum of their predictions).
+        the number of rows of a leaf (for "poisson", to the sum of their predictions). None: 3, from
+        30,000 rows on and for "poisson" 0.
     early_stopping : bool, int, "refit" or "auto", default="auto"
         Whether to stop when ``eval_metric`` on validation rows has not improved for a number of
-        rounds (20), and keep the best one. The validation rows are ``X_val`` of ``fit``, else a
+        rounds (50), and keep the best one. The validation rows are ``X_val`` of ``fit``, else a
         share ``validation_fraction`` of the rows that is held back; all of them count alike,
         whatever their weight. False never stops: ``X_val`` is then only measured and recorded. A
         number stops after so many rounds without progress. "refit" then boosts on all rows, a tenth
-        more rounds. "auto": True if ``X_val`` is given or there are 30,000 rows, "refit" from 2,000
-        rows on, else False. From 20,000 to 30,000 rows the second run begins with a growing share
-        of the first one's rounds.
+        more rounds. "auto": True if ``X_val`` is given or there are 30,000 rows; with fewer a trial
+        holds a fifth of them back to find the number of rounds, and all are boosted on (without a
+        trial if ``warm_start``). From 20,000 to 30,000 rows the second run begins with a growing
+        share of the first one's rounds.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early. More of them measure better, and leave
         fewer to learn from.
@@ -137,11 +146,11 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     --------
     >>> X = np.arange(100.0)[:, None]
     >>> y = X[:, 0] ** 2
-    >>> model = BoostRegressor(n_estimators=100, min_leaf_rows=1).fit(X, y)
+    >>> model = BoostRegressor(random_state=0).fit(X, y)
     >>> model.score(X, y) > 0.999
     True
-    >>> [round(entry.training_error) for entry in model.ledger_.rounds[:3]]   # variance first
-    [8721961, 7066139, 5724680]
+    >>> round(model.ledger_.rounds[0].training_error)   # a constant comes first: the variance
+    8721961
     """
 
     loss: Any = "squared_error"
@@ -171,6 +180,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     verbose: bool | int | str = "auto"
     random_state: Any = None
 
+    _patience = 50
     _with_targets = explaining.with_targets
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -228,22 +238,33 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         self._remember(everyone.table, *([] if held is None else [held.table]))
         return self._begin(recipe, everyone, examples, held, seed, may_refit=X_val is None)
 
-    def _spared(self, rows: int) -> float:
-        return float(rows >= ROWS_TO_STOP)
+    def _spared(self, rows: int, share: float) -> float:
+        tried = 0.0 if self.warm_start else self._usual(rows).tried
+        return super()._spared(rows, share) + tried
 
     def _refits(self, examples: LabelledRows) -> bool:
-        few = self.early_stopping == "auto" and ROWS_TO_STOP <= examples.n_rows < MANY_ROWS
+        few = self.early_stopping == "auto" and examples.n_rows < MANY_ROWS
         return not self.warm_start and (few or self.early_stopping == "refit")
 
     def _kept_share(self, rows: int) -> float:
         return ramp(rows) if self.early_stopping == "auto" else 0.0
 
+    def _usual(self, rows: int) -> Settings:
+        trees = self.learner is None or isinstance(self.learner, Tree | str)
+        leaf = 20 if self.loss == "quantile" else 3  # a quantile far out needs rows
+        return Settings.for_numbers(rows, self.n_features_in_, trees=trees, leaf=leaf)
+
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        booster = self._chosen_loss()
-        learner = with_fields(self._learner(), tree_changes(self, examples), "the learner")
-        usual = 300 if self._stops_early(examples) else 100
-        rounds = most_rounds(self, usual, booster)
-        return Recipe(learner, booster, rounds, 0, share_of_rows(self))
+        usual = self._usual(examples.counting().n_rows)
+        booster = self._chosen_loss(replace(usual, l2=usual.l2 * examples.one_row))
+        changes = tree_changes(self, examples)
+        if self.learner in (None, "tree"):
+            names = ("max_leaves", "max_features", "min_leaf_rows")
+            changes = {name: getattr(usual, name) for name in names} | changes
+        learner = with_fields(self._learner(), changes, "the learner")
+        rounds = usual.most if self._stops_early(examples) else usual.n_estimators
+        rounds = most_rounds(self, rounds, booster)
+        return Recipe(learner, booster, rounds, 0, share_of_rows(self, usual.subsample))
 
     def _learner(self) -> Learner:
         choice = self.learner
@@ -256,12 +277,13 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
             )
         return RegressorLearner(choice)
 
-    def _chosen_loss(self) -> Booster[Any]:
-        rate = step_size(self)
-        changes = {"learning_rate": 0.1 if rate is None else rate}
+    def _chosen_loss(self, usual: Settings) -> Booster[Any]:
+        chosen, rate = as_loss(self.loss), step_size(self)
+        changes = {"learning_rate": usual.learning_rate if rate is None else rate}
         if self.l2 is not None:
             changes["l2"] = real_number("l2", self.l2)
-        chosen = as_loss(self.loss)
+        elif isinstance(chosen, Square | Gamma):  # whose l2 counts rows
+            changes["l2"] = usual.l2
         changes |= self._setting(chosen.name)
         return with_fields(chosen, changes, f"loss={self.loss!r}")  # type: ignore[no-any-return]
 
@@ -288,7 +310,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         rows = read_numbers(self, X, y, name="y_val")
         assert rows.targets is not None
-        self._chosen_loss().check_targets(rows.targets, "y_val")
+        self._chosen_loss(self._usual(rows.n_rows)).check_targets(rows.targets, "y_val")
         return rows
 
     def _metric(self, booster: Booster[Any]) -> Metric:
@@ -298,7 +320,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         """Return a metric; where the loss is a function, its record holds the squared error."""
         if self.model_.ledger.potential == CustomLoss.potential:
             return metric_of("square" if choice == "loss" else choice, Square())
-        return metric_of(choice, self._chosen_loss())
+        return metric_of(choice, self._chosen_loss(self._usual(1)))
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model; nothing is certified."""

@@ -20,6 +20,7 @@ from pacboost.estimators.inputs.labels import (
 )
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.models.model import answer_names
+from pacboost.numerics.same_bits import mean
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, Signs, signs_of
 from pacboost.sources.table import Table
@@ -42,7 +43,7 @@ class LabelledRows:
     numbers: NDArray[np.intp] | None = None
     copies: NDArray[np.intp] | None = None
     one_row: float = 1.0
-    """The share of the heaviest weight that counts as one row, see ``weight_of_a_row``."""
+    """The weight that counts as one row, as a share of the heaviest or, of numbers, of the mean."""
 
     @property
     def n_rows(self) -> int:
@@ -104,7 +105,7 @@ def read_examples(
         raw = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
         if class_weight is not None:
             raw = raw * class_weights(class_weight, np.asarray(labels))
-        one_row = weight_of_a_row(raw)
+        one_row = weight_of_a_row(raw) / float(raw.max())
     return LabelledRows(table, signs, weights, numbers, one_row=one_row), classes
 
 
@@ -157,7 +158,11 @@ def read_numbers(
     table = open_table(estimator, X, reset=name == "y")
     targets = read_targets(y, table.n_rows, name)
     signs = np.ones((table.n_rows, 1), dtype=np.int8)
-    return LabelledRows(table, signs, read_weights(sample_weight, table.n_rows), None, targets)
+    weights, one_row = read_weights(sample_weight, table.n_rows), 1.0
+    if weights is not None:
+        raw = np.asarray(sample_weight, dtype=np.float64)
+        one_row = weight_of_a_row(raw) / mean(raw[raw > 0])
+    return LabelledRows(table, signs, weights, None, targets, one_row=one_row)
 
 
 def class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:

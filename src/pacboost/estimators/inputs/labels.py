@@ -233,13 +233,12 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
 
 
 def weight_of_a_row(weights: NDArray[np.float64]) -> float:
-    """Return the weight that counts as one row, as a share of the heaviest.
+    """Return the weight that counts as one row.
 
     Whole numbers say how many equal rows there are; of other weights, the mean counts as a row.
 
     >>> weight_of_a_row(np.array([0.0, 1.0, 4.0])), weight_of_a_row(np.array([0.0, 0.5, 1.5]))
-    (0.25, 0.6666666666666666)
+    (1.0, 1.0)
     """
     known = weights[weights > 0]
-    whole = bool((known == np.rint(known)).all())
-    return float((1.0 if whole else mean(known)) / known.max())
+    return 1.0 if bool((known == np.rint(known)).all()) else mean(known)

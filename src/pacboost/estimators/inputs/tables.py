@@ -67,6 +67,8 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     X = _laid_flat(estimator, X, reset=reset)
     if lies_on_gpu(X):
         X = open_gpu_array(X)
+    if isinstance(X, FrameTable):
+        X = _as_chosen(estimator, X, reset=reset)
     if isinstance(X, Table):
         _check_own(estimator, X, reset=reset)
         return _with_levels(estimator, X, reset=reset)
@@ -111,6 +113,19 @@ def _of_frame(estimator: Any, X: Any, *, reset: bool) -> FrameTable:
         return table
     names = getattr(estimator, "feature_names_in_", None)
     return FrameTable.like(X, None if names is None else [str(name) for name in names], levels)
+
+
+def _as_chosen(estimator: Any, X: FrameTable, *, reset: bool) -> FrameTable:
+    """Read columns that were read without the estimator with its choice of categories."""
+    if reset:
+        return X.choosing(getattr(estimator, "categorical_features", None))
+    names, levels = (
+        getattr(estimator, "feature_names_in_", None),
+        getattr(estimator, "levels_", X.levels),
+    )
+    if names is None or X.levels == levels:
+        return X
+    return FrameTable.like(X.as_given, names.tolist(), levels, X.origin)
 
 
 def _check_sources(estimator: Any, columns: Collection[str], levels: Levels) -> None:
@@ -193,13 +208,11 @@ def _without_na(X: Any) -> Any:
 
 def _levels(estimator: Any, data: Any, *, reset: bool) -> Levels:
     """Find the levels of categorical columns in fit, and give the same ones after it."""
-    takes, framed = hasattr(estimator, "categorical_features"), isinstance(data, FrameTable)
-    if not takes and not framed:
+    framed = isinstance(data, FrameTable)
+    if not framed and not hasattr(estimator, "categorical_features"):
         return NO_LEVELS
-    if reset:
-        choice = getattr(estimator, "categorical_features", None)
-        if takes and framed:  # it knows its categories
-            choice = FROM_DTYPE
+    if reset:  # a frame's table knows its categories
+        choice = FROM_DTYPE if framed else estimator.categorical_features
         estimator.levels_ = find_levels(data, choice)
     levels: Levels = estimator.levels_
     return levels

@@ -111,7 +111,7 @@ def weights_of(
         return None, 1.0
     weights = np.zeros(rows)
     weights[known] = found
-    return weights, weight_of_a_row(raw)
+    return weights, weight_of_a_row(raw) / float(raw.max())
 
 
 def set_apart(
