@@ -88,7 +88,7 @@ class Bins:
 
     def differ(self, other: Bins) -> bool:
         """Check whether other bins cut elsewhere, or take other features as categorical."""
-        named = ("levels", "sizes", "middle")
+        named = ("levels", "sizes")
         return any(not np.array_equal(getattr(self, n), getattr(other, n)) for n in named) or any(
             a.size == b.size and not np.array_equal(a, b)  # else one of them is not known
             for a, b in zip(self.thresholds, other.thresholds, strict=True)
