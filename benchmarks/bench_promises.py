@@ -118,7 +118,7 @@ def row(name: str, promise: str, found: list[Draw], price: str) -> str:
 
 def numbers(name: str, target: str) -> tuple[Doubles, Doubles]:
     """Read a set of numbers."""
-    from pacboost.sources.csv import read_csv
+    from pacboost.sources.file_rows import read_csv
 
     data = read_csv(HOME / name / "data.csv.gz", target, categories=True)
     return np.asarray(data.table.rows(), dtype=np.float64), np.asarray(data.labels, np.float64)

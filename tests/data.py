@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pacboost.sources.csv import LabelledTable, read_csv
+from pacboost.sources.file_rows import LabelledTable, read_csv
 
 HOME = Path(os.environ.get("PACBOOST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

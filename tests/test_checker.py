@@ -16,11 +16,11 @@ import pytest
 
 import pacboost
 from pacboost import pacboost_check as checker
+from pacboost.bounds.deciding import claims_at_once
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified, PacboostError
 from pacboost.models.file import container
 from pacboost.models.file import format as model_file
-from pacboost.numerics.equal_levels import claims_at_once
 from tests.cli.running import well
 from tests.model_files import changed, forged, opened
 from tests.models.kinds import KINDS, saved

@@ -126,7 +126,7 @@ def draw(panels: dict[str, Sequence[Point]], path: Path) -> None:
 
 def magic() -> tuple[Rows, Labels, Rows, Labels] | None:
     """Half of the MAGIC telescope to learn from and half to test on, if it is there."""
-    from pacboost.sources.csv import read_csv
+    from pacboost.sources.file_rows import read_csv
 
     path = Path(os.environ.get("PACBOOST_DATA", "")) / "magic_telescope" / "data.csv.gz"
     if not path.exists():

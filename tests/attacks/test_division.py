@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost.errors import PacboostError
-from pacboost.sources.csv import read_csv
+from pacboost.sources.file_rows import read_csv
 from tests.attacks.worlds import make, public_classifiers
 from tests.bounds.coverage import allowed_violations
 from tests.runs import several_runs

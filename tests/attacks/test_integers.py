@@ -242,4 +242,4 @@ def test_a_certificate_holds_plain_numbers(module: Any, extra: dict[str, float])
 
 def test_not_certified_is_still_not_certified() -> None:
     with pytest.raises(NotCertified):
-        holdout.examples_for_clopper_pearson(0.1, 0.05, rate=0.1)
+        holdout.examples_for(holdout.clopper_pearson, 0.1, 0.05, rate=0.1)

@@ -23,7 +23,7 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
 from pacboost.samples.sample import Sample, Signs
-from pacboost.theory.learners import Adversary, AdversarySearch
+from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import make_sample, noisy
@@ -152,15 +152,10 @@ class Stubborn(Adversary):
 
     kept = 0
 
-    def on(self, sample: Sample) -> StubbornSearch:
-        return StubbornSearch(sample, self)
-
-
-class StubbornSearch(AdversarySearch):
-    def find(self, weights: Weights, answers: Signs, seed: int) -> Recorded:
-        kept = self.promise.kept  # type: ignore[attr-defined]
+    def _find(self, sample: Sample, weights: Weights, answers: Signs, seed: int) -> Recorded:
+        kept = self.kept
         order = np.random.default_rng(seed).permutation(weights.size)
-        allowance = (1 - self.promise.edge) / 2 * int(weights.sum())
+        allowance = (1 - self.edge) / 2 * int(weights.sum())
         given = answers.copy()
         for row in [*order[order < kept], *order[order >= kept]]:
             if weights[row] <= allowance:

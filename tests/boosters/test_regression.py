@@ -18,8 +18,7 @@ from pacboost.boosters.regression import Absolute, Gamma, Huber, Poisson, Quanti
 from pacboost.boosters.residual import ALL_MET, ResidualState, unit_of
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
-from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL
-from pacboost.numerics.quantiles import quantile_of
+from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, quantile_of
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable

@@ -14,7 +14,6 @@ from pacboost.bounds.coverage import average_rank, covered_lower, covering_rank
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.measures import rate_lower
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.numerics import equal_levels
 from pacboost.questions.deciding import CalibrationRows, ThresholdChoice, read_wish
 from pacboost.questions.new_rows import NewRows
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -43,7 +42,7 @@ def test_all_thresholds_at_once() -> None:
     assert deciding.curve_upper(2, 1000, 0.05, 3) == pytest.approx(0.0121, abs=5e-5)
     assert clopper_pearson(2, 1000, 0.05, 3000) == pytest.approx(0.0159, abs=5e-5)
     assert deciding.curve_upper(1000, 1000, 0.05) == 1.0
-    many = equal_levels.MOST_ROWS + 1
+    many = deciding.MOST_ROWS + 1
     assert deciding.curve_upper(7, many, 0.05) == clopper_pearson(7, many, 0.05, many)
 
 
@@ -51,11 +50,11 @@ def test_the_curve_fails_anywhere_with_probability_delta_at_most() -> None:
     uniform = np.sort(np.random.default_rng(4).random((4000, 100)), axis=1)
 
     def failures(claims: int) -> int:
-        ranks = [equal_levels.next_rank(k, 100) for k in range(1, 101)]
+        ranks = [deciding.next_rank(k, 100) for k in range(1, 101)]
         ends = [clopper_pearson(rank - 1, 100, 0.05, claims) for rank in ranks]
         return int((uniform > ends).any(axis=1).sum())
 
-    claims = equal_levels.claims_at_once(100, 0.05)
+    claims = deciding.claims_at_once(100, 0.05)
     assert failures(claims) > 100  # the level is used up: it is no union bound
     check_coverage("all thresholds at once, n=100", failures(claims), 4000, 0.05)
     check_rejected("every threshold at delta", failures(1), 4000, 0.05)
@@ -65,7 +64,7 @@ def test_chances_that_all_ranks_hold() -> None:
     nats = math.log(40)
     first, second = (beta.isf(1 / 40, k, 3 - k) for k in (1, 2))
     both = 2 * first * second - first**2  # P[U₍₁₎ ≤ first, U₍₂₎ ≤ second]
-    assert equal_levels._all_hold(2, nats) == pytest.approx(both, rel=1e-7)
+    assert deciding._all_hold(2, nats) == pytest.approx(both, rel=1e-7)
 
 
 def drawn(generator: np.random.Generator, rows: int, share: float, ties: bool) -> ThresholdChoice:

@@ -20,8 +20,8 @@ from pacboost.bounds.filtering import (
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.ledger import Ledger, Refill
+from pacboost.numerics.growth import targets
 from pacboost.numerics.sequences import kt_upper
-from pacboost.numerics.three_way import targets
 from pacboost.questions.verify import recompute
 from tests.bounds.coverage import check_coverage, check_rejected
 

@@ -21,9 +21,7 @@ from pacboost.bounds.holdout import (
     clopper_pearson,
     clopper_pearson_lower,
     counted,
-    examples_for_chernoff_kl,
-    examples_for_clopper_pearson,
-    examples_for_hoeffding,
+    examples_for,
     group_bets,
     groups_bound,
     groups_certificate,
@@ -39,7 +37,6 @@ from tests.runs import several_runs
 
 Bound = Callable[[int, int, float], float]
 BOUNDS: list[Bound] = [clopper_pearson, chernoff_kl, hoeffding]
-EXAMPLES = [examples_for_clopper_pearson, examples_for_chernoff_kl, examples_for_hoeffding]
 
 
 def test_vectors() -> None:
@@ -97,15 +94,15 @@ def test_tiny_delta_is_not_lost() -> None:
 
 @pytest.mark.parametrize("rate", [0.0, 0.05])
 def test_examples_are_the_other_direction(rate: float) -> None:
-    for bound, examples in zip(BOUNDS, EXAMPLES, strict=True):
-        n = examples(0.1, 0.05, rate)
+    for bound in BOUNDS:
+        n = examples_for(bound, 0.1, 0.05, rate)
         assert bound(int(np.ceil(rate * n)), n, 0.05) <= 0.1
         assert bound(int(np.ceil(rate * (n - 1))), n - 1, 0.05) > 0.1
-        assert examples(0.1, 0.05, rate, models=50) > n
+        assert examples_for(bound, 0.1, 0.05, rate, models=50) > n
 
 
 def test_one_row_may_do() -> None:
-    assert examples_for_clopper_pearson(0.9, 0.2) == 1
+    assert examples_for(clopper_pearson, 0.9, 0.2) == 1
 
 
 def simulated(risk: float, n: int, runs: int, bound: Bound, delta: float) -> int:
@@ -208,13 +205,13 @@ def test_refuses_other_input() -> None:
     with pytest.raises(ParameterError, match="models"):
         clopper_pearson(1, 10, 0.05, models=0)
     with pytest.raises(ParameterError, match="epsilon"):
-        examples_for_hoeffding(0.0, 0.05)
+        examples_for(hoeffding, 0.0, 0.05)
     with pytest.raises(ParameterError, match="rate"):
-        examples_for_hoeffding(0.1, 0.05, rate=-0.1)
+        examples_for(hoeffding, 0.1, 0.05, rate=-0.1)
     with pytest.raises(NotCertified, match="no number of rows"):
-        examples_for_clopper_pearson(0.1, 0.05, rate=0.1)
+        examples_for(clopper_pearson, 0.1, 0.05, rate=0.1)
     with pytest.raises(NotCertified, match="more than"):
-        examples_for_hoeffding(1e-8, 0.05)
+        examples_for(hoeffding, 1e-8, 0.05)
 
 
 # Rows that depend on each other: vectors, shape, coverage, and rows taken as independent.

@@ -17,7 +17,7 @@ from pacboost.boosters.registry import BOOSTERS
 from pacboost.cli.commands import doctor
 from pacboost.estimators.compare import Contest, compare
 from pacboost.questions.diagnose import diagnose
-from pacboost.sources.csv import read_csv
+from pacboost.sources.file_rows import read_csv
 from tests.cli.running import answer, people, refused, run, well, write_csv
 from tests.worlds import noisy
 

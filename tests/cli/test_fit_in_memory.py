@@ -16,8 +16,8 @@ from pacboost.boosters.registry import BOOSTERS, loss_names
 from pacboost.cli.inputs.examples import read_examples
 from pacboost.errors import InputWarning
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile
+from pacboost.sources.file_rows import read_csv
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import FinishedRound
 from tests.cli.running import answer, refused, run, well, write_csv

@@ -14,8 +14,8 @@ import pacboost
 from pacboost import StrongClassifier
 from pacboost.errors import InputWarning, ParameterError
 from pacboost.sources.columns import Columns
-from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile
+from pacboost.sources.file_rows import read_csv
 from tests.cli.running import answer, people, refused, requests, run, well, write_csv
 
 QUICK = ["--rounds", "12"]

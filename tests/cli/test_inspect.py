@@ -15,7 +15,7 @@ import pacboost
 from pacboost import AdaBoostClassifier
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
-from pacboost.sources.csv import read_csv
+from pacboost.sources.file_rows import read_csv
 from tests.cli.running import answer, people, refused, requests, run, well, write_csv
 from tests.worlds import noisy
 

@@ -11,7 +11,7 @@ import pytest
 
 import pacboost
 from pacboost.sources import file_rows
-from pacboost.sources.csv import read_csv
+from pacboost.sources.file_rows import read_csv
 from tests.cli.running import answer, people, refused, requests, run, well, write_csv
 
 

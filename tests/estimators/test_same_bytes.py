@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.models.file.format import model_bytes
-from pacboost.sources.csv import read_csv
+from pacboost.sources.file_rows import read_csv
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -21,12 +21,13 @@ from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import (
     binomial_lower,
     binomial_upper,
+    difference_upper,
     hypergeometric_inverse,
     log_hypergeometric_tail,
+    mean_of_two_upper,
 )
 from pacboost.numerics.growth import log_sauer
 from pacboost.numerics.kl import kl_lower, kl_upper
-from pacboost.numerics.two_chances import difference_upper, mean_of_two_upper
 
 mp.mp.dps = 50
 

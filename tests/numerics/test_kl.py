@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
+from pacboost.numerics.exact import quantile_of, quantiles_of_cells
 from pacboost.numerics.kl import kl, kl_lower, kl_upper
-from pacboost.numerics.quantiles import quantile_of, quantiles_of_cells
 
 mp.mp.dps = 50
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from pacboost.errors import ParameterError
-from pacboost.numerics.three_way import majority_error, part_error, targets
+from pacboost.numerics.growth import majority_error, part_error, targets
 
 WHERE = st.lists(st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7]), min_size=6, max_size=16)
 """Each point of a domain as three bits: which of the three rules are wrong on it."""

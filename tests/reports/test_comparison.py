@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from pacboost.errors import DataError
-from pacboost.reports import comparison
+from pacboost.reports import text as comparison
 
 COLUMNS: dict[str, list[Any]] = {
     "name": ["one", "graph_separation", "other", "lost"],

@@ -21,7 +21,7 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.markup import escape
 from pacboost.numerics.percent import percent, percent_above
-from pacboost.reports.page import calibration, confusion, rounds
+from pacboost.reports.page import calibration, confusion, rules
 from pacboost.reports.page.charts import Scale, round_numbers, tag
 from pacboost.reports.page.document import line, page, sentence
 from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Shown, Subject
@@ -147,7 +147,7 @@ def test_the_confusion_matrix_counts_every_row_once(classes: int) -> None:
 
 
 def test_of_many_rounds_some_are_drawn_the_first_and_the_last_among_them() -> None:
-    places = rounds.chosen(5000, 100)
+    places = rules.chosen(5000, 100)
     assert places[0] == 0
     assert places[-1] == 4999
     assert len(places) <= 100

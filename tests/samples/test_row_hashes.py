@@ -24,15 +24,15 @@ def test_large_tables_are_hashed_by_a_kernel_with_the_same_result(
     X[draw.random(X.shape) < 0.1] = np.nan
     X[0], X[1], X[2] = -0.0, 1e30, 1e-30
     hasher = RowHasher.of(ArrayTable(X))
-    found = hasher.near(ArrayTable(X))
+    found = hasher.hashes(ArrayTable(X), near=True)
     columns, limit = np.array([0, 2, 3]), 2**62
     below = hasher.near_below(ArrayTable(X), columns, limit)
     assert np.array_equal(
-        below, np.flatnonzero(hasher.near(ArrayTable(X), None, [0, 2, 3]) < limit)
+        below, np.flatnonzero(hasher.hashes(ArrayTable(X), None, [0, 2, 3], near=True) < limit)
     )
     assert 0 < below.size < len(X)
     monkeypatch.setattr(hashing, "CELLS_WORTH_COMPILING", 0)
-    assert np.array_equal(hasher.near(ArrayTable(X)), found)
+    assert np.array_equal(hasher.hashes(ArrayTable(X), near=True), found)
     assert np.array_equal(hasher.near_below(ArrayTable(X), columns, limit), below)
 
 
@@ -44,12 +44,15 @@ def test_pieces_of_a_table_are_hashed_by_kernels_with_the_same_result(kind: type
     X[0], X[1], X[2] = -0.0, 1e30, 0.0
     table, rows = ArrayTable(X), np.arange(399, 0, -3)
     hasher = RowHasher.of(table)
-    for hashes in (hasher.exact, hasher.near):
+    for near in (False, True):
         for columns in (None, range(3), [0, 4]):
             for some in (None, rows):
-                plain = hashes(table, some, columns)
-                assert np.array_equal(hashes(table, some, columns, compiled=True), plain)
-    assert hasher.exact(table)[0] == hasher.exact(table)[2]
+                plain, compiled = (
+                    hasher.hashes(table, some, columns, near=near, compiled=way)
+                    for way in (False, True)
+                )
+                assert np.array_equal(compiled, plain)
+    assert hasher.hashes(table)[0] == hasher.hashes(table)[2]
 
 
 def test_sketches_are_the_same_by_kernels() -> None:

@@ -16,8 +16,8 @@ import pytest
 from pacboost import BoostClassifier, StrongClassifier, load
 from pacboost.errors import DataError, InputWarning
 from pacboost.sources.columns import Columns
-from pacboost.sources.csv import read_csv
 from pacboost.sources.dataframe import is_frame
+from pacboost.sources.file_rows import read_csv
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures

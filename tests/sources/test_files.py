@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import json
 import lzma
@@ -19,9 +20,8 @@ import pytest
 
 from pacboost.errors import FileError, InputWarning
 from pacboost.sources import file_rows
-from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile, read_as_a_whole
-from pacboost.sources.file_rows import blocks, whole
+from pacboost.sources.file_rows import blocks, read_csv, whole
 from pacboost.sources.levels import Levels
 
 NAN = np.nan
@@ -297,6 +297,23 @@ def test_broken_files_are_told_with_the_line(
     path.write_text(text)
     with pytest.raises(FileError, match=re.escape(str(path)) + complaint):
         read_csv(path, target)
+
+
+def test_cells_may_be_long(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's own limit is 131,072 letters; beyond ours, it is said what may be wrong."""
+    limit = csv.field_size_limit(131_072)
+    path.write_text(f"a,b,label\n1,{'long ' * 2_200_000},yes\n2,short,no\n")
+    try:
+        read = read_csv(path, "label", categories=True)
+        assert len(str(read.table.levels.columns[1][0])) > 10_000_000
+        monkeypatch.setattr(file_rows, "LONGEST_CELL", csv.field_size_limit(1000) and 1000)
+        message = (
+            ", line 2: a cell has more than 1,000 letters. Is a quote opened and never closed?"
+        )
+        with pytest.raises(FileError, match=re.escape(f"{path}{message}")):
+            read_csv(path, "label", categories=True)
+    finally:
+        csv.field_size_limit(limit)
 
 
 def test_text_in_a_later_chunk_is_found(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

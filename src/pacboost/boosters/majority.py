@@ -32,12 +32,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
-from pacboost.boosters.bounded_weights import (
-    BoundedState,
-    Promised,
-    Weights,
-    heaviest,
-)
+from pacboost.boosters.bounded_weights import BoundedState, Promised, Weights, heaviest
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import in_units_of_least, round_vote, whole_scale
 from pacboost.numerics.same_bits import exp, log, log_of, total

@@ -162,8 +162,11 @@ def takes_weights(function: Objective) -> bool:
 def checked(returned: Any, rows: int) -> tuple[Floats, Floats]:
     """Read what the function returned; refuse what are not a gradient and a curvature."""
     if not (isinstance(returned, tuple | list) and len(returned) == 2):
+        shape = getattr(returned, "shape", None)
+        kind = type(returned).__name__ if shape is None else f"one array of shape {shape}"
+        kind = f"{len(returned)} values" if isinstance(returned, tuple | list) else kind
         raise ParameterError(
-            f"the objective returned {_kind(returned)}; it must return two arrays, the gradient "
+            f"the objective returned {kind}; it must return two arrays, the gradient "
             "and the curvature of every row: return gradient, curvature"
         )
     gradient, curvature = (
@@ -198,10 +201,3 @@ def _numbers(name: str, values: Any, rows: int) -> Floats:
             "Keep exponentials and divisions in the function within the range of numbers"
         )
     return found
-
-
-def _kind(returned: Any) -> str:
-    if isinstance(returned, tuple | list):
-        return f"{len(returned)} values"
-    shape = getattr(returned, "shape", None)
-    return type(returned).__name__ if shape is None else f"one array of shape {shape}"

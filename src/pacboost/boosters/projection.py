@@ -24,12 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved
-from pacboost.boosters.bounded_weights import (
-    BoundedState,
-    Promised,
-    Weights,
-    clipped_exponential,
-)
+from pacboost.boosters.bounded_weights import BoundedState, Promised, Weights, clipped_exponential
 from pacboost.errors import ParameterError
 from pacboost.numerics.exact import round_vote
 from pacboost.numerics.same_bits import exp, total

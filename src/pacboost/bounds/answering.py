@@ -100,7 +100,6 @@ class Answering:
 
     @property
     def _share_of_delta(self) -> float:
-        """What this model has of delta."""
         return self.delta / self.models
 
     @property

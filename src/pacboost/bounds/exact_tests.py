@@ -18,11 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import SLACK, confidence
 from pacboost.errors import ParameterError
-from pacboost.numerics.binomial import log_hypergeometric_tail
+from pacboost.numerics.binomial import difference_upper, log_hypergeometric_tail
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.markup import bold, facts
 from pacboost.numerics.same_bits import exp, total
-from pacboost.numerics.two_chances import difference_upper
 
 MOST_ROWS_OF_PAIRS = 20_000
 """With more rows the two chances have Clopper and Pearson's ends, at half the level each."""

@@ -18,8 +18,8 @@ from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.ledger import Ledger, Refill
 from pacboost.numerics.checks import plain_numbers, probability, whole
+from pacboost.numerics.growth import majority_error
 from pacboost.numerics.sequences import kt_upper
-from pacboost.numerics.three_way import majority_error
 
 ROUNDING = 1 + 1e-12
 """A mean times a count is the total up to rounding, and so is the bound: both are rounded up."""

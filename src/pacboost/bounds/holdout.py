@@ -15,7 +15,7 @@ the order of time, have bounds of their own (docs/proofs/dependent.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,8 +29,7 @@ from pacboost.bounds.wording import NEW_GROUPS, PERIOD
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
-from pacboost.numerics.kl import kl_upper
-from pacboost.numerics.mean_bounds import mean_risk_upper, mean_share_upper
+from pacboost.numerics.kl import kl_upper, mean_risk_upper, mean_share_upper
 
 KNOWN = (
     "columns, their names and types are known beforehand; levels, words and bins were learned "
@@ -116,39 +115,17 @@ def hoeffding(k: int, n: int, delta: float, models: int = 1) -> float:
 
 
 @plain_numbers
-def examples_for_clopper_pearson(
-    epsilon: float, delta: float, rate: float = 0.0, models: int = 1
+def examples_for(
+    bound: Callable[..., float], epsilon: float, delta: float, rate: float = 0.0, models: int = 1
 ) -> int:
     """Count the rows to hold out so that a classifier wrong on ``rate`` of them is certified.
 
     The n at which ⌈rate·n⌉ mistakes give a bound of at most epsilon, while n - 1 rows do not.
 
-    >>> examples_for_clopper_pearson(epsilon=0.1, delta=0.05)
-    29
+    >>> examples_for(clopper_pearson, 0.1, 0.05), examples_for(hoeffding, 0.1, 0.05)
+    (29, 150)
     """
-    return examples_at_rate(lambda k, n: clopper_pearson(k, n, delta, models), epsilon, rate)
-
-
-@plain_numbers
-def examples_for_chernoff_kl(
-    epsilon: float, delta: float, rate: float = 0.0, models: int = 1
-) -> int:
-    """Count the rows to hold out where the bound will be Chernoff's.
-
-    >>> examples_for_chernoff_kl(epsilon=0.1, delta=0.05, rate=0.05)
-    194
-    """
-    return examples_at_rate(lambda k, n: chernoff_kl(k, n, delta, models), epsilon, rate)
-
-
-@plain_numbers
-def examples_for_hoeffding(epsilon: float, delta: float, rate: float = 0.0, models: int = 1) -> int:
-    """Count the rows to hold out where the bound will be Hoeffding's.
-
-    >>> examples_for_hoeffding(epsilon=0.1, delta=0.05)
-    150
-    """
-    return examples_at_rate(lambda k, n: hoeffding(k, n, delta, models), epsilon, rate)
+    return examples_at_rate(lambda k, n: bound(k, n, delta, models), epsilon, rate)
 
 
 @plain_numbers

@@ -156,11 +156,7 @@ def measure_claim(certificate: Certificate) -> tuple[str, str, str]:
 
 
 def number_of(certificate: Certificate, rate: bool) -> str:
-    """Write the number, rounded to the side that makes the claim weaker.
-
-    >>> _down(0.786959), _up(0.786959), _up(12.34567)
-    ('0.7869', '0.787', '12.35')
-    """
+    """Write the number, rounded to the side that makes the claim weaker."""
     value = certificate.value
     if not math.isfinite(value):
         return "an unknown number"
@@ -168,22 +164,9 @@ def number_of(certificate: Certificate, rate: bool) -> str:
         return f"{math.floor(1e4 * value * (1 + 1e-14)) / 100:.2f} %"
     if rate:
         return percent_above(value, 2)
-    return _down(value) if is_lower(certificate) else _up(value)
-
-
-def _up(value: float) -> str:
-    step = _step(value)
-    return f"{math.ceil(value / step * (1 - 1e-14)) * step:.10g}"
-
-
-def _down(value: float) -> str:
-    step = _step(value)
-    return f"{math.floor(value / step * (1 + 1e-14)) * step:.10g}"
-
-
-def _step(value: float) -> float:
-    """The unit of the fourth digit, but never more than four decimals below 1."""
-    return float(10.0 ** (math.floor(math.log10(value)) - 3)) if value >= 1 else 1e-4
+    step = 10.0 ** (math.floor(math.log10(value)) - 3) if value >= 1 else 1e-4  # of the last digit
+    down, up = math.floor(value / step * (1 + 1e-14)), math.ceil(value / step * (1 - 1e-14))
+    return f"{(down if is_lower(certificate) else up) * step:.10g}"
 
 
 def _examples(certificate: Certificate) -> str:
@@ -298,55 +281,51 @@ def _counted(certificate: Certificate) -> str:
     return f"; {int(counts['n']):,} {answered}{rows}, {int(counts['k']):,} wrong{how}"
 
 
+GROUP = ", on average over groups, large or small"
+
+
 def _claim(certificate: Certificate, number: str) -> Statement:
-    who, of_what = _subject(certificate), certificate.of_what
+    of_what, bound = certificate.of_what, bound_of(certificate.bound)
+    before = f"{_subject(certificate)} is wrong on at most "
     if of_what == NEW_GROUPS:
-        after = " of the examples of a new group, on average over groups, large or small."
-        return Statement(f"{who} is wrong on at most ", number, after)
-    if of_what == PERIOD:
-        return Statement(
-            "over the period watched the expected error rate was at most ", number, "."
-        )
-    if of_what == ANSWERED:
-        return Statement(f"{_answered(certificate)} {who} is wrong on at most ", number, ".")
-    if of_what in (TRAINING_ROWS, TRAINING_LABELS):
+        after = f" of the examples of a new group{GROUP}"
+    elif of_what == PERIOD:
+        before, after = "over the period watched the expected error rate was at most ", ""
+    elif of_what == ANSWERED:
+        before, after = f"{_answered(certificate)} {before}", ""
+    elif of_what in (TRAINING_ROWS, TRAINING_LABELS):
         rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
-        after = f" of the {rows} it was trained on{_weights(certificate)}."
-        return Statement(f"{who} is wrong on at most ", number, after)
-    if of_what in SOURCES:
-        after = f" of the rows of {of_what}: this is the error on {of_what}."
-        return Statement(f"{who} is wrong on at most ", number, after)
-    bound = bound_of(certificate.bound)
-    end = "" if bound is None else bound.end
-    return Statement(f"{who} is wrong on at most ", number, f" of new examples{end}.")
+        after = f" of the {rows} it was trained on{_weights(certificate)}"
+    elif of_what in SOURCES:
+        after = f" of the rows of {of_what}: this is the error on {of_what}"
+    else:
+        after = f" of new examples{'' if bound is None else bound.end}"
+    return Statement(before, number, f"{after}.")
 
 
 def _plain(certificate: Certificate, number: str) -> Statement:
     """State a claim about the model at hand, which is called "it"."""
-    of_what = certificate.of_what
-    if certificate.vacuous and of_what not in OF_MEASURES:
+    of_what, before = certificate.of_what, "it is wrong on at most "
+    if of_what in OF_MEASURES:
+        return Statement(*measure_claim(certificate))
+    if certificate.vacuous:
         where = f" for {_answered(certificate)[3:]}" if of_what == ANSWERED else ""
-        return Statement("no error below ", number, f" is certified{where}.")
-    if of_what in (NEW_EXAMPLES, NEW_GROUPS):
-        return _of_new(certificate, number)
-    if of_what == PERIOD:
-        after = f" over the latest {certificate.size:,} examples."
-        return Statement("the expected error rate was at most ", number, after)
-    if of_what == ANSWERED:
-        return Statement("it is wrong on at most ", number, f" {_answered(certificate)}.")
-    if of_what in (TRAINING_ROWS, TRAINING_LABELS):
+        before, after = "no error below ", f" is certified{where}"
+    elif of_what == NEW_EXAMPLES:
+        before, after = "at most ", " wrong on future examples like these"
+    elif of_what == NEW_GROUPS:
+        before, after = "at most ", f" wrong on the examples of a new group like these{GROUP}"
+    elif of_what == PERIOD:
+        before = "the expected error rate was at most "
+        after = f" over the latest {certificate.size:,} examples"
+    elif of_what == ANSWERED:
+        after = f" {_answered(certificate)}"
+    elif of_what in (TRAINING_ROWS, TRAINING_LABELS):
         labels = " of the labels" if of_what == TRAINING_LABELS else ""
-        after = f"{labels} of the rows it learned from{_weights(certificate)}."
-        return Statement("it is wrong on at most ", number, after)
-    known = of_what in OF_MEASURES
-    return Statement(*measure_claim(certificate)) if known else _claim(certificate, number)
-
-
-def _of_new(certificate: Certificate, number: str) -> Statement:
-    if certificate.of_what == NEW_EXAMPLES:
-        return Statement("at most ", number, " wrong on future examples like these.")
-    groups = "the examples of a new group like these, on average over groups, large or small"
-    return Statement("at most ", number, f" wrong on {groups}.")
+        after = f"{labels} of the rows it learned from{_weights(certificate)}"
+    else:
+        return _claim(certificate, number)
+    return Statement(before, number, f"{after}.")
 
 
 def _capital(said: Statement) -> Statement:

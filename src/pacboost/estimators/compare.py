@@ -28,7 +28,7 @@ from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.parallel.cluster import Cluster, in_batches, joblib_cluster, send
+from pacboost.parallel.cluster import in_batches, joblib_cluster, send
 from pacboost.questions.compare import (
     Compared,
     Comparison,
@@ -154,10 +154,14 @@ class Contest:
 
     def run(self) -> None:
         """Fit and measure one booster after the other, or several at once on a cluster."""
-        cluster = joblib_cluster()
-        numbers = range(len(self._choices))
-        here = (self.numbered(k) for k in numbers)
-        with closing(here if cluster is None else self._measured_on(cluster, numbers)) as found:
+        cluster, numbers = joblib_cluster(), range(len(self._choices))
+        measured: Generator[Measured] = (self.numbered(k) for k in numbers)
+        if cluster is not None:  # workers fit, and show no progress
+            elsewhere = copy(self)
+            elsewhere._verbose = False
+            work = send(cluster, elsewhere, "the rows and the boosters")
+            measured = in_batches(cluster, Contest.numbered, work, ((k,) for k in numbers))
+        with closing(measured) as found:
             for entry, wrong in found:
                 self.entries.append(entry)
                 if wrong is not None:
@@ -165,13 +169,6 @@ class Contest:
         failures = [entry for entry in self.entries if entry.failed]
         if len(failures) == len(self.entries):
             raise PacboostError(f"every booster failed; {failures[0].name}: {failures[0].stopped}")
-
-    def _measured_on(self, cluster: Cluster, numbers: range) -> Generator[Measured]:
-        """Have workers fit; they show no progress."""
-        elsewhere = copy(self)
-        elsewhere._verbose = False
-        work = send(cluster, elsewhere, "the rows and the boosters")
-        yield from in_batches(cluster, Contest.numbered, work, ((k,) for k in numbers))
 
     def comparison(self) -> Comparison:
         """Compare the boosters that are done."""

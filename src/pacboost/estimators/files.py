@@ -17,7 +17,6 @@ from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.forests import forests
 from pacboost.estimators.inputs.tables import set_features
-from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel, Model
 
@@ -74,13 +73,10 @@ def _estimator(model: Model) -> Any:
     if model.text is not None:
         return TextBoostClassifier(**model.text.parameters(), n_estimators=rounds)
     if model.classes.size == 0:
-        return BoostRegressor(ledger.booster, n_estimators=rounds, **_setting(ledger))
+        setting = {"quantile": "quantile", "huber": "alpha"}.get(ledger.booster)
+        memory = ledger.rounds[-1].memory if ledger.rounds and setting else []
+        more: dict[str, Any] = {str(setting): float(memory[0])} if memory else {}
+        return BoostRegressor(ledger.booster, n_estimators=rounds, **more)
     if ledger.booster == "adaboost" and ledger.learner != "Tree":
         return AdaBoostClassifier(n_estimators=rounds)
     return BoostClassifier(ledger.booster, ledger.learner.lower(), n_estimators=rounds)
-
-
-def _setting(ledger: Ledger) -> dict[str, Any]:
-    name = {"quantile": "quantile", "huber": "alpha"}.get(ledger.booster)
-    memory = ledger.rounds[-1].memory if ledger.rounds else []
-    return {name: float(memory[0])} if name and memory else {}

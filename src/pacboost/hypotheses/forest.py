@@ -43,7 +43,6 @@ class Block:
 
     @classmethod
     def of(cls, trees: Iterable[ForestTree]) -> Block:
-        """Put trees side by side."""
         trees = list(trees)
         return cls(
             np.concatenate([tree.nodes for tree in trees]),
@@ -101,7 +100,6 @@ class Forest:
         return sum(block.nodes.size for block in self.blocks)
 
     def trees(self) -> Iterator[ForestTree]:
-        """Return all trees in order."""
         for block in self.blocks:
             yield from block.trees()
 
@@ -156,7 +154,6 @@ class Forest:
                 )  # fmt: skip
 
     def numbers(self, table: Table) -> NDArray[np.float64]:
-        """Average what the trees predict, in regression."""
         mean = self.sums(table)[:, 0] / max(1, len(self))
         return np.asarray(self.middle + self.scale * mean)
 

@@ -35,7 +35,7 @@ class Names:
     """Of more levels than these, the first two are named; None: all of any number."""
 
     def side(self, column: int, cut: float, *, above: bool) -> str:
-        """Say on which side of a cut the value of a column lies."""
+        """Return in words on which side of a cut the value of a column lies."""
         if self.cut is not None:
             return self.cut(column, cut, above)
         return f"{self.column(column)} {'>' if above else '≤'} {cut:.6g}"
@@ -95,7 +95,6 @@ class FeaturePart:
 
     @classmethod
     def sum(cls, parts: Sequence[FeaturePart]) -> FeaturePart:
-        """Add up the parts of one feature."""
         every = np.concatenate([part.thresholds for part in parts])
         thresholds, places = np.unique(every, return_inverse=True)
         steps = np.zeros((thresholds.size + 1, parts[0].missing.size))

@@ -99,7 +99,6 @@ class Three(Hypothesis):
 
     @property
     def rules(self) -> tuple[Hypothesis, Hypothesis, Hypothesis]:
-        """All three."""
         return self.first, self.second, self.third
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:

@@ -49,7 +49,6 @@ class PackedTrees:
 
     @classmethod
     def of(cls, trees: Sequence[TreeRule], votes: Sequence[float]) -> PackedTrees:
-        """Lay out trees."""
         outputs = trees[0].values.shape[1] if trees else 1
         nodes = [np.empty((0, 6), dtype=np.int32)]
         members = [np.empty((0, 256), dtype=np.uint8)]
@@ -97,7 +96,6 @@ class MaskedTrees:
         self._trees[self.count] = last
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """Return what the kernel ``by_masks`` needs."""
         lines = int(self._trees[self.count])
         return (
             self._features[:lines],

@@ -41,7 +41,6 @@ class Shape:
     """The names of the levels, if the feature is a category."""
 
     def __repr__(self) -> str:
-        """Return the size only."""
         return f"Shape(name={self.name!r}, steps={len(self.values)}, span={self.span:.4g})"
 
     def at(self, column: Values) -> Doubles:
@@ -87,7 +86,6 @@ class Shapes:
         raise DataError(f"the vote does not ask for column {column!r}; it asks for {asked or '-'}")
 
     def of(self, output: int) -> Shapes:
-        """Keep one output."""
         one = slice(output, output + 1)
         features = {
             j: replace(own, values=own.values[:, one], missing=own.missing[one])

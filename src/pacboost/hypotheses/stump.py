@@ -34,7 +34,6 @@ class StumpRule(Rule):
 
     @classmethod
     def constant(cls, answer: int) -> StumpRule:
-        """Return the rule that always answers the same."""
         return cls(0, math.inf, 2**31, -answer, answer)
 
     def answers(self, sample: Sample) -> Answers:
@@ -95,7 +94,7 @@ class StumpRule(Rule):
         return FeaturePart.cut(self.feature, cuts[np.isfinite(cuts)], low, high, missing)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Say on which side of the threshold a row lies.
+        """Return in words on which side of the threshold a row lies.
 
         >>> stump = StumpRule(0, 2.5, 2, +1, -1)
         >>> stump.applied(1, np.array([3.0]), Names(lambda j: f"x{j}"))
@@ -111,7 +110,7 @@ class StumpRule(Rule):
         return names.side(self.feature, self.threshold, above=value > self.value_cut)
 
     def words(self, names: Names) -> str:
-        """Say it as a comparison.
+        """Return the rule as a comparison.
 
         >>> StumpRule(0, 2.5, 2, +1, -1).words(Names(lambda j: f"x{j}"))
         'x0 > 2.5 → +, else −'

@@ -62,7 +62,6 @@ class TreeRule(Hypothesis):
 
     @classmethod
     def constant(cls, bins: Bins, values: NDArray[np.float64], weight: float = 1.0) -> TreeRule:
-        """Return the tree of a single leaf."""
         none, empty = np.empty(0, np.int32), np.empty((0, 256), np.uint8)
         flags, gains = np.empty(0, np.bool_), np.empty(0)
         cover = np.array([weight])

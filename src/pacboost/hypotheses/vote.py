@@ -107,7 +107,6 @@ class Vote:
 
     @cached_property
     def trees(self) -> list[tuple[TreeRule, float]]:
-        """The trees among the rules, with their votes."""
         return self._of_kind(TreeRule)
 
     @cached_property

@@ -149,7 +149,7 @@ def take_best(
     leaf: int,
     side: int,
 ) -> None:
-    """Give a leaf the best split that a member has found; of equal ones the first."""
+    """Set the best split that a member has found for a leaf; of equal ones the first."""
     chosen, most = -1, -np.inf
     for member in range(team):
         after, before = found.worth[member, 2 * side], found.worth[member, 2 * side + 1]

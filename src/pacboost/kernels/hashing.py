@@ -112,7 +112,7 @@ def drawn(row: np.uint64, key: np.uint64) -> np.uint64:
 
 @kernel
 def numbers(rows: Words, key: np.uint64, out: Words) -> None:
-    """Give every row its number."""
+    """Number the rows."""
     for i in range(rows.size):
         out[i] = drawn(rows[i], key)
 

@@ -241,7 +241,7 @@ class Lab:
         return hmac.compare_digest(given.encode(), self.token.encode())
 
     async def _page(self, request: Request) -> Response:
-        """Give the page; with the token, set the cookie and take the token out of the address."""
+        """Return the page; with the token, set the cookie and take the token out of the address."""
         token = request.query_params.get("token")
         if token is None:
             nonce = secrets.token_urlsafe(16)
@@ -297,12 +297,13 @@ class Lab:
         if content is None:
             size = int(request.headers.get("content-length", MOST_BYTES + 1))
             return failure("limit", too_large(name, size), 413)
-        return await self._done(request, lambda: JSONResponse(self._shelved(name, content)))
 
-    def _shelved(self, name: str, content: bytes) -> dict[str, Any]:
-        file = read_file(name, content)
-        file.suggestion()  # says why, if nothing in it can be drawn
-        return self.files.add(file).info()
+        def shelved() -> Response:
+            file = read_file(name, content)
+            file.suggestion()  # says why, if nothing in it can be drawn
+            return JSONResponse(self.files.add(file).info())
+
+        return await self._done(request, shelved)
 
     async def _answered(
         self, request: Request, answer: Callable[[LabSession, Any], Response]
@@ -374,7 +375,9 @@ def _safely(answer: Callable[[], Response]) -> Response:
         return answer()
     except PacboostError as problem:
         kind = next((name for own, name in KINDS if isinstance(problem, own)), "parameter")
-        return failure(kind, _sentence(str(problem)), 400)
+        said = str(problem)
+        end = "" if said.endswith((".", "!", "?")) else "."
+        return failure(kind, f"{said}{end}", 400)
     except MemoryError:
         return failure("limit", "There is not enough memory for this.", 400)
     except Exception as problem:
@@ -387,15 +390,6 @@ async def _left(request: Request) -> None:
     """Wait until nobody waits for the answer to a request."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _sentence(words: str) -> str:
-    """End with a full stop.
-
-    >>> _sentence("n is 3")
-    'n is 3.'
-    """
-    return words if words.endswith((".", "!", "?")) else f"{words}."
 
 
 async def _body(request: Request, most: int) -> bytes | None:

@@ -12,6 +12,11 @@ from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import MOST_ROUNDS, RunSpec, read_run, whole
 
 Lines = list[str]
+ROUNDS = [
+    "for entry in model.ledger_.rounds:",
+    "    print(entry.number, entry.rule, entry.error, entry.vote, entry.training_error)",
+]
+"""Prints what the page shows."""
 
 
 def fitted(run: LabRun, rounds: int) -> Any:
@@ -28,7 +33,8 @@ def code(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     check_done(run, rounds)
     data, needs = _data(session, spec)
     imports, steps = _model(spec, rounds)
-    text = "\n".join([*sorted({*data[0], *imports}), "", *data[1], "", *steps, "", *_ending(spec)])
+    ending = ["print(1 - model.score(X, y))"] if spec.method == "bagging" else ROUNDS
+    text = "\n".join([*sorted({*data[0], *imports}), "", *data[1], "", *steps, "", *ending])
     return {"code": text + "\n", "needs": needs}
 
 
@@ -89,7 +95,6 @@ def _csv(name: str, data: Mapping[str, Any]) -> tuple[Lines, Lines]:
 
 
 def _edits(data: Mapping[str, Any], base: int) -> Lines:
-    """Write what was painted, moved, flipped and deleted."""
     edits: Mapping[str, Any] = data.get("edits") or {}
     lines: Lines = []
     if edits.get("added"):
@@ -142,13 +147,3 @@ def _fit(spec: RunSpec, rounds: int, *, keeps: bool) -> tuple[Lines, str]:
         learner = f"Scripted({rules}, {learner})"
     given = f"    {booster},\n    {learner},\n    {rounds},\n    early_stopping=False,\n"
     return imports, f"BoostClassifier(\n{given}    random_state={spec.seed},\n).fit(X, y)"
-
-
-def _ending(spec: RunSpec) -> Lines:
-    """Print what the page shows."""
-    if spec.method == "bagging":
-        return ["print(1 - model.score(X, y))"]
-    return [
-        "for entry in model.ledger_.rounds:",
-        "    print(entry.number, entry.rule, entry.error, entry.vote, entry.training_error)",
-    ]

@@ -15,7 +15,7 @@ from pacboost.lab.data import Points, make_points
 from pacboost.lab.engine import BagRun, BoostRun, Doubles, LabRun, RoundFrame, forced_rules
 from pacboost.lab.files import Shelf
 from pacboost.lab.spec import RunSpec, digest, whole
-from pacboost.samples.sample import Sample, unlabelled
+from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 
 LEAST, MOST = 8, 128
@@ -30,12 +30,14 @@ class Surface:
 
     def __init__(self, run: LabRun, size: int) -> None:
         self.run, self.size = run, size
-        self._sample = grid_sample(run, size)
+        left, right, low, high = run.points.box
+        x, y = np.linspace(left, right, size), np.linspace(low, high, size)
+        rows = np.stack([np.tile(x, size), np.repeat(y, size)], axis=1)  # row by row from below
+        self._sample = unlabelled(ArrayTable(rows), run.sample.bins)
         self._cells: list[tuple[RoundFrame, Cells]] = []
         self._sums: dict[int, Doubles] = {0: np.zeros(size * size)}
 
     def _known(self, rounds: int) -> None:
-        """Ask every rule about the grid, once."""
         frames = self.run.frames
         if self._cells and (not frames or self._cells[0][0] is not frames[0]):  # it began again
             self._cells, self._sums = [], {0: self._sums[0]}
@@ -68,14 +70,6 @@ class Surface:
             if not revised and (place + 1) % KEPT == 0:
                 self._sums.setdefault(place + 1, total.copy())
         return total
-
-
-def grid_sample(run: LabRun, size: int) -> Sample:
-    """Return the points of the grid, row by row from below."""
-    left, right, low, high = run.points.box
-    x, y = np.linspace(left, right, size), np.linspace(low, high, size)
-    rows = np.stack([np.tile(x, size), np.repeat(y, size)], axis=1)
-    return unlabelled(ArrayTable(rows), run.sample.bins)
 
 
 def why_flat(run: LabRun) -> str:

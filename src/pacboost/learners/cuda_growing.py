@@ -32,7 +32,6 @@ class Ahead(NamedTuple):
     unit: float
 
     def answers(self, request: Request, seed: int) -> bool:
-        """Check whether it is the tree that is asked for."""
         own = self.request
         same = own.weights is request.weights and own.pulls is request.pulls
         totals = own.weight == request.weight and own.pull == request.pull

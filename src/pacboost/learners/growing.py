@@ -249,7 +249,7 @@ class TreeSearch(Search):
 
     @abstractmethod
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        """Tell the rows that were not chosen their leaves."""
+        """Set the leaves of the rows that were not chosen."""
 
     def _set_slopes(self) -> None:
         features = self._features

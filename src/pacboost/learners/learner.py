@@ -78,7 +78,6 @@ class Search(ABC):
         """Begin with what ``partition`` is asked next, if that can be done meanwhile."""
 
     def constant(self) -> Hypothesis:
-        """Return the rule of a single cell."""
         return Valued.empty(StumpRule.constant(1), self.sample.signs.shape[1])
 
 
@@ -97,7 +96,6 @@ class Learner(ABC):
 
     @property
     def name(self) -> str:
-        """What the ledger calls it."""
         return type(self).__name__
 
     def finds_rules(self, sample: Sample) -> bool:

@@ -52,7 +52,6 @@ class SparseStumps:
         return feature, int(cut), int(difference), int(own[bins])
 
     def edges(self, amounts: Wholes) -> Wholes:
-        """Return the largest edge of each feature."""
         codes, total = self._codes, amounts.sum()
         edges = np.empty(self._bins.size, dtype=np.int64)
         together(

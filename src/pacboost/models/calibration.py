@@ -9,7 +9,6 @@ two numbers ("sigmoid"), or any steps ("isotonic"); so rows of two classes keep 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -265,10 +264,10 @@ class Calibration:
                 if not 0 <= slope < np.inf:
                     raise ValueError(f"its slope is {slope}")
                 return cls(TEMPERATURE, (), slope)
-            read = float if content["method"] == "sigmoid" else _floats
             kind: Any = METHODS[content["method"]]
+            one = kind is Sigmoid
             curves = tuple(
-                kind(**{name: read(value) for name, value in curve.items()})
+                kind(**{k: float(v) if one else tuple(map(float, v)) for k, v in curve.items()})
                 for curve in content["curves"]
             )
             if not curves:
@@ -276,10 +275,6 @@ class Calibration:
         except (KeyError, TypeError, ValueError) as problem:
             raise DataError(f"this is not a calibration: {problem!r}") from problem
         return cls(content["method"], curves)
-
-
-def _floats(values: Iterable[float]) -> tuple[float, ...]:
-    return tuple(map(float, values))
 
 
 def fit(

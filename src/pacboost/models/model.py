@@ -21,7 +21,7 @@ from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import Calibration
 from pacboost.numerics.memory import in_host_memory
-from pacboost.numerics.same_bits import product
+from pacboost.numerics.same_bits import product, row_totals
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
 from pacboost.samples.sketch import Sketch
@@ -132,6 +132,8 @@ class Model(FittedModel):
         """
         if self.classes.size == 1:
             return np.ones((len(scores), 1), like=scores)
+        if self.ledger.potential == "none":
+            return self._vote_shares(scores)
         if self.calibration is not None:
             chances = self.calibration.probabilities(in_host_memory(scores))
             return np.asarray(chances, like=scores)
@@ -139,10 +141,20 @@ class Model(FittedModel):
 
     def log_probabilities(self, scores: Scores) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities, without taking one of 0."""
-        if self.classes.size == 1 or self.calibration is not None:
+        plain = self.calibration is None and self.ledger.potential != "none"
+        if self.classes.size == 1 or not plain:
             with np.errstate(divide="ignore"):
                 return same_bits.log(self.probabilities(scores))  # type: ignore[no-any-return]
         return self._linked(scores, same_bits.log_sigmoid, same_bits.log_softmax)
+
+    def _vote_shares(self, scores: Scores) -> NDArray[np.float64]:
+        """Return the share of the votes of members that each class has; they are not calibrated."""
+        if scores.ndim == 1:
+            second = (1 + scores / max(1.0, sum_of(self.vote.votes))) / 2
+            return np.column_stack([1 - second, second])
+        total = row_totals(scores)[:, None]
+        even = np.full_like(scores, 1 / self.classes.size)
+        return np.asarray(np.divide(scores, total, out=even, where=total > 0))
 
     def _linked(self, scores: Scores, of_one: Any, of_many: Any) -> NDArray[np.float64]:
         """Apply a function to doubled scores of two classes or of labels, or another to rows."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, ParameterError
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring import mistakes as checked
-from pacboost.monitoring.mistakes import POINTS, History
+from pacboost.monitoring.mistakes import History
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import log_of, row_totals, total
@@ -180,7 +180,7 @@ class RowStream:
         return made
 
     def give_reference(self, reference: Any) -> None:
-        """Give the reference rows again, after a file was read."""
+        """Set the reference rows again, after a file was read."""
         values, _ = read_rows(reference)
         if fingerprint(values) != self.reference:
             raise ParameterError(
@@ -301,24 +301,27 @@ class RowStream:
     def restored(cls, content: dict[str, Any], delta: float) -> RowStream:
         """Read what ``stored`` gave; ``give_reference`` has to follow before rows are added."""
         names = checked.texts(content, "names", MOST_COLUMNS)
-        made = cls(delta, checked.text(content, "reference"), names)
+        texts = {"texts": [content["reference"], content["window"]]}
+        reference, window = checked.texts(texts, "texts", 2)
+        made = cls(delta, reference, names)
         made.rows = checked.whole(content, "rows", 0)
         made.pairs = pairs = checked.whole(content, "pairs", 0, made.rows)
         made.refits = checked.whole(content, "refits", 0, pairs)
         made.next_refit = checked.whole(content, "next_refit", pairs + 1, pairs + REFIT)
         if content["drifted_at"] is not None:
             made.drifted_at = checked.whole(content, "drifted_at", 1, pairs)
-        made.capital = checked.reals({"capital": [content["capital"]]}, "capital", 1, 1e-300)[0]
+        capital = checked.numbers(content, "capital", float, low=1e-300, high=math.inf)
+        made.capital = float(capital)
         made.words = checked.texts(content, "words", 5)
-        made.shares[:] = checked.reals(content, "shares", BETS.size, high=1e300)
-        made.won[:] = checked.reals(content, "won", len(names), low=-1e300, high=1e300)
+        made.shares[:] = checked.numbers(content, "shares", float, BETS.size, high=1e300)
+        made.won[:] = checked.numbers(content, "won", float, len(names), low=-1e300, high=1e300)
         rules = ROUNDS if made.refits else 0
-        made.rules = checked.matrix(content, "rules", rules, 6, int)
+        made.rules = checked.numbers(content, "rules", int, rules, 6)
         if (made.rules[:, ::2] >= len(names)).any():
             raise ValueError("a rule looks at a column that does not exist")
-        made.values = checked.matrix(content, "values", rules, 4, float)
-        made._window = _window(checked.text(content, "window"), min(pairs, WINDOW), len(names))
-        made.history = History(**checked.curve(content["history"], 2, pairs, POINTS))
+        made.values = checked.numbers(content, "values", float, rules, 4, low=-1e6, high=1e6)
+        made._window = _window(window, min(pairs, WINDOW), len(names))
+        made.history = checked.curve(content["history"], 2, pairs)
         return made
 
 

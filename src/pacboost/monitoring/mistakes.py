@@ -63,89 +63,51 @@ class History:
 MOST = 2**53
 
 
-def whole(content: dict[str, Any], name: str, low: int, high: int = MOST) -> int:
-    """Read a whole number between two others.
+def numbers(
+    content: dict[str, Any], name: str, kind: type, *shape: int, low: float = 0, high: float = MOST
+) -> NDArray[Any]:
+    """Read whole numbers, or finite ones, of a shape and between two others.
 
-    >>> whole({"rows": 3}, "rows", 0)
-    3
+    >>> numbers({"rows": [3, 4]}, "rows", int, 2, high=9).tolist()
+    [3, 4]
     """
-    return _whole(content[name], name, low, high)
+    found = np.array(content[name], dtype=object)
+    if found.shape != shape and (found.size or 0 not in shape):
+        raise ValueError(f"{name} has the shape {found.shape}, and not {shape}")
+    for value in found.flat:
+        fits = type(value) in (int, kind) and low <= value <= high and math.isfinite(value)
+        if not fits:
+            what = "whole" if kind is int else "a number"
+            raise ValueError(f"{name} holds {value!r:.40}; it must be {what}, from {low} to {high}")
+    return found.astype(kind).reshape(shape)
 
 
-def wholes(content: dict[str, Any], name: str, length: int, high: int = MOST) -> list[int]:
-    """Read a list of so many whole numbers that are not negative."""
-    return [_whole(entry, name, 0, high) for entry in _listed(content[name], name, length)]
-
-
-def reals(
-    content: dict[str, Any], name: str, length: int, low: float = 0.0, high: float = math.inf
-) -> list[float]:
-    """Read a list of so many finite numbers between two others."""
-    return [_real(entry, name, low, high) for entry in _listed(content[name], name, length)]
-
-
-def text(content: dict[str, Any], name: str) -> str:
-    """Read a text."""
-    if not isinstance(content[name], str):
-        raise ValueError(f"{name} is no text")
-    return str(content[name])
+def whole(content: dict[str, Any], name: str, low: int, high: int = MOST) -> int:
+    """Read a whole number between two others."""
+    return int(numbers(content, name, int, low=low, high=high))
 
 
 def texts(content: dict[str, Any], name: str, most: int) -> list[str]:
     """Read a list of at most so many texts."""
     found = content[name]
-    if not isinstance(found, list) or len(found) > most:
+    proper = isinstance(found, list) and all(isinstance(entry, str) for entry in found)
+    if not proper or len(found) > most:
         raise ValueError(f"{name} is no list of at most {most} texts")
-    if not all(isinstance(entry, str) for entry in found):
-        raise ValueError(f"{name} holds something other than text")
-    return found
+    return list(found)
 
 
-def curve(content: Any, width: int, last: int, most: int) -> dict[str, Any]:
+def curve(content: Any, width: int, last: int) -> History:
     """Read step and points of a curve; the first number of a point is its row."""
     if not isinstance(content, dict) or content.keys() != {"step", "points"}:
         raise ValueError("history has other parts than step and points")
     points = content["points"]
-    if not isinstance(points, list) or len(points) >= most:
-        raise ValueError(f"points is no list of fewer than {most}")
-    for point in points:
-        for number in _listed(point, "points", width):
-            _real(number, "points", -math.inf, math.inf)
-        _whole(point[0], "points", 1, last)
-    return {"step": whole(content, "step", 1), "points": points}
-
-
-def matrix(
-    content: dict[str, Any], name: str, rows: int, width: int, kind: type[Any]
-) -> NDArray[Any]:
-    """Read so many rows of whole numbers or of finite numbers."""
-    for row in _listed(content[name], name, rows):
-        for entry in _listed(row, name, width):
-            if kind is int:
-                _whole(entry, name, 0, MOST)
-            else:
-                _real(entry, name, -1e6, 1e6)
-    return np.array(content[name], dtype=np.int64 if kind is int else np.float64).reshape(
-        rows, width
+    if not isinstance(points, list) or len(points) >= POINTS:
+        raise ValueError(f"points is no list of fewer than {POINTS}")
+    numbers(content, "points", float, len(points), width, low=-math.inf, high=math.inf)
+    numbers(
+        {"points": [point[0] for point in points]}, "points", int, len(points), low=1, high=last
     )
-
-
-def _listed(value: Any, name: str, length: int) -> list[Any]:
-    if not isinstance(value, list) or len(value) != length:
-        raise ValueError(f"{name} is no list of {length} entries")
-    return value
-
-
-def _whole(value: Any, name: str, low: int, high: int) -> int:
-    if type(value) is not int or not low <= value <= high:
-        raise ValueError(f"{name} holds {value!r:.40}; it must be whole, from {low} to {high}")
-    return int(value)
-
-
-def _real(value: Any, name: str, low: float, high: float) -> float:
-    if type(value) not in (int, float) or not (low <= value <= high and math.isfinite(value)):
-        raise ValueError(f"{name} holds {value!r:.40}; it must be a number from {low} to {high}")
-    return float(value)
+    return History(whole(content, "step", 1), points)
 
 
 class MistakeStream:
@@ -251,15 +213,14 @@ class MistakeStream:
 
     def restore(self, content: dict[str, Any]) -> None:
         """Continue where ``stored`` was called."""
-        rows, wrong = counts = wholes(content, "counts", 2)
+        rows, wrong = counts = numbers(content, "counts", int, 2).tolist()
         if wrong > rows:
             raise ValueError(f"there are {wrong} mistakes on {rows} rows")
         self._counts[:] = counts
-        *places, sounded = wholes(content, "marks", 4, rows)
-        self._marks[:] = [*places, sounded]
-        self._squares[:] = reals(content, "squares", 1, high=float(rows))
-        self._levels[:] = reals(content, "levels", self._levels.size, high=1e300)
-        self.history = History(**curve(content["history"], 4, rows, POINTS))
+        self._marks[:] = numbers(content, "marks", int, 4, high=rows)
+        self._squares[:] = numbers(content, "squares", float, 1, high=rows)
+        self._levels[:] = numbers(content, "levels", float, self._levels.size, high=1e300)
+        self.history = curve(content["history"], 4, rows)
         for row, few, squares, _ in self.history.points:
             if not (type(few) is int and 0 <= few <= row and 0 <= squares <= row):
                 raise ValueError(f"a point of the history has {few} mistakes on {row} rows")

@@ -66,7 +66,7 @@ MOST_ROWS = 10**15
 
 
 class Monitor:
-    """Say at any time whether a model's certificate still holds and its rows still look alike.
+    """Watch at any time whether a model's certificate still holds and its rows still look alike.
 
     Three things are watched, each with a promise of its own:
 
@@ -293,7 +293,6 @@ def _number(value: Any) -> float:
 
 
 def _certified(model: Any) -> float:
-    """Return the certified error of a model."""
     certificate = getattr(model, "certificate_", None)
     of_what = getattr(certificate, "of_what", None)
     if certificate is None or of_what != wording.NEW_EXAMPLES or certificate.value >= 1:

@@ -248,7 +248,6 @@ class Cluster:
         return bool(said.get(worker))
 
     def worker_of(self, future: Any) -> str | None:
-        """Return the worker that has been given a task; None if none has."""
         processing: dict[str, Any] = self._ask("processing", workers=None)
         return next((own for own, keys in processing.items() if future.key in keys), None)
 

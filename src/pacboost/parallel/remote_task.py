@@ -39,7 +39,7 @@ class Done:
     """The workers that made what it shares with other tasks."""
 
     def __sizeof__(self) -> int:
-        """Tell the scheduler how much memory the value takes, if the value knows."""
+        """Return for the scheduler how much memory the value takes, if the value knows."""
         return int(getattr(self.value, "nbytes", 0)) + 1024
 
 
@@ -52,7 +52,6 @@ class Failed:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether another worker may succeed."""
         kind = self.problem
         of_data = isinstance(kind, DataError | ParameterError)
         return isinstance(kind, OF_THE_WORKER) and not of_data

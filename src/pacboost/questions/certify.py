@@ -91,15 +91,6 @@ def _is_classifier(model: Any) -> bool:
     return "regressor" not in said
 
 
-def _ties(
-    model: Any, X: Any, y: Any, labels: NDArray[Any], said: NDArray[Any], names: list[str]
-) -> NDArray[np.bool_]:
-    """Return which rows a vote of ours gets right only because ties have to end somehow."""
-    if MEASURES[names[0]].numbers or not hasattr(model, "ledger_"):
-        return np.zeros(labels.size, dtype=np.bool_)
-    return np.asarray(model.mistakes(X, y) & (said == labels))
-
-
 __all__ = ["UNCHECKED", "certify", "certify_all", "mistakes"]
 
 
@@ -279,7 +270,10 @@ def certify_all(
     labels, said = _answers(model, X, y, names)
     each = groups is None and not ordered
     new = NewRows.of([model], X, labels, copies, each=each)
-    rows = ScoredRows(model, X, labels, said, _ties(model, X, y, labels, said, names))
+    tied = np.zeros(labels.size, dtype=np.bool_)
+    if hasattr(model, "ledger_") and not MEASURES[names[0]].numbers:
+        tied = np.asarray(model.mistakes(X, y) & (said == labels))  # right only as ties have to end
+    rows = ScoredRows(model, X, labels, said, tied)
     group = None if named is None else groups_of_rows(named, labels.size)
     distinct = [] if group is None else np.unique(group).tolist()
     claims = claims_of(rows, names, positive, distinct, end)

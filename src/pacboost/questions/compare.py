@@ -28,7 +28,7 @@ from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
-from pacboost.reports import comparison
+from pacboost.reports import text as comparison
 from pacboost.sources.explained_errors import explains_input
 
 Wrong = NDArray[np.bool_]

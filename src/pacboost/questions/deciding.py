@@ -165,7 +165,10 @@ class ThresholdChoice:
     def _by_cost(
         self, wish: tuple[float, float]
     ) -> tuple[float, Certificate, tuple[Certificate, ...]]:
-        tried = self._cheapest(wish)
+        points = self._points(4 * POINTS)
+        seen = [wish[0] * (missed + 1) + wish[1] * (alarms + 1) for _, missed, alarms in points]
+        cheapest = np.argsort(seen, kind="stable")[:CHEAPEST]  # bounds hold for all of them at once
+        tried = [points[place][0] for place in cheapest]
         costs = [deciding.cost_upper(**self._cost(own, wish), delta=self.share) for own in tried]
         threshold = tried[int(np.argmin(costs))]
         rows = self.positives.size + self.negatives.size
@@ -173,12 +176,6 @@ class ThresholdChoice:
             "cost", "deciding.cost_upper", self._cost(threshold, wish), threshold, rows
         )
         return threshold, made, self._both_sides(threshold)
-
-    def _cheapest(self, wish: tuple[float, float]) -> list[float]:
-        """Return thresholds that look cheapest; their bounds hold for all thresholds at once."""
-        points = self._points(4 * POINTS)
-        seen = [wish[0] * (missed + 1) + wish[1] * (alarms + 1) for _, missed, alarms in points]
-        return [points[place][0] for place in np.argsort(seen, kind="stable")[:CHEAPEST]]
 
     def _cost(self, threshold: float, wish: tuple[float, float]) -> dict[str, Any]:
         return {

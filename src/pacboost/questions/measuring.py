@@ -47,7 +47,7 @@ class Claim:
 
 
 def is_list(of: Any) -> bool:
-    """Tell a list of measures from a matrix of costs.
+    """Check whether this is a list of measures, and no matrix of costs.
 
     >>> is_list(["recall"]), is_list([[0, 1], [5, 0]]), is_list("recall")
     (True, False, False)

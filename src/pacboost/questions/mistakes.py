@@ -13,7 +13,7 @@ from pacboost.kernels import hashing
 from pacboost.learners.learner import Learner
 from pacboost.models.answers import asked
 from pacboost.samples.bins import MOST_BINS, fit_bins
-from pacboost.samples.row_hashes import RowHasher
+from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import is_frame
@@ -104,7 +104,7 @@ def share_of_row(table: Table) -> NDArray[np.float64]:
     >>> bool(some[0] == some[2] != some[1])
     True
     """
-    hashes = RowHasher(SALT, np.ones(table.n_columns)).exact(table)
+    hashes = row_hashes(table, salt=SALT)
     return np.asarray((hashes >> np.uint64(11)) * 2.0**-53)
 
 

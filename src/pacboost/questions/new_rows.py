@@ -159,11 +159,11 @@ def _parts(value: Any) -> list[Any]:
         values = value.reshape(-1).tolist() if value.dtype == object else []
     else:
         values = [value]
-    return [part for part in values[:MOST_PARTS] if _may_answer(part)]
-
-
-def _may_answer(part: Any) -> bool:
-    return not isinstance(part, type) and (hasattr(part, "predict") or hasattr(part, "estimator"))
+    return [
+        part
+        for part in values[:MOST_PARTS]
+        if not isinstance(part, type) and (hasattr(part, "predict") or hasattr(part, "estimator"))
+    ]
 
 
 def _columns_of(model: Any, X: Any, number: int) -> Any:

@@ -60,7 +60,11 @@ def certify_answers(
     >>> round(answering.error, 4), answering.point.answered, answering.point.mistakes
     (0.0949, 300, 13)
     """
-    check_wish(target_error, abstain_below)
+    if target_error is not None and abstain_below is not None:
+        raise ParameterError(
+            "target_error and abstain_below were both given; the first finds the threshold that "
+            "the second names, so give one of them"
+        )
     positive_whole("models", models)
     if not hasattr(model, "predict_proba"):
         raise NotCertified(
@@ -89,12 +93,3 @@ def answering(
         return replace(at_thresholds(sure, wrong, delta, [abstain_below]), models=models).at(0)
     found = replace(by_ranks(sure, wrong, delta, target=target_error), models=models)
     return found if target_error is None else found.within(target_error)
-
-
-def check_wish(target_error: object, abstain_below: object) -> None:
-    """Refuse a target error together with a threshold."""
-    if target_error is not None and abstain_below is not None:
-        raise ParameterError(
-            "target_error and abstain_below were both given; the first finds the threshold that "
-            "the second names, so give one of them"
-        )

@@ -113,26 +113,28 @@ def judge(
     value = certificate.value
     if epsilon is None:
         claim, note = estimates.in_full(certificate, held_out, names, delta)
-        return Verdict(_joined(claim, note), None, None, delta, value, headline=claim, note=note)
+        said = f"{claim} {note}".rstrip()
+        return Verdict(said, None, None, delta, value, headline=claim, note=note)
     claim = wording.sentence(certificate, delta)
     beside = estimates.beside(certificate, held_out, names)
     if value <= epsilon:
         rounds = f"{evidence.rounds:,} round{'s' if evidence.rounds != 1 else ''}"
         note = f"{percent_digits(epsilon)} was asked for, and reached after {rounds}."
         note = " ".join([note, *beside])
-        said = _joined(claim, note)
+        said = f"{claim} {note}"
         return Verdict(said, True, epsilon, delta, value, headline=claim, note=note)
     rate = _rate(certificate)
     more = _more(certificate, delta, epsilon, rate)
-    reason = _why(rate, evidence) if more is None else _would_do(more, certificate)
+    if more is None:
+        reason = _why(rate, evidence)
+    else:
+        what = "groups" if certificate.of_what == wording.NEW_GROUPS else "examples"
+        step = int(10 ** max(0, len(str(more)) - 2))  # two digits are enough for a forecast
+        reason = f"about {math.ceil(more / step) * step:,} more certified {what} would do"
     head = claim.within(f"{percent_digits(epsilon)} was not reached: ")
     said = " ".join([f"{str(head)[:-1]}; {reason}.", *beside])
     note = " ".join([f"{reason[:1].upper()}{reason[1:]}.", *beside])
     return Verdict(said, False, epsilon, delta, value, reason, more, head, note)
-
-
-def _joined(claim: Statement, note: str) -> str:
-    return f"{claim} {note}" if note else str(claim)
 
 
 def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
@@ -144,7 +146,7 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     examples without a mistake would show an error of at most 5 %.
     """
     wanted = 0.05 if epsilon is None else epsilon
-    needed = holdout.examples_for_clopper_pearson(wanted, delta)
+    needed = holdout.examples_for(holdout.clopper_pearson, wanted, delta)
     head = Statement(f"Nothing is certified about future examples: {why}.", "", "")
     note = (
         f"{needed:,} certified examples without a mistake would show an error of at most "
@@ -155,7 +157,6 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
 
 
 def _rate(certificate: Certificate) -> float:
-    """The share of mistakes that the certificate was made from."""
     inputs = certificate.inputs
     if "mean" in inputs:
         return float(inputs["mean"])
@@ -183,17 +184,6 @@ def _more(certificate: Certificate, delta: float, epsilon: float, rate: float) -
     except NotCertified:
         return None
     return max(1, needed - certificate.size)
-
-
-def _would_do(more: int, certificate: Certificate) -> str:
-    what = "groups" if certificate.of_what == wording.NEW_GROUPS else "examples"
-    return f"about {_round_up(more):,} more certified {what} would do"
-
-
-def _round_up(number: int) -> int:
-    """Two digits are enough for a forecast."""
-    step = int(10 ** max(0, len(str(number)) - 2))
-    return math.ceil(number / step) * step
 
 
 def _why(rate: float, evidence: FitMeasurements) -> str:

@@ -171,8 +171,12 @@ def rounds(
         axes.set_yscale("log")
     units = f"mean loss ({ledger.potential.replace('_', ' ')})" if loss else WRONG
     axes.set(xlabel="round", ylabel=units)
-    if apart:
-        _beside(axes, f"validation {metric.replace('_', ' ')}", columns["number"], watched)
+    if apart:  # of another unit: against a scale at the right, but named in the same legend
+        other, label = axes.twinx(), f"validation {metric.replace('_', ' ')}"
+        other.plot(columns["number"], watched, color=RED, label=label)
+        other.set_ylabel(label)
+        other.spines["top"].set_visible(False)
+        axes.plot([], [], color=RED, label=label)
     return tidy(axes, legend=True)
 
 
@@ -318,15 +322,6 @@ def _with_zeros(label: str, values: NDArray[np.float64], columns: Mapping[str, l
     last = np.flatnonzero(values)
     start = columns["number"][last[-1] + 1 if last.size else 0]
     return f"{label} (0 from round {start} on)"
-
-
-def _beside(axes: Any, label: str, numbers: Sequence[int], values: NDArray[np.float64]) -> None:
-    """Draw a line of another unit against a scale at the right, but name it in the same legend."""
-    other = axes.twinx()
-    other.plot(numbers, values, color=RED, label=label)
-    other.set_ylabel(label)
-    other.spines["top"].set_visible(False)
-    axes.plot([], [], color=RED, label=label)
 
 
 # Rows as a vote sees them: the equaliser, and the hardest ones.

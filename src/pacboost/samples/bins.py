@@ -44,7 +44,7 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 
 def upper_cuts(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Give, for each threshold, the largest double that rounds to it or below.
+    """Return, for each threshold, the largest double that rounds to it or below.
 
     >>> cut = upper_cuts(np.array([0.1], dtype=np.float32))[0]
     >>> bool(np.float32(cut) == np.float32(0.1)), bool(cut > np.float64(np.float32(0.1)))
@@ -281,13 +281,11 @@ class SparseCodes:
         return cls(entries.n_rows, starts, entries.rows[away], codes[away], defaults)
 
     def pick(self, columns: Places) -> SparseCodes:
-        """Return some of the columns."""
         starts, places = picked(self.starts, columns)
         rows, codes = self.rows[places], self.codes[places]
         return SparseCodes(self.n_rows, starts, rows, codes, self.defaults[columns])
 
     def column(self, number: int) -> Codes:
-        """Open up one column."""
         dense = np.full(self.n_rows, self.defaults[number])
         own = slice(self.starts[number], self.starts[number + 1])
         dense[self.rows[own]] = self.codes[own]

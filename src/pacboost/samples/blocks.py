@@ -174,7 +174,6 @@ def sharing(table: Table, bins: Bins) -> list[Defaults]:
 
 
 def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Write flags as bits of words."""
     words = np.zeros(8 * -(-flags.size // 64), dtype=np.uint8)
     packed = np.packbits(flags)
     words[: packed.size] = packed

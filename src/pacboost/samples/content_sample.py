@@ -30,7 +30,7 @@ from pacboost.samples.equal_rows import (
     is_fine,
     times_copied,
 )
-from pacboost.samples.row_hashes import Hashes, RowHasher, mixed
+from pacboost.samples.row_hashes import Hashes, mixed, row_hashes
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import Held, HeldSparse
 from pacboost.sources.sparse import SparseTable
@@ -129,7 +129,7 @@ class ContentKeys:
 
     def ids(self, table: Table, rows: Hashes) -> Hashes:
         """Return what identifies each row of a table; ``rows`` are their places."""
-        hashes = RowHasher(int(self.key), np.ones(table.n_columns)).exact(table)
+        hashes = row_hashes(table, salt=int(self.key))
         if not self.popular:
             return hashes
         drawn = [np.isin(_values(table, columns), own) for columns, own in self.popular]
@@ -163,7 +163,6 @@ class ContentSample:
         """How many rows are kept."""
 
     def choose(self, rows: Held | Table) -> Flags:
-        """Return which rows are chosen."""
         if self._share == 1:
             return np.ones(rows.n_rows, dtype=np.bool_)
         given: Any = _values(rows, self._by) if self._by else self._sums(rows)

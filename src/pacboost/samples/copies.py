@@ -28,7 +28,7 @@ from scipy.stats import binom, gamma, poisson
 
 from pacboost.errors import DataError, InputWarning, NotCertified, warn
 from pacboost.numerics.same_bits import mean
-from pacboost.samples.row_hashes import RowHasher, mixed
+from pacboost.samples.row_hashes import mixed, row_hashes
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
@@ -91,7 +91,7 @@ class Repeats:
     @classmethod
     def of(cls, table: Table, labels: NDArray[np.generic] | None = None) -> Repeats:
         """Find equal rows; with labels, rows are equal if their labels are, too."""
-        return cls.by_keys(RowHasher(0, np.ones(table.n_columns)).exact(table), labels)
+        return cls.by_keys(row_hashes(table), labels)
 
     @classmethod
     def of_any(cls, X: Any, labels: NDArray[np.generic] | None = None) -> Repeats:

@@ -84,7 +84,7 @@ def cuts_of_two(values: NDArray[np.floating]) -> dict[int, Cut]:
 
 
 def _has_two(values: NDArray[np.floating]) -> NDArray[np.bool_]:
-    """Tell of each column whether all of its values are its least or its largest."""
+    """Return of each column whether all of its values are its least or its largest."""
     either = (values == values.min(axis=0)) | (values == values.max(axis=0))
     found: NDArray[np.bool_] = np.logical_and.reduce(either, axis=0)
     return found
@@ -125,7 +125,6 @@ class Distinct:
     mass: Masses
 
     def of(self, column: int) -> tuple[Floats, Masses]:
-        """Return those of one column."""
         own = slice(self.starts[column], self.starts[column + 1])
         return self.values[own], self.mass[own]
 
@@ -211,7 +210,6 @@ def _cut_everywhere(found: Distinct) -> tuple[list[Floats], Places]:
 
 
 def _in_rows(entries: Entries, weights: Masses | None, chosen: NDArray[np.intp]) -> Distinct:
-    """Find the distinct values in some of the rows."""
     looked = np.zeros(entries.n_rows, dtype=np.bool_)
     looked[chosen] = True
     numbers = np.cumsum(looked) - 1

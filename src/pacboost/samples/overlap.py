@@ -138,7 +138,6 @@ class Overlap:
 
     @property
     def suspicious(self) -> bool:
-        """Whether more rows are shared than chance explains."""
         return self.suspicious_among(1)
 
 
@@ -157,16 +156,13 @@ class HashCounts:
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
         return int(self.counts.sum())
 
     @property
     def repeated(self) -> float:
-        """The share of the rows that equal another one."""
         return int(self.counts[self.counts > 1].sum()) / max(1, self.rows)
 
     def overlap(self, others: HashCounts) -> Overlap:
-        """Compare with other rows."""
         if not self.rows or not others.rows:
             return Overlap(others.rows, 0)
         every = np.union1d(self.hashes, others.hashes)

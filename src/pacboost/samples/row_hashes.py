@@ -43,34 +43,8 @@ class RowHasher:
     def of(cls, table: Table) -> RowHasher:
         """Take salt and steps from some rows of a table: the same table gives the same hashes."""
         steps, some = steps_of(table), _some_rows(table)
-        first = cls(table.n_rows, steps).exact(table, some)
+        first = cls(table.n_rows, steps).hashes(table, some)
         return cls(int(mixed(first.sum(keepdims=True, dtype=np.uint64))[0]), steps)
-
-    def exact(
-        self,
-        table: Table,
-        rows: Rows | None = None,
-        columns: Iterable[int] | None = None,
-        *,
-        compiled: bool = False,
-    ) -> Hashes:
-        """Hash rows by their values rounded to 32 bits.
-
-        Large tables are hashed by ``compiled`` loops. So may be small ones, if there are many: then
-        threads that hash one each do not wait for each other.
-        """
-        return self._hashes(table, rows, columns, near=False, compiled=compiled)
-
-    def near(
-        self,
-        table: Table,
-        rows: Rows | None = None,
-        columns: Iterable[int] | None = None,
-        *,
-        compiled: bool = False,
-    ) -> Hashes:
-        """Hash rows by their values rounded to steps."""
-        return self._hashes(table, rows, columns, near=True, compiled=compiled)
 
     def near_below(self, table: Table, columns: NDArray[np.int64], limit: int) -> Rows:
         """Return the rows whose near hash of some columns is below a limit."""
@@ -79,23 +53,28 @@ class RowHasher:
         few = not plain or table.n_rows * columns.size <= hashing.CELLS_WORTH_COMPILING
         if few and far is None:
             every = columns.size == table.n_columns
-            hashes = self.near(table, None, None if every else columns.tolist())
+            hashes = self.hashes(table, None, None if every else columns.tolist(), near=True)
             return np.flatnonzero(hashes < np.uint64(limit))
         values, chosen = (table.rows(), None) if far is None else far
         fixed = columns, self.steps, self._factors, self.salt, limit
         return hashing.rows_below(values, chosen, *fixed)
 
-    def _hashes(
+    def hashes(
         self,
         table: Table,
-        rows: Rows | None,
-        columns: Iterable[int] | None,
+        rows: Rows | None = None,
+        columns: Iterable[int] | None = None,
         *,
-        near: bool,
-        compiled: bool,
+        near: bool = False,
+        compiled: bool = False,
     ) -> Hashes:
+        """Hash rows by their values rounded to 32 bits, or to steps if ``near``.
+
+        Large tables are hashed by ``compiled`` loops. So may be small ones, if there are many: then
+        threads that hash one each do not wait for each other.
+        """
         if table.far and rows is not None:
-            return self._hashes(table.take(rows), None, columns, near=near, compiled=compiled)
+            return self.hashes(table.take(rows), None, columns, near=near, compiled=compiled)
         total = np.full(table.n_rows if rows is None else rows.size, self.salt, dtype=np.uint64)
         if columns is None and table.entries is not None and not table.levels:
             total += mixed(self._factors).sum() + self._stored(table.entries, rows, near=near)
@@ -124,6 +103,11 @@ class RowHasher:
         sums = np.zeros(entries.n_rows, dtype=np.uint64)
         np.add.at(sums, entries.rows, more)
         return sums if rows is None else sums[rows]
+
+
+def row_hashes(table: Table, rows: Rows | None = None, salt: int = 0) -> Hashes:
+    """Hash every row, or some; equal rows have equal hashes in any table."""
+    return RowHasher(salt, np.ones(table.n_columns)).hashes(table, rows)
 
 
 def _add_columns(

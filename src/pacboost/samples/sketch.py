@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pacboost.samples.copies import count_distinct
 from pacboost.samples.equal_rows import is_fine
 from pacboost.samples.overlap import HashCounts, Overlap
-from pacboost.samples.row_hashes import Hashes, RowHasher, Rows
+from pacboost.samples.row_hashes import Hashes, RowHasher, Rows, row_hashes
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Table, Values
 
@@ -76,7 +76,6 @@ class CoarseCodes:
         return found
 
     def hashes(self, table: Table, rows: Rows, salt: int) -> Hashes:
-        """Hash the codes of some rows."""
         chosen = table.take(rows)
         return self.hash({j: chosen.column(j) for j in self.columns.tolist()}, rows.size, salt)
 
@@ -87,7 +86,7 @@ class CoarseCodes:
             values = columns[j]
             part = np.searchsorted(self.cuts[place], values) if self.cuts.size else values
             codes[:, place] = np.where(np.isnan(values), -1.0, part)
-        return RowHasher(salt, np.ones(self.columns.size)).exact(ArrayTable(codes))
+        return row_hashes(ArrayTable(codes), salt=salt)
 
 
 def _cuts(values: Values, parts: int) -> NDArray[np.float64]:
@@ -134,7 +133,6 @@ class Sketch:
 
     @classmethod
     def of(cls, table: Table) -> Sketch:
-        """Make a sketch of a table."""
         hasher = RowHasher.of(table)
         share = min(1.0, MOST_KEPT / max(1, table.n_rows))
         every = np.arange(table.n_columns)
@@ -146,13 +144,12 @@ class Sketch:
             chosen = selected(hasher, table, share, columns)
         looked_at = np.linspace(0, table.n_rows - 1, min(table.n_rows, MOST_CODES * 4 // 3))
         coarse, rest, fine = coarse_codes(table, hasher, looked_at.astype(np.intp))
-        hashes = hasher.exact(table, chosen), hasher.near(table, chosen)
+        hashes = hasher.hashes(table, chosen), hasher.hashes(table, chosen, near=True)
         exact, near, alike = map(HashCounts.of, (*hashes, coarse.hashes(table, rest, hasher.salt)))
         return cls(hasher, share, columns, exact, near, coarse, alike, fine)
 
     @property
     def salt(self) -> int:
-        """The salt of all hashes."""
         return self.hasher.salt
 
     def overlap(self, table: Table) -> Overlap:
@@ -162,8 +159,8 @@ class Sketch:
         found = [
             replace(kept.overlap(HashCounts.of(hashes)), weighted=self.weighted)
             for kept, hashes in (
-                (self.exact, self.hasher.exact(table, chosen)),
-                (self.near, self.hasher.near(table, chosen)),
+                (self.exact, self.hasher.hashes(table, chosen)),
+                (self.near, self.hasher.hashes(table, chosen, near=True)),
                 (self.coarse, self.codes.hashes(table, every, self.salt)),
             )
         ]
@@ -174,11 +171,10 @@ class Sketch:
     def known(self, table: Table) -> tuple[Rows, NDArray[np.bool_]]:
         """Return the rows of a table that are selected, and which of them equal training rows."""
         chosen = selected(self.hasher, table, self.share, self.columns)
-        hashes = (self.hasher.exact(table, chosen) >> np.uint64(32)).astype(np.uint32)
+        hashes = (self.hasher.hashes(table, chosen) >> np.uint64(32)).astype(np.uint32)
         return chosen, np.isin(hashes, self.exact.hashes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values and arrays, as files hold them."""
         return {
             "salt": f"{self.salt:016x}",
             "share": self.share,
@@ -235,7 +231,7 @@ def coarse_codes(table: Table, hasher: RowHasher, rows: Rows) -> tuple[CoarseCod
     chosen = table.take(rows)
     looked_at = {j: chosen.column(j) for j in np.unique(places).tolist()}
     most = sorted(looked_at, key=lambda j: -_values_of(looked_at[j]))
-    exact = hasher.exact(chosen)
+    exact = hasher.hashes(chosen)
     place = np.unique(exact, return_inverse=True)[1].astype(np.intp)
     fine = bool(most) and is_fine([looked_at[j] for j in most[:MOST_PAIRED]], place)
     if table.alike:
@@ -252,11 +248,6 @@ def _values_of(column: Values) -> int:
     """Count the distinct values of a column; missing ones are one."""
     known = column[~np.isnan(column)]
     return count_distinct(known) + (known.size < column.size)
-
-
-def row_hashes(table: Table, rows: Rows | None = None) -> Hashes:
-    """Hash every row, or some; equal rows have equal hashes in any table."""
-    return RowHasher(0, np.ones(table.n_columns)).exact(table, rows)
 
 
 def selected(
@@ -334,10 +325,12 @@ class Gathering:
             raise ValueError("rows are hashed by what the first ones that are added look like")
         every = self._columns.size == table.n_columns
         columns = None if every else self._columns.tolist()
-        first = hasher.near(table, None, columns, compiled=compiled)
+        first = hasher.hashes(table, None, columns, near=True, compiled=compiled)
         chosen = np.flatnonzero(first < self._limit)
-        exact = hasher.exact(table, chosen, compiled=compiled)
-        near = first[chosen] if every else hasher.near(table, chosen, compiled=compiled)
+        exact = hasher.hashes(table, chosen, compiled=compiled)
+        near = (
+            first[chosen] if every else hasher.hashes(table, chosen, near=True, compiled=compiled)
+        )
         coarse = self._codes.hashes(table, chosen, hasher.salt)
         return np.stack([first[chosen], exact, near, rows[chosen], coarse])
 

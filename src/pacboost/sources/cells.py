@@ -104,7 +104,6 @@ class Cells:
         return FrameTable.learn(columns, origin=self.origin, raw=raw)
 
     def like(self, names: Sequence[str], levels: Levels) -> FrameTable:
-        """Read the columns of these names as they were read in a fit."""
         return FrameTable.like(self.series, names, levels, self.origin)
 
     @property

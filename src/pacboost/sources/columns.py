@@ -113,7 +113,6 @@ class Columns:
         return len(next(iter(self.cells.values())))
 
     def take(self, rows: NDArray[np.intp]) -> Columns:
-        """Copy some rows."""
         some = {name: cells[rows] for name, cells in self.cells.items()}
         return Columns(some, self.origin)
 

@@ -11,8 +11,7 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,11 +133,6 @@ class DataFile:
                 raise
             reason = getattr(problem, "strerror", None) or problem
             raise FileError(f"{self}: cannot be read ({reason})") from problem
-
-
-def named_twice(names: Iterable[str]) -> list[str]:
-    """Return the names that come more than once, sorted."""
-    return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
 def read_as_a_whole(path: Path) -> bool:

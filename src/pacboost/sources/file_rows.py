@@ -8,17 +8,23 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.errors import FileError, InputWarning
 from pacboost.sources.arrow import text_column
 from pacboost.sources.cells import Cells, as_text
-from pacboost.sources.data_file import JSON, PARQUET, TEXT, DataFile, named_twice
-from pacboost.sources.optional import need
+from pacboost.sources.data_file import JSON, PARQUET, TEXT, DataFile
+from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.optional import named_twice, need
+from pacboost.sources.table import refuse_text
+from pacboost.sources.written import read_labels
 
 # Text files with a header: CSV, TSV and the like; separator and encoding are detected.
 
@@ -30,6 +36,8 @@ VALUE = re.compile(r"[+-]?\d+[.,]\d+")
 """A number with decimals; whole numbers may well be names, such as years."""
 FALLBACK = "cp1252"
 """Windows-1252, which is what text files that are not UTF-8 mostly are."""
+LONGEST_CELL = 2**27
+"""A cell of a text file may have so many letters; Python's own limit is 2^17."""
 
 
 def csv_blocks(file: DataFile, most_columns: int | None = None) -> Iterator[Cells]:
@@ -40,7 +48,7 @@ def csv_blocks(file: DataFile, most_columns: int | None = None) -> Iterator[Cell
     try:
         sep = file.sep or separator(file, encoding)
         with file.opened() as stream, _text(stream, encoding) as text:
-            rows = _rows(file, csv.reader(text, delimiter=sep, strict=True), sep)
+            rows = _rows(file, text, sep)
             header = _header(file, next(rows, (0, []))[1])
             if most_columns is not None and len(header) > most_columns:
                 raise FileError(f"{file}: has {len(header):,} columns; it may have {most_columns}")
@@ -117,30 +125,44 @@ def _widths(sample: str, sep: str, *, whole: bool) -> list[int]:
     return widths
 
 
-def _rows(file: DataFile, reader: Any, sep: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the lines that hold something, each with its number; all have as many cells."""
-    width = 0
+def numbered_rows(
+    file: object, text: Iterable[str], sep: str, before: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """Return the cells of lines that hold something, each with its number, after those before."""
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+    reader = csv.reader(text, delimiter=sep, strict=True)
     try:
         for row in reader:
-            width = width or len(row)
-            if row and len(row) != width:
-                raise FileError(
-                    f"{file}, line {reader.line_num}: has {len(row)} cells where the header has "
-                    f"{width}, separated by {sep!r}. Mend or remove the line, or name the "
-                    "separator by --sep."
-                )
             if row:
-                yield reader.line_num, row
+                yield before + reader.line_num, row
     except csv.Error as problem:
-        raise FileError(f"{file}, line {reader.line_num}: {problem}") from problem
+        where = f"{file}, line {before + reader.line_num}"
+        if "field limit" in str(problem):
+            raise FileError(
+                f"{where}: a cell has more than {LONGEST_CELL:,} letters. Is a quote opened and "
+                "never closed? Else shorten the cell, or leave its column out of the file."
+            ) from problem
+        raise FileError(f"{where}: {problem}") from problem
+
+
+def _rows(file: DataFile, text: Iterable[str], sep: str) -> Iterator[tuple[int, list[str]]]:
+    """Return the lines that hold something, each with its number; all have as many cells."""
+    width = 0
+    for line, row in numbered_rows(file, text, sep):
+        width = width or len(row)
+        if len(row) != width:
+            raise FileError(
+                f"{file}, line {line}: has {len(row)} cells where the header has {width}, "
+                f"separated by {sep!r}. Mend or remove the line, or name the separator by --sep."
+            )
+        yield line, row
 
 
 def _header(file: DataFile, cells: list[str]) -> list[str]:
     if not cells:
         raise FileError(f"{file}: is empty; a header line and at least one row are needed")
     names = [name.strip() for name in cells]
-    twice = named_twice(names)
-    if twice:
+    if twice := named_twice(names):
         raise FileError(
             f"{file}: the header names {', '.join(map(repr, twice))} twice. Rename one of "
             "the columns; if the first line is a row of values, put a line of names above it"
@@ -246,8 +268,7 @@ def arrow_blocks(file: DataFile) -> Iterator[Cells]:
 
 def _columns(file: DataFile, batch: Any) -> dict[str, Any]:
     names = [str(name).strip() for name in batch.schema.names]
-    twice = named_twice(names)
-    if twice:
+    if twice := named_twice(names):
         raise FileError(f"{file}: {', '.join(twice)} is the name of two columns")
     columns = dict(zip(names, batch.columns, strict=True))
     return {n: own for n, own in columns.items() if not n.startswith("__index_level_")}  # pandas'
@@ -295,3 +316,41 @@ def whole(file: DataFile, target: str | None = None) -> Cells:
         columns[name] = need("pyarrow").chunked_array([*empty, *own])  # names come, and never go
     lines = np.concatenate([np.array(part.lines) for part in parts])
     return Cells(file, columns, lines, parts[0].decimal_comma)
+
+
+# Examples from a file, read into memory as a table and its labels.
+
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """The examples of a file: a table and the label of each row."""
+
+    table: FrameTable
+    labels: NDArray[Any]
+
+
+def read_csv(
+    file: str | Path | DataFile,
+    target: str,
+    *,
+    categories: bool = False,
+    drop: Collection[str] = (),
+    raw: Collection[str] = (),
+) -> LabelledTable:
+    """Read a file whose column ``target`` holds the labels.
+
+    With ``categories``, columns of text that are neither numbers nor dates are categories, else
+    they are refused. The columns ``drop`` are left out; those named ``raw`` stay text.
+    """
+    file = DataFile.of(file)
+    cells = whole(file, target)
+    labels = read_labels(cells.labels(target))
+    if not any(name != target and name not in drop for name in cells.columns):
+        raise FileError(
+            f"{file}: holds no column but {target!r} to learn from; at least one more is needed"
+        )
+    table = cells.table(raw, {target, *drop})
+    if table.levels and not categories:
+        text = [table.name(j) for j in table.levels.columns]
+        raise FileError(f"{file}: {refuse_text([cells.first_text(name) for name in text])}")
+    return LabelledTable(table, labels)

@@ -92,7 +92,7 @@ class Levels:
         return shown(value, self.written.get(column, ""), times=self._times(column, names))
 
     def condition(self, column: int, cut: float, names: Sequence[str], *, above: bool) -> str:
-        """Say on which side of a cut a value lies.
+        """Return in words on which side of a cut a value lies.
 
         >>> ways = Levels({}, {0: "yes/no", 1: "date"})
         >>> ways.condition(0, 0.5, ["paid", "due"], above=False)
@@ -116,7 +116,6 @@ class Levels:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Levels:
-        """Read what ``to_dict`` gave."""
         written = {int(j): way for j, way in content.items() if isinstance(way, str)}
         columns = {int(j): tuple(own) for j, own in content.items() if not isinstance(own, str)}
         for column, own in columns.items():
@@ -139,7 +138,7 @@ def pieces(cells: Any) -> Iterator[list[Any]]:
 
 
 def is_missing(cell: Any) -> bool:
-    """Tell None, NaN, and pandas' NA, which answers neither yes nor no."""
+    """Check for None, NaN, and pandas' NA, which answers neither yes nor no."""
     try:
         return cell is None or bool(cell != cell)  # noqa: PLR0124
     except (TypeError, ValueError, ArithmeticError):  # Decimal's sNaN cannot be compared

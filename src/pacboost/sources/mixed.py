@@ -55,7 +55,6 @@ class Conditions(ABC):
         """Return which conditions each row meets."""
 
     def say(self, number: int) -> str:
-        """Say a condition."""
         return self.words[number]
 
     @abstractmethod
@@ -303,7 +302,6 @@ class MixedFeatures:
         return tuple(word for column in self.columns for word in column.words)
 
     def say(self, number: int) -> str:
-        """Return what a word asks."""
         column = bisect_right(self._before, number) - 1
         return self.columns[column].say(number - self._before[column])
 
@@ -384,7 +382,6 @@ class MixedFeatures:
         return beside([column.held(read) for column in self.columns], self.vocabulary)
 
     def lines(self, rows: Any) -> list[str]:
-        """Return every row as one text."""
         return self.values(rows).lines(self.names)
 
     def parameters(self) -> dict[str, Any]:
@@ -398,7 +395,6 @@ class MixedFeatures:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], vocabulary: tuple[str, ...]) -> MixedFeatures:
-        """Read what ``to_dict`` gave."""
         options = TextFeatures.from_dict(content["options"], ())
         columns: list[Conditions] = []
         used = 0

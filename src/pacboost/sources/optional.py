@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -85,7 +86,16 @@ def atomic_write(path: Path) -> Iterator[Path]:
             part.unlink()
 
 
-# Names that are spelt almost like another one.
+# Names that occur twice, or are spelt almost like another one.
+
+
+def named_twice(names: Iterable[str]) -> list[str]:
+    """Return the names that occur more than once, sorted.
+
+    >>> named_twice(["b", "a", "c", "a", "b"])
+    ['a', 'b']
+    """
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def close_names(name: str, known: Iterable[str]) -> list[str]:

@@ -134,7 +134,6 @@ class WordTable(Table):
         return Entries(self.n_rows, starts, rows, ones)
 
     def holding(self, word: int) -> Numbers:
-        """Return the rows that hold a word."""
         starts, rows = self.by_word
         return rows[starts[word] : starts[word + 1]]
 

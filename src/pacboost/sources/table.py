@@ -56,7 +56,6 @@ class Entries:
         return Entries(self.n_rows, starts, self.rows[places], self.values[places])
 
     def refuse_infinite(self) -> None:
-        """Raise if a value is infinite."""
         bad = np.isinf(self.values)
         if bad.any():
             place = int(bad.argmax())
@@ -113,7 +112,6 @@ class Table(ABC):
         """Columns first to last as a (rows, columns) array of float32 or float64."""
 
     def column(self, number: int) -> Values:
-        """One column."""
         return self.block(number, number + 1)[:, 0]
 
     def blocks(self) -> Iterator[tuple[int, Values]]:

@@ -233,11 +233,9 @@ class TextFeatures:
         return conditions.said(self.vocabulary[number])
 
     def read(self, texts: Any) -> list[str]:
-        """Check the input."""
         return read_texts(texts)
 
     def lines(self, texts: Any) -> list[str]:
-        """Return every row as one text."""
         return list(texts)
 
     def parameters(self) -> dict[str, Any]:
@@ -280,7 +278,6 @@ class TextFeatures:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], vocabulary: tuple[str, ...]) -> TextFeatures:
-        """Read what ``to_dict`` gave."""
         if not all(one < other for one, other in pairwise(vocabulary)):
             raise ValueError("the words of the vocabulary are not in order, or not distinct")
         given = dict(content)

@@ -85,7 +85,6 @@ EMPTY = 0.02
 
 
 def _parcel(draw: np.random.Generator) -> list[str]:
-    """Draw one parcel."""
     shipped = date(2025, 1, 1) + timedelta(days=int(draw.integers(365)))
     carrier = int(draw.choice(len(CARRIERS), p=[0.35, 0.25, 0.2, 0.15, 0.05]))
     express = draw.random() < 0.3

@@ -1,6 +1,5 @@
 from . import pictures as pictures
 from . import plan as plan
-from .by_majority import BoostByMajority as BoostByMajority
 from .compression import compress as compress
 from .confidence import ConfidenceBoost as ConfidenceBoost
 from .explain import proof as proof
@@ -11,6 +10,7 @@ from .games import game as game
 from .hardness import hard_core as hard_core
 from .learners import Adversary as Adversary
 from .majorities import BaggedBoost as BaggedBoost
+from .majorities import BoostByMajority as BoostByMajority
 from .majorities import MajorityOfBoosters as MajorityOfBoosters
 from .majorities import SubsampledBoost as SubsampledBoost
 from .majorities import ThreeLearnerBoost as ThreeLearnerBoost

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
 
-from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning, warn
-from pacboost.estimators.fitted.explaining import mistaken
-from pacboost.estimators.fitted.vote import VoteBase
-from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitted.vote import ClassVote
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import NestedParameters, named, with_fields
 from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.division import Apart, Division
-from pacboost.estimators.inputs.examples import (
-    LabelledRows,
-    label_rows,
-    numbers_of,
-    training_sample,
-)
+from pacboost.estimators.inputs.division import Apart
+from pacboost.estimators.inputs.examples import LabelledRows, training_sample
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after, threads
 from pacboost.estimators.inputs.tables import open_table
@@ -37,25 +28,22 @@ from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Scores, Vote, vote_digest
+from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.numerics.checks import integer, positive_whole
-from pacboost.numerics.same_bits import mean_of, row_totals
-from pacboost.numerics.same_bits import total as sum_of
+from pacboost.numerics.same_bits import mean_of
 from pacboost.samples.bins import Bins
 from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.sources.table import Table
 from pacboost.theory.majority_of import BoostedMember, Rows, boost_each
 
-T = TypeVar("T")
 
-
-class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
+class MembersClassifier(ClassVote):
     """A classifier whose fit leaves ``classes_``, and a ``model_`` with one vote for each rule."""
 
     learner: Any
@@ -63,37 +51,8 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     holdout: float
     delta: float
     max_bins: int
-    classes_: NDArray[Any]
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class that most members name; a tie goes to the first of them."""
-        return self._decide(self._scores(X))
-
-    def decision_function(self, X: Any) -> Scores:
-        """Return the votes: for two classes those for the second less those for the first."""
-        return np.asarray(self._scores(X))
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return each class its share of the votes, which is not a calibrated probability."""
-        scores = self._scores(X)
-        if self.classes_.size == 1:
-            return np.ones((len(scores), 1))
-        if scores.ndim == 1:
-            second = (1 + scores / max(1.0, sum_of(self.model_.vote.votes))) / 2
-            return np.column_stack([1 - second, second])
-        total = row_totals(scores)[:, None]
-        even = np.full_like(scores, 1 / self.classes_.size)
-        return np.asarray(np.divide(scores, total, out=even, where=total > 0))
-
-    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
-        table = self._open(X)
-        labels = read_labels(y, table.n_rows)
-        numbers, known = numbers_of(labels, self.classes_)
-        examples = label_rows(table, self.classes_[numbers], self.classes_, "y")
-        return mistaken(self._scores(table), examples) | ~known
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -116,21 +75,9 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
             "not seen; set certify='holdout', or give such rows to pacboost.certify"
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        foreign = isinstance(self.learner, BaseEstimator)
-        tags.input_tags.allow_nan = not foreign or get_tags(self.learner).input_tags.allow_nan
-        tags.input_tags.sparse = True
-        return tags
-
-    def _decide(self, scores: Scores) -> NDArray[Any]:
-        number = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
-        decided: NDArray[Any] = self.classes_[np.minimum(number, self.classes_.size - 1)]
-        return decided
-
     def _read(self, X: Any, y: Any, seed: int) -> tuple[LabelledRows, Apart | None]:
         """Hold rows out if a certificate is wanted, then read the others, with one label a row."""
-        divided = self._divide(X, y, seed)
+        divided = division.held_out(self, X, y, seed)
         table = open_table(self, divided.X, reset=True)
         labels = read_labels(divided.y, table.n_rows)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -139,13 +86,6 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         tables = [] if apart is None else [open_table(self, apart.X, reset=False)]
         self._remember(table, *tables)
         return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
-
-    def _sample(self, examples: LabelledRows, learner: Learner) -> Sample:
-        most = integer("max_bins", self.max_bins)
-        return training_sample(examples, self.classes_, most, codes=learner.codes)
-
-    def _divide(self, X: Any, y: Any, seed: int) -> Division:
-        return division.held_out(self, X, y, seed)
 
     def _keep(
         self,
@@ -176,37 +116,94 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
             self.model_ = replace(self.model_, certificate=certificate, held_out=counted)
 
 
-def with_progress(
-    steps: Iterator[T], title: str, count: int, *, verbose: bool | int | str
-) -> Iterator[T]:
-    """Show a progress bar while steps are taken, if that is wanted."""
-    after = progress_after(verbose)
-    if after is None:
-        yield from steps
-        return
-    from pacboost.reports.progress import StepsBar
-
-    with StepsBar(title, count, after=after) as bar:
-        for step in steps:
-            yield step
-            bar()
-
-
-def ledger_of(name: str, learner: Learner, sample: Sample, stopped: str) -> Ledger:
-    """Return the ledger of a fit of members, which has no rounds of its own."""
-    return empty_ledger(name, learner.name, sample.n_rows, sample.signs.shape[1], stopped)
-
-
 def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:
-    """Return the ledger of a fit that has no rounds."""
+    """Return the ledger of a fit of members, which has no rounds of its own."""
     return Ledger(name, "none", learner, rows, outputs, False, False, stopped=stopped)
 
 
-# How every majority of boosters fits: read, choose the rows of each, boost, let them vote.
+Steps = tuple[Generator[Any], int, Callable[[], list[Hypothesis]]]
+"""What learns members step by step, the number of steps, and a function for the rules so far."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BoosterCommittee(NestedParameters, MembersClassifier):
+class RowCommittee(MembersClassifier):
+    """A committee whose members learn from rows in memory."""
+
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool | int | str = "auto"
+
+    _name = ""
+    """The name of the method in the ledger."""
+    _members = "members"
+    _done = ""
+    """Why a complete fit has stopped."""
+    _kept = "the {} members done before the interrupt are kept"
+
+    @abstractmethod
+    def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:
+        """Set up the members."""
+
+    @abstractmethod
+    def _warn(self) -> None:
+        """Warn of too few rows, or of members that are of no use."""
+
+    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+        """Learn the members.
+
+        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
+
+        Ctrl-C keeps the members done so far on the estimator, and is raised again. After any other
+        failure the estimator is as it was before.
+        """
+        self._equal_rows = check_copies(copies)
+        with all_or_nothing(self) as attempt, using(self.n_jobs), ExitStack() as stack:
+            seed = draw_seed(self.random_state)
+            choice, own = named(self.learner)
+            learner = as_learner(choice, "learner")
+            learner = with_fields(learner, own, "learner") if own else learner
+            examples, apart = self._read(X, y, seed)
+            most = integer("max_bins", self.max_bins)
+            sample = training_sample(examples, self.classes_, most, codes=learner.codes)
+            steps, count, rules = self._steps(sample, learner, seed)
+
+            def finish(stopped: str) -> None:
+                outputs = sample.signs.shape[1]
+                ledger = empty_ledger(self._name, learner.name, sample.n_rows, outputs, stopped)
+                self._keep(rules(), ledger, examples.table, sample.bins, apart)
+
+            def keep_interrupted() -> str | None:
+                if not rules():
+                    return None
+                finish("interrupted")
+                return self._kept.format(len(rules()))
+
+            attempt.keep = keep_interrupted
+            stepped: Callable[[], Any] = int
+            after = progress_after(self.verbose)
+            if after is not None:
+                from pacboost.reports.progress import StepsBar
+
+                stepped = stack.enter_context(StepsBar(self._members, count, after=after))
+            for _ in stack.enter_context(closing(steps)):
+                stepped()
+            finish(self._done)
+        warn_of_one_class(self.classes_, certified=False)
+        if self.classes_.size > 1:
+            self._warn()
+        return self
+
+
+# How every majority of boosters fits: choose the rows of each, boost, let them vote.
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BoosterCommittee(NestedParameters, RowCommittee):
     """Boosts on parts of the rows that ``_parts`` chooses, and lets the boosters vote.
 
     Attributes
@@ -219,86 +216,44 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
 
     booster = None
     n_estimators = 100
-    max_bins: int = 255
-    categorical_features: Any = "from_dtype"
-    certify: str | None = None
-    holdout: float = 0.2
-    delta: float = 0.05
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: bool | int | str = "auto"
 
-    _name = ""
-    """The name of the method in the ledger."""
+    _members, _usual = "boosters", "adaboost"
+    _done = "all members are done"
 
     @abstractmethod
     def _parts(self, rows: int, seed: int) -> list[Rows]:
         """Choose the rows of every member; warn if there are too few."""
 
-    def _default_booster(self) -> str:
-        return "adaboost"
+    def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:
+        rounds = positive_whole("n_estimators", self.n_estimators)
+        choice, own = named(self._usual if self.booster is None else self.booster)
+        booster = as_booster(choice).for_classes(self.classes_.size)
+        booster = with_fields(booster, own, "booster") if own else booster
+        parts, done = self._parts(sample.n_rows, seed), dict[int, BoostedMember]()
 
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
-        """Boost on every part.
+        def rules() -> list[Hypothesis]:
+            members = [done[number] for number in sorted(done)]
+            self.ledgers_ = [member.ledger for member in members]
+            self.part_sizes_ = np.array([parts[number].size for number in sorted(done)])
+            return [Decision(member.vote) for member in members]
 
-        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
+        at_once = min(threads(self.n_jobs), len(parts))
+        steps = boost_each(sample, parts, learner, booster, rounds, seed, at_once, done)
+        return steps, len(parts), rules
 
-        Ctrl-C keeps the members done so far on the estimator, and is raised again. After any other
-        failure the estimator is as it was before.
-        """
-        self._equal_rows = check_copies(copies)
-        done: dict[int, BoostedMember] = {}
-        with all_or_nothing(self) as attempt, using(self.n_jobs):
-            seed = draw_seed(self.random_state)
-            rounds = positive_whole("n_estimators", self.n_estimators)
-            choice, own = named(self.learner)
-            learner = as_learner(choice, "learner")
-            learner = with_fields(learner, own, "learner") if own else learner
-            examples, apart = self._read(X, y, seed)
-            booster = self._chosen_booster()
-            sample = self._sample(examples, learner)
-            parts = self._parts(sample.n_rows, seed)
-
-            def finish(stopped: str) -> None:
-                members = [done[number] for number in sorted(done)]
-                self.ledgers_ = [member.ledger for member in members]
-                self.part_sizes_ = np.array([parts[number].size for number in sorted(done)])
-                ledger = ledger_of(self._name, learner, sample, stopped)
-                decisions: list[Hypothesis] = [Decision(member.vote) for member in members]
-                self._keep(decisions, ledger, examples.table, sample.bins, apart)
-
-            def keep_interrupted() -> str | None:
-                if not done:
-                    return None
-                finish("interrupted")
-                return f"the {len(done)} members done before the interrupt are kept"
-
-            attempt.keep = keep_interrupted
-            at_once = min(threads(self.n_jobs), len(parts))
-            boosted = boost_each(sample, parts, learner, booster, rounds, seed, at_once, done)
-            with closing(boosted) as members:
-                for _ in with_progress(members, "boosters", len(parts), verbose=self.verbose):
-                    pass
-            finish("all members are done")
-        warn_of_one_class(self.classes_, certified=False)
-        if self.classes_.size > 1 and not any(m.vote.hypotheses for m in done.values()):
+    def _warn(self) -> None:
+        if not any(vote.hypotheses for vote in self.votes_of_members_):
             warn(
                 "the weak learner found no rule better than guessing for any member, so every "
                 "prediction is a tie; give it other features or a richer weak learner",
                 NoEdgeWarning,
             )
-        return self
 
     @property
     def votes_of_members_(self) -> list[Vote]:
         """The vote of each member."""
         rules = self._fitted("votes_of_members_").vote.hypotheses
         return [rule.vote for rule in rules if isinstance(rule, Decision)]
-
-    def _chosen_booster(self) -> Booster[Any]:
-        choice, own = named(self._default_booster() if self.booster is None else self.booster)
-        booster = as_booster(choice).for_classes(self.classes_.size)
-        return with_fields(booster, own, "booster") if own else booster
 
     def _warn_of_few(self, rows: int, needed: int, instead: str) -> None:
         warn(f"{rows} rows are too few: at least {needed} are needed; {instead}", TooFewRowsWarning)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,11 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.boosting.certifying import merged
+from pacboost.estimators.boosting.certifying import deployed, merged
 from pacboost.estimators.fitted.explaining import vote_of
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.vote import Vote, vote_digest
+from pacboost.hypotheses.vote import Vote
 from pacboost.models.model import Model
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
@@ -61,7 +61,11 @@ def compression_bound(
     """
     rest = _rest(n, points)
     counts(k, rest)
-    return binomial_upper(k, rest, _nats(n, delta, points, bits, ordered))
+    if isinstance(bits, bool) or not 0 <= bits < math.inf:
+        raise ParameterError(f"bits is {bits!r}; a message has a finite length, 0 bits or more")
+    ways = points * math.log(n) if ordered else log_binomial(n, points)
+    nats = math.log(n) + ways + bits * math.log(2) - math.log(probability("delta", delta))
+    return binomial_upper(k, rest, nats * (1 + 1e-15))  # rounded up
 
 
 @plain_numbers
@@ -127,15 +131,6 @@ def _rest(n: int, points: int) -> int:
     return n - points
 
 
-def _nats(n: int, delta: float, points: int, bits: float, ordered: bool) -> float:
-    """ln(n·C(n, d)·2^bits/delta), rounded up."""
-    if isinstance(bits, bool) or not 0 <= bits < math.inf:
-        raise ParameterError(f"bits is {bits!r}; a message has a finite length, 0 bits or more")
-    ways = points * math.log(n) if ordered else log_binomial(n, points)
-    nats = math.log(n) + ways + bits * math.log(2) - math.log(probability("delta", delta))
-    return nats * (1 + 1e-15)
-
-
 # Sample compression: the few rows that define a vote of stumps, and what follows from that.
 #
 # Every stump compares a feature with a threshold. Moved down to the nearest value that some row
@@ -144,13 +139,8 @@ def _nats(n: int, delta: float, points: int, bits: float, ordered: bool) -> floa
 # other rows had no part in it, so they test it (bounds/occam.py).
 
 
-@dataclass(frozen=True, eq=False)
-class CompressedVote:
-    """A compressed vote: the rows that give its thresholds, the votes, and its certificate."""
-
-    rows: NDArray[np.intp]
-    vote: Vote
-    certificate: Certificate
+Compressed = tuple[Vote, Certificate, NDArray[np.intp]]
+"""A compressed vote, its certificate, and the rows that give its thresholds."""
 
 
 def compress(model: Any, X: Any, y: Any, delta: float = 0.05) -> Any:
@@ -163,36 +153,21 @@ def compress(model: Any, X: Any, y: Any, delta: float = 0.05) -> Any:
     """
     model, X = vote_of(model, X)
     small, sample = copy(model), model._labelled(X, y)
-    small.model_, small.kept_rows_ = _small(model.model_, sample, delta)
+    refuse_copied(Repeats.of(sample.table, sample.signs), "a bound by sample compression")
+    found = _compressed(model.model_, sample, probability("delta", delta))
+    vote, certificate, small.kept_rows_ = found
+    small.model_ = replace(deployed(model.model_, vote, certificate), bins=None, calibration=None)
     return small
 
 
-def _small(model: Model, sample: Sample, delta: float) -> tuple[Model, NDArray[np.intp]]:
-    refuse_copied(Repeats.of(sample.table, sample.signs), "a bound by sample compression")
-    found = compressed(model, sample, probability("delta", delta))
-    ledger = replace(model.ledger, vote_digest=vote_digest(found.vote))
-    small = replace(
-        model,
-        vote=found.vote,
-        ledger=ledger,
-        certificate=found.certificate.of(ledger.digest()),
-        bins=None,
-        calibration=None,
-        answering=None,
-        held_out=None,
-        coverage=None,
-    )
-    return small, found.rows
-
-
-def compressed(model: Model, sample: Sample, delta: float) -> CompressedVote:
+def _compressed(model: Model, sample: Sample, delta: float) -> Compressed:
     """Try votes of few bits, and give the one with the smallest bound."""
     _refuse_others(model)
     moved, votes, rows = _moved(*merged(model.vote), sample.table)
     if not votes.size:
         raise NotCertified("the vote is empty: there is nothing to compress")
     n, features = sample.n_rows, model.n_features
-    best: CompressedVote | None = None
+    best: Compressed | None = None
     for bits in occam.BITS:
         for scale in occam.SCALES:
             whole = occam.quantise(votes, bits, scale)
@@ -207,8 +182,8 @@ def compressed(model: Model, sample: Sample, delta: float) -> CompressedVote:
             certificate = occam.vote_certificate(
                 int(wrong.sum()), n - kept.size, n, features, used.size, bits, delta
             )
-            if best is None or certificate.value < best.certificate.value:
-                best = CompressedVote(kept, vote, certificate)
+            if best is None or certificate.value < best[1].value:
+                best = vote, certificate, kept
     if best is None:
         raise NotCertified(
             f"the vote takes thresholds from all of the {n} rows, which leaves none to judge it by"

@@ -46,8 +46,6 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
         The probability with which a run of the learner may miss that.
     gap : float, default=0.1
         How much worse than epsilon the result may be. A smaller gap needs more rows.
-    delta : float, default=0.05
-        The probability with which the result may fail.
 
     Attributes
     ----------

@@ -122,7 +122,16 @@ def _unwrapped(
     costs[0] -= _log_total(costs[0])
     for gained in gains:
         costs.append(costs[-1] - gained)
-    _refuse_other_rows(fitted, sample, costs[-1])
+    # the mean of exp(-margin) has to be ∏ Z_t, which the record holds
+    recorded = math.fsum(math.log(entry.normaliser) for entry in fitted.ledger.rounds)
+    close = abs(_log_total(costs[-1]) - recorded) <= TOLERANCE * (1 + abs(recorded))
+    counted = sample.n_rows - int((sample.base == 0).sum())
+    if counted != fitted.ledger.rows or not close:
+        raise DataError(
+            f"these {sample.n_rows} rows are not the {fitted.ledger.rows} rows, labels and weights "
+            "that the rounds were trained on. Give the same X, y and sample_weight as to fit; rows "
+            "held back for validation, calibration or certificates are no training rows"
+        )
     return costs, gains
 
 
@@ -158,19 +167,6 @@ def _refuse_others(model: Model) -> None:
         raise ParameterError(
             "the votes were changed after the fit (by certify='train' or compress), so they no "
             "longer give the weights of the rounds; fit without that"
-        )
-
-
-def _refuse_other_rows(model: Model, sample: Sample, last: Doubles) -> None:
-    """Raise unless the mean of exp(-margin) is ∏ Z_t, which the record holds."""
-    recorded = math.fsum(math.log(entry.normaliser) for entry in model.ledger.rounds)
-    close = abs(_log_total(last) - recorded) <= TOLERANCE * (1 + abs(recorded))
-    counted = sample.n_rows - int((sample.base == 0).sum())
-    if counted != model.ledger.rows or not close:
-        raise DataError(
-            f"these {sample.n_rows} rows are not the {model.ledger.rows} rows, labels and weights "
-            "that the rounds were trained on. Give the same X, y and sample_weight as to fit; rows "
-            "held back for validation, calibration or certificates are no training rows"
         )
 
 

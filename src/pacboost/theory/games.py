@@ -96,13 +96,10 @@ class CappedGame:
         if self.exact and isinstance(self._search, StumpSearch):
             largest = self._search.largest_edge(whole, self.sample.signs[:, 0])
         end = Fraction(largest, int(whole.sum()))
-        if self._allowed(whole) and (end < self.upper or not self.weights.size):
+        allowed = int(whole.max()) * Fraction(self.share) * whole.size <= int(whole.sum())
+        if allowed and (end < self.upper or not self.weights.size):
             self.upper, self.weights = end, whole
         return float(end)
-
-    def _allowed(self, whole: Wholes) -> bool:
-        """Check whether weights keep to the cap, in whole numbers."""
-        return int(whole.max()) * Fraction(self.share) * whole.size <= int(whole.sum())
 
     def try_votes(self, votes: Doubles) -> None:
         """Measure a mixture of the first rules; the lower end may rise."""

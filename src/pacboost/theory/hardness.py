@@ -113,31 +113,19 @@ def hard_core(
     for _ in match.rounds(positive_whole("max_rounds", max_rounds)):
         if above(match.upper) < edge or match.lower >= edge:
             break
-    if above(match.upper) < edge:
-        return _measure(match, edge, density)
-    found = _vote(match, edge, density)
+    ends = below(match.lower), above(match.upper)
+    if ends[1] < edge:
+        measure = match.weights / int(match.weights.max())
+        return HardCore(edge, density, measure, None, *ends, 1.0, match.exact)
+    used = np.flatnonzero(match.votes)
+    margins = match.votes[used] @ np.array([match.agree[q] for q in used], dtype=np.int64)
+    vote = Vote([match.rules[q] for q in used], match.votes[used] / match.votes.sum())
+    wrong = float(wrong_margins(margins).mean())
+    found = HardCore(edge, density, None, vote, *ends, wrong, match.exact)
     if 0 < match.lower >= edge - TOLERANCE and found.error < density:
         return found
     raise PacboostError(
         f"undecided after {len(match.rules)} rules: the largest edge lies between "
         f"{at_least(found.lower)} and {at_most(found.upper)}; raise max_rounds, or ask for "
         "another edge"
-    )
-
-
-def _measure(match: CappedGame, edge: float, density: float) -> HardCore:
-    most = int(match.weights.max())
-    return HardCore(
-        edge, density, match.weights / most, None, below(match.lower), above(match.upper), 1.0,
-        match.exact,
-    )  # fmt: skip
-
-
-def _vote(match: CappedGame, edge: float, density: float) -> HardCore:
-    used = np.flatnonzero(match.votes)
-    margins = match.votes[used] @ np.array([match.agree[q] for q in used], dtype=np.int64)
-    wrong = float(wrong_margins(margins).mean())
-    vote = Vote([match.rules[q] for q in used], match.votes[used] / match.votes.sum())
-    return HardCore(
-        edge, density, None, vote, below(match.lower), above(match.upper), wrong, match.exact
     )

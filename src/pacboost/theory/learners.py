@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,19 @@ from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Request, Sample, Signs
 from pacboost.sources.table import Values
+
+Found = TypeVar("Found", bound=Hypothesis)
+
+
+@dataclass(frozen=True)
+class SimpleSearch(Search, Generic[Found]):
+    """A learner at work on one sample, of which it prepares nothing: ``search`` finds a rule."""
+
+    sample: Sample
+    search: Callable[[Sample, Weights, Signs, int], Found]
+
+    def find(self, weights: Weights, answers: Signs, seed: int) -> Found:
+        return self.search(self.sample, weights, answers, seed)
 
 
 @dataclass(frozen=True)
@@ -40,30 +53,22 @@ class Adversary(Learner):
         if self.order not in ("random", "heavy", "light"):
             raise ParameterError(f"order is {self.order!r}; it may be random, heavy or light")
 
-    def on(self, sample: Sample) -> AdversarySearch:
-        return AdversarySearch(sample, self)
+    def on(self, sample: Sample) -> SimpleSearch[Recorded]:
+        return SimpleSearch(sample, self._find)
 
-
-@dataclass(frozen=True)
-class AdversarySearch(Search):
-    """The adversary at work."""
-
-    sample: Sample
-    promise: Adversary
-
-    def find(self, weights: Weights, answers: Signs, seed: int) -> Recorded:
-        allowance = int((1 - self.promise.edge) / 2 * int(weights.sum()))
-        if self.promise.order == "random":
+    def _find(self, sample: Sample, weights: Weights, answers: Signs, seed: int) -> Recorded:
+        allowance = int((1 - self.edge) / 2 * int(weights.sum()))
+        if self.order == "random":
             order = np.random.default_rng(seed).permutation(weights.size)
         else:
             order = np.argsort(weights, kind="stable")
-            order = order[::-1] if self.promise.order == "heavy" else order
+            order = order[::-1] if self.order == "heavy" else order
         given = answers.copy()
         for row in order:
             if weights[row] <= allowance:
                 allowance -= int(weights[row])
                 given[row] = -answers[row]
-        return Recorded(given, f"adversary with edge {self.promise.edge:g}")
+        return Recorded(given, f"adversary with edge {self.edge:g}")
 
 
 # A stump that is as weak as its promise allows: for experiments on what boosting needs.
@@ -91,28 +96,20 @@ class WeakStump(Learner):
         if not 0 <= self.edge <= 1:
             raise ParameterError(f"edge is {self.edge}; an edge to promise lies in [0, 1]")
 
-    def on(self, sample: Sample) -> WeakStumpSearch:
-        """Sort nothing: the codes are in order."""
-        return WeakStumpSearch(sample, self)
+    def on(self, sample: Sample) -> SimpleSearch[StumpRule]:
+        return SimpleSearch(sample, self._find)
 
     def capacity(self, sample: Sample) -> Capacity:
         return Stump().capacity(sample)
 
-
-@dataclass(frozen=True)
-class WeakStumpSearch(Search):
-    """All stumps of one sample, tried in every round."""
-
-    sample: Sample
-    promise: WeakStump
-
-    def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> StumpRule:
+    def _find(self, sample: Sample, weights: Weights, answers: Signs, seed: int) -> StumpRule:
+        assert sample.bins is not None
         total = int(weights.sum())
-        asked = self.promise.edge * total
-        edges = [stump_edges(self.sample, weights, answers, j) for j in range(self._features)]
+        features = range(sample.table.n_columns)
+        edges = [stump_edges(sample, weights, answers, j) for j in features]
         sizes = np.concatenate([np.abs(own) for own in edges])
-        enough = sizes >= asked - total * 2.0**-40
-        if enough.any() and self.promise.edge > 0:
+        enough = sizes >= self.edge * total - total * 2.0**-40
+        if enough.any() and self.edge > 0:
             place = int(np.where(enough, sizes, np.iinfo(np.int64).max).argmin())
         else:
             place = int(sizes.argmax())
@@ -120,18 +117,11 @@ class WeakStumpSearch(Search):
         while place >= edges[feature].size:
             place -= edges[feature].size
             feature += 1
-        return self._rule(feature, place, 1 if edges[feature][place] >= 0 else -1)
-
-    @property
-    def _features(self) -> int:
-        return self.sample.table.n_columns
-
-    def _rule(self, feature: int, cut: int, above: int) -> StumpRule:
-        assert self.sample.bins is not None
-        thresholds = self.sample.bins.thresholds[feature]
-        threshold = float(thresholds[cut]) if cut < thresholds.size else math.inf
-        missing = above if self.sample.bins.middle[feature] > cut else -above
-        return StumpRule(feature, threshold, cut, above, missing)
+        above = 1 if edges[feature][place] >= 0 else -1
+        thresholds = sample.bins.thresholds[feature]
+        threshold = float(thresholds[place]) if place < thresholds.size else math.inf
+        missing = above if sample.bins.middle[feature] > place else -above
+        return StumpRule(feature, threshold, place, above, missing)
 
 
 def stump_edges(
@@ -309,7 +299,7 @@ class Box(Rule):
         return replace(self, within=-self.within)
 
     def words(self, names: Names) -> str:
-        """Say it as ranges.
+        """Return the box as ranges.
 
         >>> Box(np.array([0.0, 1.5]), np.array([2.0, 3.0])).words(Names(lambda j: f"x{j}"))
         '0 ≤ x0 ≤ 2 and 1.5 ≤ x1 ≤ 3 → +, else −'
@@ -341,16 +331,9 @@ class Rectangle(Learner):
 
     deterministic = True
 
-    def on(self, sample: Sample) -> RectangleSearch:
-        return RectangleSearch(sample)
+    def on(self, sample: Sample) -> SimpleSearch[Box]:
+        return SimpleSearch(sample, self._find)
 
-
-@dataclass(frozen=True)
-class RectangleSearch(Search):
-    """The box fitted to one sample."""
-
-    sample: Sample
-
-    def find(self, weights: Weights, signs: Signs, seed: int) -> Box:
+    def _find(self, sample: Sample, weights: Weights, signs: Signs, seed: int) -> Box:
         counting = weights > 0
-        return tightest(self.sample.rows[counting], signs[counting])
+        return tightest(sample.rows[counting], signs[counting])

@@ -1,28 +1,30 @@
-"""Majorities of boosters, which differ in the rows that each booster gets."""
+"""Boosting by majority, and majorities of boosters, which differ in the rows that each gets."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.majority import Majority
 from pacboost.errors import ParameterError, TooFewRowsWarning, warn
-from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
-from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.inputs.warn import warn_of_one_class
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import positive_whole, real_number
-from pacboost.samples.equal_rows import check_copies
-from pacboost.theory.committee import (
-    BoosterCommittee,
-    MembersClassifier,
-    ledger_of,
-    with_progress,
-)
+from pacboost.samples.sample import Sample
+from pacboost.theory.committee import BoosterCommittee, RowCommittee, Steps
 from pacboost.theory.majority_of import (
     LEAST_FOUND,
+    Filtered,
     Rows,
     bags,
     bags_needed,
@@ -80,7 +82,8 @@ class MajorityOfBoosters(BoosterCommittee):
 
     _name = "majority_of"
 
-    def _default_booster(self) -> str:
+    @property
+    def _usual(self) -> str:  # type: ignore[override]
         return "adaboost_v" if self.n == 3 else "adaboost"
 
     def _parts(self, rows: int, seed: int) -> list[Rows]:
@@ -163,10 +166,7 @@ class SubsampledBoost(BoosterCommittee):
     learner: Any = "stump"
     n_estimators: int = 100
 
-    _name = "subsampled"
-
-    def _default_booster(self) -> str:
-        return "adaboost_v"
+    _name, _usual = "subsampled", "adaboost_v"
 
     def _parts(self, rows: int, seed: int) -> list[Rows]:
         most = self.max_members
@@ -190,7 +190,7 @@ class SubsampledBoost(BoosterCommittee):
 @accepts_aliases
 @documented_like(MajorityOfBoosters)
 @dataclass(eq=False, repr=False)
-class ThreeLearnerBoost(MembersClassifier):
+class ThreeLearnerBoost(RowCommittee):
     """Boost a strong learner with three copies, each trained on what is hard for those before.
 
     The rows fall into three parts. The first learner gets one; the second gets another, with half
@@ -202,9 +202,6 @@ class ThreeLearnerBoost(MembersClassifier):
     ----------
     learner : str, learner, scikit-learn classifier or function, default="tree"
         A strong one, such as a network. One that takes no weights gets rows drawn by weight.
-    certify : "holdout" or None, default=None
-        With "holdout", the share ``holdout`` of the rows is held out, and ``certificate_`` bounds
-        the error on new examples with probability 1 - ``delta``. There is no other certificate.
     n_jobs : int or None, default=None
         Threads of pacboost's learners; the model does not depend on it.
 
@@ -223,53 +220,23 @@ class ThreeLearnerBoost(MembersClassifier):
     """
 
     learner: Any = "tree"
-    _: KW_ONLY
-    max_bins: int = 255
-    categorical_features: Any = "from_dtype"
-    certify: str | None = None
-    holdout: float = 0.2
-    delta: float = 0.05
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: bool | int | str = "auto"
 
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
-        """Learn three rules.
+    _name, _members = "three_learners", "learners"
+    _kept = "the first rule, or all three, learned before the interrupt, can be used"
 
-        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
+    def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:
+        rules: list[Hypothesis] = []
 
-        Ctrl-C keeps the first of them, if it is there, and is raised again. After any other failure
-        the estimator is as it was before.
-        """
-        self._equal_rows = check_copies(copies)
-        rule: Hypothesis | None = None
-        with all_or_nothing(self) as attempt, using(self.n_jobs):
-            seed = draw_seed(self.random_state)
-            learner = as_learner(self.learner, "learner")
-            examples, apart = self._read(X, y, seed)
-            sample = self._sample(examples, learner)
+        def steps() -> Generator[Filtered]:
+            for rule, self.report_ in three_steps(sample, learner, seed):
+                rules[:] = [rule]
+                yield self.report_
 
-            def finish(stopped: str) -> None:
-                assert rule is not None  # the first step gives one
-                ledger = ledger_of("three_learners", learner, sample, stopped)
-                self._keep([rule], ledger, examples.table, sample.bins, apart)
+        return steps(), 3, lambda: rules
 
-            def keep_interrupted() -> str | None:
-                if rule is None:
-                    return None
-                finish("interrupted")
-                return (
-                    "what was learned before the interrupt is kept (the first rule, until all "
-                    "three are there); the estimator can be used"
-                )
-
-            attempt.keep = keep_interrupted
-            steps = three_steps(sample, learner, seed)
-            for rule, found in with_progress(steps, "learners", 3, verbose=self.verbose):  # noqa: B007
-                self.report_ = found
-            finish("")
-        warn_of_one_class(self.classes_, certified=False)
-        if self.classes_.size > 1 and found.too_few:
+    def _warn(self) -> None:
+        found = self.report_
+        if found.too_few:
             warn(
                 f"{found.rows} rows are too few: the filters found {found.mistakes} mistakes of "
                 f"the first learner and {found.disagreements} rows on which two disagree, with "
@@ -277,4 +244,104 @@ class ThreeLearnerBoost(MembersClassifier):
                 "are needed. Rows that were learned from before were used again.",
                 TooFewRowsWarning,
             )
-        return self
+
+
+# Boosting by majority behind the scikit-learn API.
+
+MOST_FOR_TABLE = 5_001
+"""A larger table than this would take more than 200 MB: (k + 1)² numbers of 8 bytes."""
+
+
+@accepts_aliases
+@documented_like(BoostClassifier)
+@dataclass(eq=False, repr=False)
+class BoostByMajority(Boosting):
+    """Freund's boosting by majority: optimal in the number of rounds for a promised edge.
+
+    The number of rounds follows from ``edge`` and ``epsilon`` before any row is seen, and every
+    rule has the same vote. If all rules keep the promise, the training error is at most epsilon
+    after the last round. If one breaks it by more than was to spare, the run stops and says which
+    edge the learner gave; the certificate then holds for the rounds that were done.
+    ``FilterBoostClassifier(booster="majority", edge=…, epsilon=…)`` does the same without storing
+    the rows.
+
+    Parameters
+    ----------
+    edge : float, default=0.1
+        The promised edge: every rule has a weighted error of at most (1 - edge)/2.
+    epsilon : float, default=0.05
+        The training error to be reached.
+    n_estimators : int or None, default=None
+        Stop after so many rounds, if that is earlier.
+
+    Attributes
+    ----------
+    rounds_ : int
+        The number of rounds k that the promised edge needs.
+    potentials_ : ndarray of shape (k + 1, k + 1)
+        ``potentials_[i, r]`` is the chance that a row is lost which r of the first i rules got
+        right, if all others keep the promise and no more; NaN for r > i.
+    ledger_, certificate_, classes_, feature_importances_ : as in AdaBoostClassifier
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = BoostByMajority(edge=0.4, epsilon=0.1).fit(X, y)
+    >>> model.rounds_, round(float(model.potentials_[0, 0]), 4)
+    (9, 0.0988)
+    >>> model.ledger_.rounds[-1].training_error <= 0.1
+    True
+    """
+
+    edge: float = 0.1
+    epsilon: float = 0.05
+    learner: Any = "tree"
+    n_estimators: int | None = None
+    _: KW_ONLY
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    early_stopping: Any = False
+    validation_fraction: float = 0.1
+    eval_metric: Any = "error"
+    calibrate: str | None = None
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+    warm_start: bool = False
+    callbacks: Any = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    verbose: bool | int | str = "auto"
+    random_state: Any = None
+
+    def _recipe(self, examples: LabelledRows) -> Recipe:
+        self._promise = Majority(
+            real_number("edge", self.edge), real_number("epsilon", self.epsilon)
+        )
+        rounds = self._promise.rounds
+        if self.n_estimators is not None:
+            rounds = min(rounds, positive_whole("n_estimators", self.n_estimators))
+        return Recipe(as_learner(self.learner, "learner"), self._promise, rounds)
+
+    @property
+    def rounds_(self) -> int:
+        """The number of rounds that the promised edge needs."""
+        self._fitted("rounds_")
+        return self._promise.rounds
+
+    @property
+    def potentials_(self) -> NDArray[np.float64]:
+        """The potentials of all rounds, as an array of shape (rounds_ + 1, rounds_ + 1)."""
+        rounds = self.rounds_
+        if rounds > MOST_FOR_TABLE:
+            raise ParameterError(
+                f"the table of {rounds} rounds is too large: {8e-6 * (rounds + 1) ** 2:,.0f} MB, "
+                "and about 200 are allowed; Majority(edge, epsilon).potentials(i) of "
+                "pacboost.boosters.majority gives a line of it"
+            )
+        table = np.full((rounds + 1, rounds + 1), np.nan)
+        for i, line in enumerate(table):
+            line[: i + 1] = self._promise.potentials(i)
+        return table

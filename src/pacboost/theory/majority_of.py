@@ -26,7 +26,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
-from pacboost.parallel.tasks import in_order
+from pacboost.parallel.cores import in_order
 from pacboost.samples.blocks import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
@@ -224,7 +224,7 @@ def three_steps(
     first_rule = _learn(sample, own if own.size else everyone, None, learner, seeds.seed_of(1, 0))
     yield first_rule, Filtered(sample.n_rows, 0, 0, (0, 0))
     said = named(first_rule, sample)
-    wrong = said != _classes(sample)
+    wrong = said != (sample.signs[:, 0] > 0 if sample.labels is None else sample.labels)
     if np.count_nonzero(wrong[second]) < LEAST_FOUND:
         second = everyone
     mistakes = int(np.count_nonzero(wrong[second]))
@@ -254,9 +254,3 @@ def _learn(
     answers = part.signs[:, 0] if part.labels is None else part.labels
     own = np.ones(rows.size, dtype=np.int64) if weights is None else weights
     return learner.on(part).find(own, answers, seed)
-
-
-def _classes(sample: Sample) -> NDArray[np.int64]:
-    if sample.labels is not None:
-        return sample.labels
-    return (sample.signs[:, 0] > 0).astype(np.int64)

@@ -75,8 +75,14 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
     probability("edge", edge)
     probability("threshold", threshold)
     number = math.ceil(1 / (threshold * epsilon * edge) ** 2 * (1 - 1e-12))
-    # As a run shares delta: half for the tests, of which half for the mean weight.
-    test = _test_length(epsilon, threshold, share_of(delta / 2, number) / 2)
+    # As a run shares delta: half for the tests, of which half for the mean weight. So many draws
+    # decide the two-threshold test, whatever μ is.
+    share = share_of(delta / 2, number) / 2
+    point = sample_sizes.selection_threshold(threshold * epsilon, (1 - threshold) * epsilon)
+    distance = kl(point, epsilon)
+    test = smallest(
+        lambda n: math.log(2 * math.sqrt(n) / share) / n <= distance, 1, "the test of μ"
+    )
     return Plan(
         question=f"Rounds and test draws until boosting by filtering is certified at {epsilon:g} "
         f"with confidence {confidence_number(delta)}, edge {edge:g}",
@@ -199,15 +205,6 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
         draws=number * rows,
         simulated=needs.good_rule_found(edge, delta, number, log_size, rows),
         details={"world": "one rule with this edge among rules just below half of it"},
-    )
-
-
-def _test_length(epsilon: float, threshold: float, delta: float) -> int:
-    """Draws after which the two-threshold test has decided, whatever μ is (theory of filtering)."""
-    point = sample_sizes.selection_threshold(threshold * epsilon, (1 - threshold) * epsilon)
-    distance = kl(point, epsilon)
-    return smallest(
-        lambda n: math.log(2 * math.sqrt(n) / delta) / n <= distance, 1, "the test of μ"
     )
 
 

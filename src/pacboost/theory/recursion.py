@@ -27,7 +27,7 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Three
 from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import probability
-from pacboost.numerics.three_way import targets
+from pacboost.numerics.growth import targets
 from pacboost.theory.three_oracles import (
     LEAST_AT_ONCE,
     MOST_AT_ONCE,

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import RemembersRows
@@ -308,18 +308,14 @@ class VersionSpaceClassifier(RuleClassifier):
         return finite.certificate(self.mistakes_, self.n_rows_, self.delta, self.log_size_)
 
     def _answers(self, X: Rows) -> Any:
-        if isinstance(self.rule_, Literals):
-            self._refuse_third_value(X)
-        return super()._answers(X)
-
-    def _refuse_third_value(self, X: Rows) -> None:
         third = (self._low != X) & (self._high != X) & (self._low != self._high)
-        if third.any():
+        if isinstance(self.rule_, Literals) and third.any():
             row, column = np.argwhere(third)[0].tolist()
             raise DataError(
                 f"column {column} holds {X[row, column]:g} in row {row}; in fit it held only "
                 f"{self._low[column]:g} and {self._high[column]:g}"
             )
+        return super()._answers(X)
 
     def _class(self) -> FiniteClass:
         name = self.hypotheses

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds import filtering
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning, warn
-from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.labels import read_labels
@@ -29,7 +29,7 @@ from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import integer, positive_whole, real_number
-from pacboost.numerics.three_way import majority_error
+from pacboost.numerics.growth import majority_error
 from pacboost.reports import plots
 from pacboost.reports.progress import LiveView, error_console
 from pacboost.samples.bins import Bins
@@ -111,7 +111,7 @@ class RecursionView(LiveView):
         )
 
     def __call__(self, record: Record) -> None:
-        """Say how far the recursion has come."""
+        """Show how far the recursion has come."""
         self._begin_if_due()
         last = record.nodes[-1]
         self._display.update(

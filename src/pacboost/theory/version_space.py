@@ -63,7 +63,7 @@ class Band(Rule):
         return replace(self, within=-self.within)
 
     def words(self, names: Names) -> str:
-        """Say it as a comparison.
+        """Return the rule as a comparison.
 
         >>> Band(1, 0.5, math.inf).words(Names(lambda j: f"x{j}"))
         'x1 > 0.5 → +, else −'
@@ -106,12 +106,16 @@ class Bands(FiniteClass):
         found, mistakes = Band(0, math.inf, math.inf), positive
         survivors = int(positive == 0) + int((signs > 0).all())
         for j in range(X.shape[1]) if self.feature is None else [self.feature]:
-            before = self._sums(X[:, j], signs)
+            codes = np.searchsorted(np.array(self.grid), X[:, j], side="left")
+            totals = np.zeros(ends.size, dtype=np.int64)
+            np.add.at(totals, codes + 1, signs)
+            before = np.cumsum(totals)  # the signs of the rows up to each end, added up
             errors = positive - (before[high] - before[low])
             survivors += int((errors[~whole] == 0).sum())
             if errors.min() < mistakes:
                 mistakes = int(errors.min())
-                chosen = self._choose(np.flatnonzero(errors == mistakes), widths)
+                ties = np.flatnonzero(errors == mistakes)  # the tightest, or the middle threshold
+                chosen = ties[widths[ties].argmin() if self.intervals else ties.size // 2]
                 found = Band(j, float(ends[low[chosen]]), float(ends[high[chosen]]))
         return SearchResult(found, mistakes, survivors)
 
@@ -123,18 +127,6 @@ class Bands(FiniteClass):
         cuts = np.arange(1, last)
         low = np.concatenate([np.zeros_like(cuts), cuts, [0]])
         return low, np.concatenate([cuts, np.full_like(cuts, last), [last]])
-
-    def _sums(self, values: NDArray[Any], signs: Signs) -> NDArray[np.int64]:
-        """Add up the signs of the rows up to each end."""
-        codes = np.searchsorted(np.array(self.grid), values, side="left")
-        totals = np.zeros(len(self.grid) + 2, dtype=np.int64)
-        np.add.at(totals, codes + 1, signs)
-        return np.cumsum(totals)
-
-    def _choose(self, ties: NDArray[np.intp], widths: NDArray[np.intp]) -> np.intp:
-        """Take the tightest interval, or the middle threshold."""
-        chosen: np.intp = ties[widths[ties].argmin()] if self.intervals else ties[ties.size // 2]
-        return chosen
 
 
 # Hypotheses that the user lists, as functions of rows.
@@ -152,15 +144,14 @@ class Listed(FiniteClass):
     def search(self, X: Values, signs: Signs) -> SearchResult:
         """Ask them all; the first wins a tie."""
         sample = unlabelled(ArrayTable(X))
-        rules = [Function(f, _name(f, i)) for i, f in enumerate(self.functions, start=1)]
+        names = [getattr(function, "__name__", "<lambda>") for function in self.functions]
+        rules = [
+            Function(function, f"hypothesis {number}" if name == "<lambda>" else str(name))
+            for number, (function, name) in enumerate(zip(self.functions, names, strict=True), 1)
+        ]
         errors = [int((rule.answers(sample) != signs).sum()) for rule in rules]
         least = min(errors)
         return SearchResult(rules[errors.index(least)], least, errors.count(0))
-
-
-def _name(function: Callable[..., Any], number: int) -> str:
-    name = getattr(function, "__name__", "<lambda>")
-    return f"hypothesis {number}" if name == "<lambda>" else str(name)
 
 
 # Conjunctions and disjunctions of literals: counted where few, else found by elimination.
@@ -224,7 +215,15 @@ class Conjunctions(FiniteClass):
         return int(3**features + 1)
 
     def search(self, X: Values, signs: Signs) -> SearchResult:
-        values = _true_values(X)
+        low, high = X.min(axis=0), X.max(axis=0)
+        third = np.flatnonzero(((low != X) & (high != X)).any(axis=0))
+        if third.size:
+            raise DataError(
+                f"column {third[0]} holds more than two values; conjunctions and disjunctions need "
+                "features with two. Turn it into such features (for example X > cut), or take "
+                "thresholds"
+            )
+        values = np.where((low == high) & (high == 0), 1.0, high)  # which count as true
         bits, wanted = np.asarray(values == X), signs.astype(np.int64) * (1 if self.every else -1)
         few = X.shape[1] <= MOST_COUNTED
         states, mistakes, survivors = (_count if few else _eliminate)(bits, wanted)
@@ -290,19 +289,6 @@ def _climb(bits: NDArray[np.bool_], signs: Wanted, states: States) -> tuple[Stat
 def _errors(bits: NDArray[np.bool_], signs: Wanted, states: States) -> int:
     holds = ((states == 2) | (bits == (states == 1))).all(axis=1)
     return int((holds != (signs > 0)).sum())
-
-
-def _true_values(X: Values) -> Values:
-    """Return value of each column that counts as true: the larger one, 1 in a column of zeros."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    third = ((low != X) & (high != X)).any(axis=0)
-    if third.any():
-        j = int(np.flatnonzero(third)[0])
-        raise DataError(
-            f"column {j} holds more than two values; conjunctions and disjunctions need features "
-            "with two. Turn it into such features (for example X > cut), or take thresholds"
-        )
-    return np.where((low == high) & (high == 0), 1.0, high)
 
 
 def _say(column: str, value: float, equal: bool) -> str:

@@ -26,8 +26,7 @@ from pacboost.kernels import measure as row_costs
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import span_count, span_size
 from pacboost.numerics.checks import meant
-from pacboost.numerics.exact import wrong_classes, wrong_margins
-from pacboost.numerics.quantiles import quantile_of
+from pacboost.numerics.exact import quantile_of, wrong_classes, wrong_margins
 from pacboost.numerics.same_bits import exp, log, log_sum_exp, mean, total
 from pacboost.samples.sample import Sample
 

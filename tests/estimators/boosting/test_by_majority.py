@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from pacboost.boosters.majority import Majority
 from pacboost.errors import NoEdgeWarning, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.theory.by_majority import BoostByMajority
+from pacboost.theory.majorities import BoostByMajority
 from tests.worlds import noisy
 
 

@@ -20,7 +20,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.learners.tree import Tree
-from pacboost.models.explain.permutation import Shuffled
+from pacboost.models.explain.explanation import Shuffled
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable

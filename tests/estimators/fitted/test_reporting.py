@@ -20,7 +20,7 @@ from pacboost.boosters import AdaBoost
 from pacboost.errors import DataError, FileError, NoEdgeWarning, OneClassWarning
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.sources.csv import read_csv
+from pacboost.sources.file_rows import read_csv
 from tests.data import HOME
 
 RNG = np.random.default_rng(0)

@@ -115,7 +115,7 @@ def test_epsilon_is_reached_where_the_planner_says_so(epsilon: float, delta: flo
     """Rows for a certificate at an error of epsilon/2, and a concept that is learned exactly."""
     needed = plan.holdout(epsilon=epsilon, delta=delta / 2, error=epsilon / 2).examples
     assert needed is not None
-    apart = holdout.examples_for_clopper_pearson(epsilon, delta / 2, epsilon / 2)
+    apart = holdout.examples_for(holdout.clopper_pearson, epsilon, delta / 2, epsilon / 2)
     rows = 5 * needed
     for seed in range(3):
         X, y = CLEAN.draw(rows, seed)

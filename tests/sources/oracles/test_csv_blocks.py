@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.errors import DataError, FileError, PacboostError
-from pacboost.sources.csv import read_csv
+from pacboost.sources.file_rows import read_csv
 from pacboost.sources.oracles import csv
 from pacboost.sources.oracles.csv import CsvOracle, Lines, cut, read_lines
 from tests.sources.oracles.passes import check_draws, check_passes, of_size, sequence

@@ -15,7 +15,7 @@ from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Three
 from pacboost.learners.learner import Learner, Search, Weights
-from pacboost.numerics.three_way import majority_error
+from pacboost.numerics.growth import majority_error
 from pacboost.samples.sample import Sample
 from pacboost.theory.recursion import KEPT_EDGE, Found, Node, Recursion
 from pacboost.theory.three_oracles import Oracle

@@ -14,9 +14,8 @@ from pacboost.errors import FileError, InputWarning, ParameterError
 from pacboost.estimators.strong.rows import text_columns
 from pacboost.reports.text import counted
 from pacboost.sources.columns import Columns
-from pacboost.sources.csv import LabelledTable, read_csv
 from pacboost.sources.data_file import DataFile
-from pacboost.sources.file_rows import blocks
+from pacboost.sources.file_rows import LabelledTable, blocks, read_csv
 from pacboost.sources.frame_table import FEWEST, FrameTable
 from pacboost.sources.table import Table, refuse_text
 from pacboost.sources.written import TRUTH_WAYS, orders, part_of, spoilt

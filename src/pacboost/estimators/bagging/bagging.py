@@ -23,7 +23,6 @@ from pacboost.estimators.bagging.base import (
     Counted,
     shares_of,
 )
-from pacboost.estimators.fitting.memory import digest
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
 from pacboost.estimators.inputs.parameters import threads
@@ -32,7 +31,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.same_bits import mean_of
-from pacboost.parallel.tasks import in_order
+from pacboost.parallel.cores import in_order
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags
@@ -94,12 +93,6 @@ class BaggingBase(Bagged):
         learner = None if self.estimator is None else self._learner()
         maker, counted = choose_maker(self, learner, sample, targets, classes, bags)
         return maker, bags, counted
-
-    def _digest(self, sample: Sample) -> str:
-        """Hash a table column by column, so that it does not matter how wide its blocks are."""
-        table = sample.table
-        blocks = (block.T.astype(np.float64) for _, block in table.blocks())
-        return digest(repr((table.n_rows, table.n_columns, table.levels)), *blocks)
 
     def _members_so_far(self, maker: Maker) -> list[BagMember]:
         return list(self._members)
@@ -184,19 +177,11 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
         of rows; "first_order", "tandem" and "cantelli" name one. "holdout" holds a share
         ``holdout`` of the rows back, which gives a much tighter bound, often a third, for a vote
         made from fewer rows.
-    holdout : float, default=0.2
-        The share of rows that ``certify="holdout"`` holds out. More of them give a tighter bound,
-        and leave fewer to learn from.
     max_bins : int, default=255
         The most bins of values per feature, for learners of pacboost that read codes. Fewer are
         faster, more are finer.
-    warm_start : bool, default=False
-        Go on from the last fit: it ends as one longer fit would have. With ``certify="holdout"``
-        the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
     callbacks : sequence of functions, default=None
         Each is called after every member with ``Made(members, error)``; a true answer stops.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The vote does not depend on it.
 
     Attributes
     ----------

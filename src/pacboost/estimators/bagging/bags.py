@@ -15,7 +15,7 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.checks import integer
 from pacboost.parallel.cluster import joblib_cluster
-from pacboost.samples.bins import fit_bins
+from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import Bagging
@@ -45,11 +45,7 @@ def choose_maker(
     classes: int,
     bags: Bags,
 ) -> tuple[Maker, NDArray[np.bool_] | None]:
-    """Choose how members are made; also give the rows that may be counted out of bag, if not all.
-
-    Bins of all rows have looked at rows outside the bags. So where those shall certify, some rows
-    give the bins and are not counted: a tenth, or a third where that is less than 256.
-    """
+    """Choose how members are made, and which rows may be counted out of bag, if not all."""
     most_bins = integer("max_bins", asked.max_bins)
     some_features = bags.kept < bags.columns or bags.features_replaced
     if learner is None and some_features:
@@ -60,16 +56,27 @@ def choose_maker(
         return RowsMaker(learner, most_bins, sample, targets, classes), None
     if learner is None and most_bins > MOST_BINS:
         raise ParameterError(f"max_bins is {most_bins}; for trees it may be 2 to {MOST_BINS}")
-    counted, table = None, sample.table
-    if asked._certifies_outside:
-        counted = rows_to_count(bags.rows, bags.seed)
-        table = SomeRows(table, np.flatnonzero(~counted))
-    coded = replace(sample, bins=fit_bins(table, most_bins))
+    bins, counted = binned(asked, sample.table, bags.seed, most_bins)
+    coded = replace(sample, bins=bins)
     if learner is None:
         return TreeMaker(
             coded, targets, classes, TreeLimits(bags.columns), hard=True, drawn=bags.drawn
         ), counted
     return CodesMaker(learner, coded, targets, classes), counted
+
+
+def binned(
+    asked: Any, table: Table, seed: int, most: int, weights: NDArray[np.float64] | None = None
+) -> tuple[Bins, NDArray[np.bool_] | None]:
+    """Bin the features; also give the rows that may be counted out of bag, if not all.
+
+    Bins of all rows have looked at rows outside the bags. So where those shall certify, some rows
+    give the bins and are not counted: a tenth, or a third where that is less than 256.
+    """
+    if not asked._certifies_outside:
+        return fit_bins(table, most, weights), None
+    counted = rows_to_count(table.n_rows, seed)
+    return fit_bins(SomeRows(table, np.flatnonzero(~counted)), most), counted
 
 
 def rows_to_count(rows: int, seed: int) -> NDArray[np.bool_]:

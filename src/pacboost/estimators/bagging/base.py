@@ -18,8 +18,13 @@ from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.bagging.bags import make_members, refuse_no_bags
-from pacboost.estimators.fitting.atomic import all_or_nothing
-from pacboost.estimators.fitting.memory import Memory, digest, parameters, refuse_fewer
+from pacboost.estimators.fitting.memory import (
+    Memory,
+    all_or_nothing,
+    digest,
+    parameters,
+    refuse_fewer,
+)
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.estimator import RemembersRows
@@ -34,8 +39,8 @@ from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.numerics.same_bits import product
 from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.sample import Sample
-from pacboost.samples.sketch import row_hashes
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling
 from pacboost.training.bags.members import Maker
@@ -96,10 +101,6 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
     ) -> Any:
         """Start to collect the predictions of members on the rows outside their bags."""
-
-    @abstractmethod
-    def _digest(self, sample: Sample) -> str:
-        """Return a hash of the rows that members learn from."""
 
     @abstractmethod
     def _members_so_far(self, maker: Maker) -> list[Any]:
@@ -170,12 +171,17 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         memory = self._seen(run, examples, targets)
         if goes_on:
             memory = memory.going_on_from(self._memory)
-            self._go_on(run, most)
+            if self._torn:
+                raise ParameterError(f"{TORN} with warm_start=False")
+            run.members, run.outside = self._members_so_far(run.maker), deepcopy(self._outside)
+            refuse_fewer(most, len(run.members), f"{self._member}s")
+            if settling and self._settled and settling.patience == self._settled.patience:
+                run.settling = deepcopy(self._settled)
         self._memory = memory
         return run, examples, division.number_of_rows(X)
 
     def _seen(self, run: Bagging, examples: LabelledRows, targets: NDArray[Any]) -> Memory:
-        apart, rows, answers = self._apart, [self._digest(run.maker.sample)], [digest(targets)]
+        apart, rows, answers = self._apart, [_digest(run.maker.sample)], [digest(targets)]
         if apart is not None:
             rows.append(digest(row_hashes(open_table(self, apart.X, reset=False))))
             answers.append(repr(apart.y.tolist()))
@@ -189,15 +195,6 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         }
         looks = None if apart is None else int(self.warm_start)
         return Memory(parameters(self) | seen, looks)
-
-    def _go_on(self, run: Bagging, most: int) -> None:
-        if self._torn:
-            raise ParameterError(f"{TORN} with warm_start=False")
-        run.members = self._members_so_far(run.maker)
-        refuse_fewer(most, len(run.members), f"{self._member}s")
-        run.outside = deepcopy(self._outside)
-        if run.settling and self._settled and run.settling.patience == self._settled.patience:
-            run.settling = deepcopy(self._settled)
 
     def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
         self._bags, self._outside, self._settled = run.bags, run.outside, run.settling
@@ -220,6 +217,15 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
             f"the {made} {self._member}s made before the interrupt are kept; the estimator can be "
             "used, or go on with warm_start=True"
         )
+
+
+def _digest(sample: Sample) -> str:
+    """Hash codes and bins where members learn from these, else the table column by column."""
+    table = sample.table
+    if sample.bins is not None and sample.codes is not None:
+        return digest(repr(table.levels), sample.codes, *sample.bins.thresholds)
+    blocks = (block.T.astype(np.float64) for _, block in table.blocks())
+    return digest(repr((table.n_rows, table.n_columns, table.levels)), *blocks)
 
 
 class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]

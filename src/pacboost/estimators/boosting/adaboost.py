@@ -160,6 +160,3 @@ class AdaBoostClassifier(Boosting):
         else:
             drawn = positive_whole("resample", self.resample)
         return Recipe(learner, booster, rounds, drawn)
-
-    def _inner_estimator(self) -> Any:
-        return self.estimator

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.training import R2_LOSSES, median_misses
 from pacboost.errors import ParameterError
-from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.labels import read_targets, read_weights

@@ -7,10 +7,8 @@ from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, Self
-
-from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags
 
 from pacboost.boosters.booster import Booster, FinalTable
 from pacboost.boosters.majority import BROKEN
@@ -27,7 +25,7 @@ from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.memory import Memory
-from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
+from pacboost.estimators.inputs.division import CALIBRATE, Division, refuse_weights
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
     label_rows,
@@ -41,7 +39,6 @@ from pacboost.estimators.inputs.warn import warn_of_dense, warn_of_one_class
 from pacboost.learners.stump import Stump, count_rules
 from pacboost.models import calibration
 from pacboost.numerics.checks import integer, real_number
-from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric, metric
 from pacboost.training.run.loop import NO_EDGE, Run
 
@@ -83,10 +80,6 @@ class Boosting(BoostingFit, VoteClassifier):
     def _recipe(self, examples: LabelledRows) -> Recipe:
         """Choose learner, booster and the number of rounds."""
 
-    @abstractmethod
-    def _inner_estimator(self) -> Any:
-        """Return the scikit-learn classifier that is boosted, if one is."""
-
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         seed = draw_seed(self.random_state)
         divided = certifying.divide(self, X, y, sample_weight, seed)
@@ -94,7 +87,12 @@ class Boosting(BoostingFit, VoteClassifier):
         read, recipe = examples.table, self._recipe(examples)
         if examples.table.entries is not None and not recipe.learner.sparse:
             warn_of_dense(examples.table)
-        self._refuse_several_labels(recipe.booster)
+        if self._several_labels and recipe.booster.multiclass not in ("mh", "pairs"):
+            raise ParameterError(
+                f"y holds several labels a row, and {recipe.booster.name} with multiclass="
+                f"{recipe.booster.multiclass!r} takes one; use booster='adaboost' with "
+                "multiclass='mh'"
+            )
         self._refuse_to_count(recipe, examples)
         apart = divided.apart if prior is None else None
         if apart is not None:
@@ -108,7 +106,10 @@ class Boosting(BoostingFit, VoteClassifier):
             recipe = replace(recipe, least=least)
         elif self._least_rounds:
             recipe = replace(recipe, least=min(self._least_rounds, recipe.rounds))
-        self._remember_all(read, divided.apart, held)
+        apart_rows = [] if divided.apart is None else [divided.apart.X]
+        opened = (open_table(self, rows, reset=False) for rows in apart_rows)
+        tables = chain([read] if held is None else [read, held.table], opened)
+        self._remember(*self._seen([X] if X_val is None else [X, X_val], tables))
 
         usual, parts, found = recipe.usual if X_val is None else None, None, None
         if usual is not None and self._tries(usual, recipe.rounds):
@@ -166,20 +167,6 @@ class Boosting(BoostingFit, VoteClassifier):
         """Prepare training rows for reading; text classifiers learn the vocabulary here."""
         return X
 
-    def _remember_all(self, table: Table, apart: Apart | None, held: LabelledRows | None) -> None:
-        """Remember all rows that the fit was given, held-out rows included."""
-        tables = [table] if held is None else [table, held.table]
-        if apart is not None:
-            tables.append(open_table(self, apart.X, reset=False))
-        self._remember(*tables)
-
-    def _refuse_several_labels(self, booster: Booster[Any]) -> None:
-        if self._several_labels and booster.multiclass not in ("mh", "pairs"):
-            raise ParameterError(
-                f"y holds several labels a row, and {booster.name} with multiclass="
-                f"{booster.multiclass!r} takes one; use booster='adaboost' with multiclass='mh'"
-            )
-
     def _refuse_to_count(self, recipe: Recipe, examples: LabelledRows) -> None:
         """Raise before boosting if certify="train" cannot count the votes that would result."""
         if self.certify == "train" and self.calibrate not in (None, AUTO):
@@ -212,14 +199,6 @@ class Boosting(BoostingFit, VoteClassifier):
 
     def _metric(self, booster: Booster[Any]) -> Metric:
         return metric(self.eval_metric, booster.potential)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = self._inner_estimator()
-        foreign = isinstance(inner, BaseEstimator)
-        tags.input_tags.allow_nan = not foreign or get_tags(inner).input_tags.allow_nan
-        tags.input_tags.sparse = True
-        return tags
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model with its certificate."""

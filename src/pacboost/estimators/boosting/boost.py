@@ -196,9 +196,6 @@ class BoostClassifier(NestedParameters, Boosting):
         learner, changes = as_learner(choice, "learner"), changes | own
         return with_fields(learner, changes, "learner") if changes else learner
 
-    def _inner_estimator(self) -> Any:
-        return named(self.learner)[0]
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         choice = named(self.booster)[0]

@@ -28,7 +28,7 @@ from pacboost.models.model import Model
 from pacboost.questions import selective
 from pacboost.samples.equal_rows import Examples
 from pacboost.samples.overlap import HashCounts
-from pacboost.samples.sketch import row_hashes
+from pacboost.samples.row_hashes import row_hashes
 from pacboost.sources.categories import all_levels
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,14 +20,13 @@ from pacboost.estimators.boosting.automatic import Settings
 from pacboost.estimators.boosting.certifying import without_shared
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting import parameters
-from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.callbacks import (
     CallbackSupportMixin,
     TaskOfRounds,
     has_callbacks,
     with_callbacks,
 )
-from pacboost.estimators.fitting.memory import refuse, refuse_fewer
+from pacboost.estimators.fitting.memory import all_or_nothing, refuse, refuse_fewer
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
@@ -75,27 +74,20 @@ def read_sets(X_val: Any, y_val: Any, eval_set: Any) -> dict[str, Pair]:
             "eval_set and X_val (or y_val) were both given; put all validation rows into eval_set, "
             "first those that stop early"
         )
-    pairs = _named_sets(eval_set)
-    if not pairs:
-        raise ParameterError("eval_set is empty; give at least one pair (X, y), or leave it out")
-    return pairs
-
-
-def _named_sets(eval_set: Any) -> dict[str, Pair]:
-    if isinstance(eval_set, Mapping):
-        return {str(name): _pair(repr(name), own) for name, own in eval_set.items()}
-    if not isinstance(eval_set, list | tuple):
+    if not isinstance(eval_set, Mapping | list | tuple):
         raise ParameterError(
             f"eval_set is a {type(eval_set).__name__}; it must be a list of pairs (X, y), or a "
             "mapping from names to such pairs"
         )
+    if not eval_set:
+        raise ParameterError("eval_set is empty; give at least one pair (X, y), or leave it out")
+    if isinstance(eval_set, Mapping):
+        return {str(name): _pair(repr(name), own) for name, own in eval_set.items()}
     single = isinstance(eval_set, tuple) and len(eval_set) == 2
     if single and not all(isinstance(own, tuple) for own in eval_set):
         eval_set = [eval_set]  # one pair, as LightGBM takes it
-    return {
-        f"validation_{number}": _pair(f"number {number}", own)
-        for number, own in enumerate(eval_set)
-    }
+    pairs = enumerate(eval_set)
+    return {f"validation_{number}": _pair(f"number {number}", own) for number, own in pairs}
 
 
 def _pair(which: str, own: Any) -> Pair:
@@ -232,7 +224,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             task.call_on_fit_task_begin(estimator=self, **told)
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), self._boosting(X):
             compile_helper.start_for_a_person(self._rules)
-            work = self._prepare(X, y, sample_weight, *first)
+            X_val, y_val = self._given(first[0]), first[1]
+            work = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
             work = self._watch_also(work, name, others)
             attempt.keep = lambda: self._keep_interrupted(work)
             self._advance(work, told)
@@ -257,11 +250,13 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     ) -> PreparedFit:
         """Measure further validation rows, too, and keep the curves of all."""
         for name, (X, y) in others:
-            given = self._as_validation(X)
+            given = self._given(X)
             rows = self._read_validation(given, y)
             if work.apart is not None:
                 work = replace(work, apart=without_shared(self, work.apart, given))
-            self._remember_also(given, rows.table)
+            self._await_sketches()
+            (table,) = self._seen([given], [rows.table])
+            self._sketches = (*self._sketches, Sketch.of(table))
             work.run.watch_also(name, validation_sample(rows, work.run.sample))
         self.__dict__.pop("validation_curves_", None)
         curves = work.run.validation_curves(first)
@@ -269,14 +264,13 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             self.validation_curves_ = curves
         return work
 
-    def _as_validation(self, X: Any) -> Any:
-        """Prepare validation rows for reading, where rows have to be."""
+    def _given(self, X: Any) -> Any:
+        """Read rows so far that they can be divided, where they have to be."""
         return X
 
-    def _remember_also(self, X: Any, table: Table) -> None:
-        """Remember validation rows, besides those that ``_prepare`` remembers."""
-        self._await_sketches()
-        self._sketches = (*self._sketches, Sketch.of(table))
+    def _seen(self, given: Sequence[Any], tables: Iterable[Table]) -> Iterable[Table]:
+        """Return what is remembered of rows: their tables, or what is made of texts."""
+        return tables
 
     @abstractmethod
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, is_classifier
-from sklearn.utils import get_tags
+from sklearn.base import RegressorMixin, is_classifier
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
@@ -30,10 +29,7 @@ from pacboost.estimators.fitting.parameters import (
 )
 from pacboost.estimators.inputs.division import undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.examples import (
-    LabelledRows,
-    read_numbers,
-)
+from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.warn import warn_of_dense
 from pacboost.kernels.runtime.threads import using
@@ -42,7 +38,7 @@ from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.answers import asked
-from pacboost.models.explain import explanation, permutation
+from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.training.metrics import Metric, metric_of
@@ -216,7 +212,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
-    ) -> permutation.Importances:
+    ) -> explanation.Importances:
         """Measure by how much predictions get worse, in ``metric``, when a column is shuffled.
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
@@ -331,8 +327,5 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        foreign = isinstance(self.learner, BaseEstimator)
-        tags.input_tags.allow_nan = not foreign or get_tags(self.learner).input_tags.allow_nan
-        tags.input_tags.sparse = True
         tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
         return tags

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 from zlib import crc32
@@ -30,7 +30,6 @@ from pacboost.models.model import answer_names
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.samples.copies import words_of
 from pacboost.samples.row_hashes import mixed
-from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.mixed import MixedFeatures
@@ -217,14 +216,13 @@ class TextBoostClassifier(Boosting):
             added = np.concatenate([-added, added], axis=1)
         rank = added.max(axis=1) if number is None else added[:, number]
         best = np.argsort(-rank, kind="stable")[: None if k is None else positive_whole("k", k)]
-        return [self._said(int(asked[j]), added[j], number) for j in best]
-
-    def _said(self, word: int, added: NDArray[np.float64], number: int | None) -> str:
-        names = answer_names(self.classes_)
-        largest = np.argsort(-added, kind="stable")[:CLASSES_NAMED]
-        shown = [j for j in largest if added[j] > 0] if number is None else [number]
-        said = ", ".join(f"{names[j]} {added[j]:+.2f}" for j in shown or largest[:1])
-        return f"if {self.features_.say(word)} → {said}"
+        names, lines = answer_names(self.classes_), []
+        for word, own in zip(asked[best].tolist(), added[best], strict=True):
+            largest = np.argsort(-own, kind="stable")[:CLASSES_NAMED]
+            shown = [j for j in largest if own[j] > 0] if number is None else [number]
+            said = ", ".join(f"{names[j]} {own[j]:+.2f}" for j in shown or largest[:1])
+            lines.append(f"if {self.features_.say(word)} → {said}")
+        return lines
 
     def explain(
         self, text: Any, top: int = 10, *, for_class: Any = None, by: str = "rule"
@@ -268,9 +266,6 @@ class TextBoostClassifier(Boosting):
                 changes["confidence_rated"] = True
         return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]
 
-    def _inner_estimator(self) -> Any:
-        return None
-
     @property
     def features_(self) -> Features:
         """The options and the vocabulary by which texts are read."""
@@ -285,22 +280,13 @@ class TextBoostClassifier(Boosting):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         if self.certify == "train":
             raise NotCertified(COUNTED)
-        options = self._options()
-        rows = options.read(X)
-        X_val = None if X_val is None else options.read(X_val)
-        work = super()._prepare(rows, y, sample_weight, X_val, y_val)
-        seen = [rows] if X_val is None else [rows, X_val]
-        self._sketches = tuple(Sketch.of(self._comparable(rows)) for rows in seen)
-        return work
+        return super()._prepare(X, y, sample_weight, X_val, y_val)
 
-    def _as_validation(self, X: Any) -> Any:
-        return self._options().read(X)
+    def _given(self, X: Any) -> Any:
+        return None if X is None else self._options().read(X)
 
-    def _remember_also(self, X: Any, table: Table) -> None:
-        self._sketches = (*self._sketches, Sketch.of(self._comparable(X)))
-
-    def _remember_all(self, *given: Any) -> None:
-        """Do nothing: ``_prepare`` remembers texts, as they were given."""
+    def _seen(self, given: Sequence[Any], tables: Iterable[Table]) -> list[Table]:
+        return [self._comparable(rows) for rows in given]
 
     def _learned(self, X: Any) -> Any:
         """Learn the vocabulary from the training rows, and give these as a table."""

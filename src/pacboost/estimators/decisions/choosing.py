@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.answering import check_threshold
-from pacboost.bounds.decision import Borders, ThresholdDecision
+from pacboost.bounds.decision import Borders
 from pacboost.bounds.family import Family
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import AnsweringClassifier, ThresholdClassifier
@@ -124,8 +124,13 @@ def choose_threshold(
     probability("delta", delta)
     positive_whole("models", models)
     if name in ("target_error", "abstain_below"):
-        options = {name: wish, "delta": delta, "models": models, "copies": copies}
-        return _answering(model, X, y, positive, options)
+        if positive is not None:
+            raise ParameterError(
+                "positive was given with target_error, which speaks of all classes; leave it out"
+            )
+        options: dict[str, Any] = {name: wish, "delta": delta, "models": models, "copies": copies}
+        answers = certify_answers(model, X, _labels(model, y), **options)
+        return AnsweringClassifier.of(model, answers, X)
     labels = _labels(model, y)
     rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     label = positive_class(rows.classes, positive)
@@ -134,19 +139,9 @@ def choose_threshold(
     kept, none = new.kept, np.zeros(new.kept.size, dtype=np.bool_)
     choice = choice_of(score[kept], (labels == label)[kept], none, label, delta, name)
     decision = replace(choice, sample=new.sample(), models=models).decide(name, wish)
-    return ThresholdClassifier.of(model, _marked(decision, new), X)
-
-
-def _answering(
-    model: Any, X: Any, y: Any, positive: Any, options: dict[str, Any]
-) -> AnsweringClassifier:
-    """Choose the confidence from which on rows are answered."""
-    if positive is not None:
-        raise ParameterError(
-            "positive was given with target_error, which speaks of all classes; leave it out"
-        )
-    labels = _labels(model, y)
-    return AnsweringClassifier.of(model, certify_answers(model, X, labels, **options), X)
+    others = Family(tuple(map(new.marked, decision.others)), decision.others.delta)
+    decision = replace(decision, certificate=new.marked(decision.certificate), others=others)
+    return ThresholdClassifier.of(model, decision, X)
 
 
 def _known_answers(model: Any, wishes: dict[str, Any]) -> AnsweringClassifier:
@@ -213,12 +208,3 @@ def positive_class(known: NDArray[Any], positive: Any) -> Any:
         )
     label = classes[1] if positive is None else positive
     return classes[class_place(known, label)]
-
-
-def _marked(decision: ThresholdDecision, new: NewRows) -> ThresholdDecision:
-    others = tuple(map(new.marked, decision.others))
-    return replace(
-        decision,
-        certificate=new.marked(decision.certificate),
-        others=Family(others, decision.others.delta),
-    )

@@ -152,7 +152,12 @@ def sets(
             "other within groups"
         )
     X, named = by_column(model, X, by)
-    labels = _labels(model, y)
+    if not hasattr(model, "classes_"):
+        raise NotCertified(
+            f"{type(model).__name__} has no classes, so there are no sets of them; for models that "
+            "predict numbers there is pacboost.intervals"
+        )
+    labels = fresh_labels(y, model.classes_)
     every = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     chances, places = every.chances, every.places
     rows = CalibrationRows.of([model], X, labels, groups, copies, models)
@@ -322,12 +327,3 @@ def row_shares(model: Any, X: Any, score: LabelScore) -> Doubles | None:
     if not score.by_row:
         return None
     return share_of_row(model._rows_to_compare(X) if remembers(model) else plain_rows(X))
-
-
-def _labels(model: Any, y: Any) -> NDArray[Any]:
-    if not hasattr(model, "classes_"):
-        raise NotCertified(
-            f"{type(model).__name__} has no classes, so there are no sets of them; for models that "
-            "predict numbers there is pacboost.intervals"
-        )
-    return fresh_labels(y, model.classes_)

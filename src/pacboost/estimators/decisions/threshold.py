@@ -6,13 +6,11 @@ from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import wording
@@ -22,11 +20,11 @@ from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.decisions.sets import plain_rows
-from pacboost.estimators.inputs.estimator import DOC_PAGE, least_likely, page_of
+from pacboost.estimators.fitted import explaining
+from pacboost.estimators.inputs.estimator import RemembersRows, least_likely
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file import format as model_file
-from pacboost.models.model import ForestModel, Model
-from pacboost.numerics.markup import bold
+from pacboost.models.model import FittedModel, Model
 from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.overlap import Overlap
@@ -36,7 +34,30 @@ from pacboost.sources.table import Table
 # What classifiers share that decide in a way of their own by what a fitted classifier says.
 
 
-class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Shell(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose work a fitted one does, in ``estimator_``."""
+
+    estimator_: Any
+    _repr_mimebundle_ = explaining.bundle
+
+    @property
+    def model_(self) -> Any:
+        """The model of the estimator that does the work, if it is one of ours."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
+        return self.estimator_.model_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "estimator_" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class WrappedClassifier(Shell):
     """A fitted classifier in ``estimator_``, and a rule that some rows have chosen.
 
     Rows of the fit, and those by which the rule was chosen, are remembered.
@@ -47,10 +68,6 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     sentence_: Any
     _option = "decision"
     """What a report calls that which is known of the threshold."""
-    _doc_link_module, _doc_link_template = "pacboost", DOC_PAGE
-    _doc_link_url_param_generator = page_of
-    _remembers_rows: ClassVar[bool] = True
-    _sketches: tuple[Sketch, ...] = ()
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit a clone of the estimator; the threshold stays, and nothing is certified."""
@@ -70,7 +87,7 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Take over a fitted classifier, what is known of the threshold, and what rows chose it."""
         self._start(snapshot(estimator))
         self.decision_ = decision
-        self._remember(rows)
+        self._remember_choice(rows)
         return self
 
     @property
@@ -103,18 +120,13 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found: Certificate = self.decision.certificate
         return found
 
-    def _remember(self, rows: Any) -> None:
+    def _remember_choice(self, rows: Any) -> None:
         """Remember the rows of the fit, and those by which the rule was chosen."""
         own: tuple[Sketch, ...] = tuple(getattr(self.estimator_, "_sketches", ()))
         if rows is not None:
             sketch = Sketch.of(self._rows_to_compare(rows))
             own = (*own, sketch if own else replace(sketch, complete=False))
         self._sketches = own
-
-    @property
-    def model_(self) -> Any:
-        """The model of the estimator, if it is one of ours."""
-        return self.estimator_.model_
 
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
         """Return which rows are wrong, or not answered."""
@@ -182,26 +194,11 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         promise = ""
         with suppress(NotCertified):
             promise = self.sentence_
-        return (bold(promise) if promise else "") + str(estimator_html_repr(self))
-
-    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
-        shown = {"text/plain": repr(self)}
-        if get_config()["display"] == "diagram":
-            shown["text/html"] = self._repr_html_inner()
-        return shown
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "estimator_" in self.__dict__
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
+        return explaining.html(self, promise)
 
 
 class ThresholdClassifier(WrappedClassifier):
-    """Say the positive class where its score is at least ``threshold``.
+    """A classifier that says the positive class where its score is at least ``threshold``.
 
     ``pacboost.choose_threshold`` makes it, with a certificate. The score is the probability of the
     positive class, or for two classes without probabilities the decision. Other rows get the most
@@ -253,14 +250,10 @@ class ThresholdClassifier(WrappedClassifier):
         label = self.classes_[-1] if self.positive is None else self.positive
         place = class_place(self.classes_, label)
         score = score_of(self.estimator_, X, place).astype(np.float64)
-        return np.asarray(np.where(score >= self.threshold, label, self._others(X, place)))
-
-    def _others(self, X: Any, place: int) -> Any:
-        rest = np.delete(self.classes_, place)
-        if rest.size == 1:
-            return rest[0]
-        chances = np.delete(self.predict_proba(X), place, axis=1)
-        return rest[chances.argmax(axis=1)]
+        others = np.delete(self.classes_, place)
+        if others.size > 1:
+            others = others[np.delete(self.predict_proba(X), place, axis=1).argmax(axis=1)]
+        return np.asarray(np.where(score >= self.threshold, label, others))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve: what was seen and what is guaranteed at every threshold; give the axes.
@@ -272,10 +265,9 @@ class ThresholdClassifier(WrappedClassifier):
         return threshold_curves(self.decision, ax)
 
     def _kept(self, model: Any) -> Any:
-        if isinstance(model, Model):
-            model = replace(model, answering=None)
-        elif not isinstance(model, ForestModel):
+        if not isinstance(model, FittedModel):
             return None
+        model = replace(model, answering=None) if isinstance(model, Model) else model
         return replace(model, certificate=None, held_out=None, decision=self.decision)
 
 
@@ -309,7 +301,7 @@ class AnsweringClassifier(WrappedClassifier):
         """Make it of a fitted classifier and a threshold, without any certificate."""
         made = cls(estimator, threshold)
         made._start(snapshot(estimator))
-        made._remember(None)
+        made._remember_choice(None)
         return made
 
     def _as_decided(self) -> bool:

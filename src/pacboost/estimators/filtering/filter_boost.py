@@ -15,7 +15,7 @@ from pacboost.errors import DataError, NoEdgeWarning, warn
 from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
-from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import NestedParameters, named
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.labels import read_labels
@@ -308,8 +308,6 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
         choice, _ = named(self.booster)
         many = choice == "logit" or isinstance(choice, Logit)
         tags.classifier_tags.multi_class = many and (self.edge is None or choice != "logit")

@@ -214,10 +214,14 @@ class Session:
             return None
         last, of, assumes = run.refills[-1], "", self._assumes()
         if last.fresh == 0:
-            if not _comes_again(run):
+            # easy rows of an array in memory come less often, rows of blocks come together, and of
+            # rows that were brought batch by batch nobody knows on which pass they are
+            oracle = run.candidates.oracle
+            if run.candidates.whole or oracle.in_blocks or isinstance(oracle, PushedOracle):
                 return None
-            of = _named(run)
-            if run.candidates.oracle.order is not REPLACED:
+            of = "this stream" if oracle.order is STREAM else "this source"
+            of = "this array" if isinstance(oracle, ArrayOracle) else of
+            if oracle.order is not REPLACED:
                 assumes = f"the rows that were drawn on a later pass stand for all of {of}"
         factor, delta = run.vote_so_far.booster.error_factor, run.plan.delta / 2
         try:
@@ -235,20 +239,3 @@ def _counted(rows: MarginRows, potential: str) -> HeldOut | None:
     own, said = signs.argmax(axis=1), scores.argmax(axis=1)
     shares = np.asarray(softmax(steepness(potential) * scores))
     return HeldOut.of(own, said, np.arange(signs.shape[1]), shares)
-
-
-def _comes_again(run: Filtering) -> bool:
-    """Check whether rows that were drawn again may represent their source.
-
-    Rows of an array in memory that are easy come less often, rows of blocks come together, and of
-    rows that were brought batch by batch nobody knows on which pass they are.
-    """
-    oracle = run.candidates.oracle
-    return not (run.candidates.whole or oracle.in_blocks or isinstance(oracle, PushedOracle))
-
-
-def _named(run: Filtering) -> str:
-    """Name a source whose rows come again."""
-    if isinstance(run.candidates.oracle, ArrayOracle):
-        return "this array"
-    return "this stream" if run.candidates.oracle.order is STREAM else "this source"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,10 @@ from pacboost.estimators.fitting.parameters import feature_number
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.estimators.inputs.parameters import draw_seed, threads
-from pacboost.hypotheses import shapes as tree_shapes
-from pacboost.hypotheses.forest import Forest
-from pacboost.hypotheses.shapes import Shapes
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.explain import attribution, permutation
+from pacboost.models.explain import attribution, explanation
 from pacboost.models.model import FittedModel, ForestModel, Model
 from pacboost.numerics import markup
 from pacboost.numerics.checks import meant, positive_whole
@@ -35,7 +31,7 @@ from pacboost.sources.dataframe import is_frame
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.table import Table
 from pacboost.training import metrics
-from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
+from pacboost.training.run.margins import NAMING, largest, margins_of, normalised
 
 # Which rows a vote gets wrong, and how well it ranks labels.
 #
@@ -104,25 +100,14 @@ CURVES = 4
 """How many rounds pictures show if none are named."""
 
 
-def naming(model: Model) -> bool:
-    """Check whether every rule of the vote names one class."""
-    return model.ledger.multiclass in NAMING
-
-
-def margins(model: Model, sample: Sample) -> Doubles:
-    """Return the margin of every row, or of every label of every row."""
-    scores = model.vote.scores(sample.table)
-    return normalised(margins_of(sample, scores, naming=naming(model)), norm(model.vote))
-
-
 def staged_margins(model: Model, sample: Sample) -> Iterator[Doubles]:
     """Return the margins after each round, by the votes of the rounds until then."""
-    vote, total = model.vote, 0.0
+    vote, total, naming = model.vote, 0.0, model.ledger.multiclass in NAMING
     for rule, cast, scores in zip(
         vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True
     ):
         total += largest(rule, cast)
-        yield normalised(margins_of(sample, scores, naming=naming(model)), total)
+        yield normalised(margins_of(sample, scores, naming=naming), total)
 
 
 def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) -> dict[int, Doubles]:
@@ -142,8 +127,8 @@ def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) ->
 
 
 def shap_values(model: Model, table: Table) -> tuple[Doubles, Any]:
-    """Share every row's score among the features, for votes of trees (kernels/shap.py)."""
-    _refuse_other_than_trees(model)
+    """Share every row's score among the features, for votes of trees (kernels/predict.py)."""
+    refuse_other_than_trees(model)
     vote = model.vote
     shares, expected = np.zeros((table.n_rows, table.n_columns, 1)), np.zeros(vote.outputs)
     if vote.trees:
@@ -155,7 +140,8 @@ def shap_values(model: Model, table: Table) -> tuple[Doubles, Any]:
     return np.broadcast_to(shares, (*shares.shape[:2], vote.outputs)).copy(), expected
 
 
-def _refuse_other_than_trees(model: Model) -> None:
+def refuse_other_than_trees(model: Model) -> None:
+    """Raise if a vote holds other rules than trees."""
     rules = model.vote.hypotheses
     strange = next((rule for rule in rules if not isinstance(rule, TreeRule)), None)
     if strange is not None:
@@ -165,12 +151,6 @@ def _refuse_other_than_trees(model: Model) -> None:
             "For stumps shapes() says exactly what each feature adds; for black boxes there is "
             "permutation_importances(X, y)"
         )
-
-
-def partial_dependence(model: Model, features: Any, top: int) -> Shapes:
-    """Return the curves of the features named, or of the ``top`` most important ones."""
-    _refuse_other_than_trees(model)
-    return tree_shapes.partial_dependence(model.vote, model.say(), numbers_of(features, model, top))
 
 
 def numbers_of(features: Any, model: FittedModel, top: int) -> list[int]:
@@ -198,24 +178,23 @@ def with_targets(estimator: Any, X: Any, y: Any) -> Sample:
 
 def shuffled(
     estimator: Any, sample: Sample, measure: metrics.Metric, repeats: int, random_state: Any
-) -> permutation.Importances:
+) -> explanation.Importances:
     """Measure by how much predictions get worse when a column is shuffled."""
     repeats, seed = positive_whole("repeats", repeats), draw_seed(random_state)
     model = estimator.model_
     if isinstance(model, ForestModel):
-        scores, rules = partial(_forest_scores, model.vote), [model.vote]
+        forest, rules = model.vote, [model.vote]
+
+        def scores(table: Table) -> Doubles:  # above 0 for the second class of two
+            found = forest.scores(table)
+            return found[:, 1] - found[:, 0] if forest.classes == 2 else found
+
     else:
         scores, rules = model.vote.scores, model.vote.hypotheses
     with using(threads(estimator.n_jobs)):
-        return permutation.permutation_importances(
+        return explanation.permutation_importances(
             scores, rules, sample, measure, repeats, seed, model.column_names
         )
-
-
-def _forest_scores(forest: Forest, table: Table) -> Doubles:
-    """Return scores above 0 for the second class, one a class, or numbers."""
-    found = forest.scores(table)
-    return found[:, 1] - found[:, 0] if forest.classes == 2 else found
 
 
 def as_one_row(model: Model, x: Any, estimator: str) -> Any:
@@ -265,7 +244,7 @@ def html(estimator: Any, claim: str) -> str:
     return (markup.bold(claim) if claim else "") + str(estimator_html_repr(estimator))
 
 
-def bundle(estimator: Any) -> dict[str, str]:
+def bundle(estimator: Any, **_options: Any) -> dict[str, str]:
     """Return text, and HTML unless scikit-learn is set up to show text only."""
     found = {"text/plain": repr(estimator)}
     if get_config()["display"] == "diagram":

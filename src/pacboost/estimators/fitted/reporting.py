@@ -21,7 +21,7 @@ from pacboost.models.answers import asked
 from pacboost.models.file import format as model_file
 from pacboost.models.model import ForestModel
 from pacboost.numerics.exact import wrong_margins
-from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, of_forest, of_model
+from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, subject_of
 from pacboost.samples.sample import Sample
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
@@ -71,32 +71,23 @@ def report(
 
     check_is_fitted(self)
     refuse_half(X, y)
-    model = self.model_
-    if isinstance(model, ForestModel):
-        table = None if X is None else self._open(X)
-        subject = of_forest(model, getattr(self, "_refusal", ""), table)
-    else:
-        subject = of_model(model)
+    forest = isinstance(self.model_, ForestModel)
+    table = self._open(X) if forest and X is not None else None
+    subject = subject_of(self.model_, getattr(self, "_refusal", ""), table)
     more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
     answers = subject.answering if answering is None else answering
     subject = replace(subject, decision=decision, certified=more, answering=answers)
     if decision is not None:  # other certificates speak of predictions without the threshold
         subject = replace(subject, certificates=(), held_out=None)
     rows = None if X is None else evaluate(self, X, y, subject.importances)
-    if decision is not None and isinstance(rows, Evidence):
-        rows = _decided(rows, decision, self.classes_.tolist())
+    if decision is not None and isinstance(rows, Evidence):  # what is said from the threshold on
+        place, others = self.classes_.tolist().index(decision.positive), rows.probabilities.copy()
+        others[:, place] = -1.0
+        reached = rows.probabilities[:, place] >= decision.threshold
+        named = np.where(reached, place, others.argmax(axis=1)).astype(np.int64)
+        rows = replace(rows, said=named, wrong=named != rows.own)
     said = Sentence(sentence, "", "") if isinstance(sentence, str) else sentence
     return written(page(subject, rows, title, said), path)
-
-
-def _decided(rows: Evidence, decision: ThresholdDecision, classes: list[Any]) -> Evidence:
-    """Return the same rows with what is said of them from the threshold on."""
-    place = classes.index(decision.positive)
-    others = rows.probabilities.copy()
-    others[:, place] = -1.0
-    reached = rows.probabilities[:, place] >= decision.threshold
-    said = np.where(reached, place, others.argmax(axis=1)).astype(np.int64)
-    return replace(rows, said=said, wrong=said != rows.own)
 
 
 # What a report shows of a fitted model on rows with labels.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
@@ -21,60 +22,77 @@ from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
-from pacboost.hypotheses.hypothesis import Hypothesis, Valued
-from pacboost.hypotheses.shapes import Shapes, shapes
-from pacboost.hypotheses.vote import Scores
+from pacboost.hypotheses.shapes import Shapes, partial_dependence, shapes
+from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.answers import asked
-from pacboost.models.explain import explanation, permutation
+from pacboost.models.explain import explanation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
-from pacboost.models.model import ForestModel, Model
+from pacboost.models.model import FittedModel, Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
 from pacboost.sources.table import Table
 from pacboost.training import metrics
+from pacboost.training.run.margins import NAMING, margins_of, norm, normalised
 
 Answer = TypeVar("Answer")
+Kind = TypeVar("Kind", bound=FittedModel)
 Doubles = NDArray[np.float64]
 
 
-# Methods of all fitted estimators, of votes of rules and forests alike.
+class FittedBase(RemembersRows, BaseEstimator, Generic[Kind]):  # type: ignore[misc]
+    """An estimator whose fit leaves a vote of rules, or of the trees of a forest, in ``model_``."""
 
+    model_: Kind
+    n_jobs: int | None
+    device: str
 
-def is_fitted(self: Any) -> bool:
-    """Check whether a fit has left a model."""
-    return hasattr(self, "model_")
+    save, report = reporting.save, reporting.report
 
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's share of the votes, or for trees of what their splits won."""
+        return self._fitted("feature_importances_").importances()
 
-def open_rows(self: Any, X: Any) -> Table:
-    """Read rows as in fit."""
-    check_is_fitted(self)
-    with using(threads(self.n_jobs)), using_gpu(_on_gpu(self, X)):
-        return open_table(self, X, reset=False)
+    def _open(self, X: Any) -> Table:
+        """Read rows as in fit."""
+        check_is_fitted(self)
+        with using(threads(self.n_jobs)), using_gpu(self._on_gpu(X)):
+            return open_table(self, X, reset=False)
 
+    def _answered(self, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
+        """Return what follows from scores, as the library of the rows has arrays."""
+        table, on_gpu, vote = self._open(X), self._on_gpu(X), self.model_.vote
+        with using(threads(self.n_jobs)), using_gpu(on_gpu):
+            scores = (
+                vote.scores_like(table, as_cupy(X))
+                if isinstance(vote, Vote) and on_gpu and lies_on_gpu(X)
+                else vote.scores(table)
+            )
+        return of_the_library_of(X, answer(self.model_, scores))  # type: ignore[no-any-return]
 
-def answered(self: Any, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
-    """Return what follows from scores, as the library of the rows has arrays."""
-    scores = scores_of(self, X)
-    found = answer(self.model_, scores)
-    return of_the_library_of(X, found)  # type: ignore[no-any-return]
+    def _on_gpu(self, X: Any) -> bool:
+        """Check whether rows are scored on the GPU; forests are not."""
+        of_rules = isinstance(self.model_.vote, Vote)
+        return of_rules and predict_on_gpu(getattr(self, "device", "cpu"), X)
 
+    def _fitted(self, name: str) -> Kind:
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
+        return self.model_
 
-def scores_of(self: Any, X: Any) -> Any:
-    """Return the scores of rows, in the GPU's memory if they came there."""
-    table, on_gpu = self._open(X), _on_gpu(self, X)
-    vote = self.model_.vote
-    with using(threads(self.n_jobs)), using_gpu(on_gpu):
-        there = on_gpu and lies_on_gpu(X)
-        return vote.scores_like(table, as_cupy(X)) if there else vote.scores(table)
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
 
-
-def _on_gpu(self: Any, X: Any) -> bool:
-    """Check whether rows are scored on the GPU; forests are not."""
-    forest = isinstance(self.model_, ForestModel)
-    return not forest and predict_on_gpu(getattr(self, "device", "cpu"), X)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = getattr(self, "learner", getattr(self, "estimator", None))
+        foreign = isinstance(inner, BaseEstimator)
+        tags.input_tags.allow_nan = not foreign or get_tags(inner).input_tags.allow_nan
+        tags.input_tags.sparse = True
+        return tags
 
 
 def predict(self: Any, X: Any) -> NDArray[Any]:
@@ -100,15 +118,10 @@ def predict_log_proba(self: Any, X: Any) -> Doubles:
     return self._answered(X, lambda model, scores: model.log_probabilities(scores))  # type: ignore[no-any-return]
 
 
-class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
-    """An estimator whose fit leaves a vote, in ``model_``."""
+class VoteBase(FittedBase[Model]):
+    """An estimator whose fit leaves a vote of rules."""
 
-    model_: Model
-    n_jobs: int | None
-    device: str
-
-    save, report = reporting.save, reporting.report
-    _open, _answered, __sklearn_is_fitted__ = open_rows, answered, is_fitted
+    _repr_mimebundle_ = explaining.bundle
 
     def rules(self) -> list[str]:
         """Return every rule in words, with its vote, in the order of rounds."""
@@ -128,12 +141,8 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     @property
     def estimators_(self) -> list[Any]:
         """The rules; for black boxes, the fitted classifiers themselves."""
-        return [_inner(h) for h in self._fitted("estimators_").vote.hypotheses]
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of the votes, or for trees of what their splits won."""
-        return self._fitted("feature_importances_").importances()
+        rules = [(rule, rule.unvalued) for rule in self._fitted("estimators_").vote.hypotheses]
+        return [plain.inner if isinstance(plain, BlackBox) else rule for rule, plain in rules]
 
     def importances(self, by: str = "gain") -> NDArray[np.float64]:
         """Return each feature's importance, as shares that add up to 1.
@@ -190,7 +199,10 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         important ones are taken.
         """
         check_is_fitted(self)
-        return explaining.partial_dependence(self.model_, features, top)
+        model = self.model_
+        explaining.refuse_other_than_trees(model)
+        numbers = explaining.numbers_of(features, model, top)
+        return partial_dependence(model.vote, model.say(), numbers)
 
     def _one_row(self, x: Any) -> Table:
         """Read the values of one row, in whatever form they come."""
@@ -215,38 +227,24 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         certificate = self.model_.certificate if hasattr(self, "model_") else None
         return explaining.html(self, "" if certificate is None else certificate.claim)
 
-    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
-        return explaining.bundle(self)
-
-    def _fitted(self, name: str) -> Model:
-        if not hasattr(self, "model_"):
-            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
-        return self.model_
-
     def _boosting(self, X: Any = None) -> AbstractContextManager[None]:
         """Boost on the GPU inside this block, if asked for; "auto" wants a large table."""
         shape = getattr(X, "shape", (0,))
         return using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
 
-    def _scores(self, X: Any) -> Any:
-        return scores_of(self, X)
 
-
-def _inner(hypothesis: Hypothesis) -> Any:
-    rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
-    return rule.inner if isinstance(rule, BlackBox) else hypothesis
-
-
-class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
-    """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``."""
+class ClassVote(ClassifierMixin, VoteBase):  # type: ignore[misc]
+    """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``: how it decides."""
 
     classes_: NDArray[Any]
     _several_labels = False
-    _refusal = ""
-    """Why nothing can be certified, if rows are surely copies of others."""
 
-    predict, predict_proba, predict_log_proba = predict, predict_proba, predict_log_proba
-    _labelled = explaining.labelled
+    predict, predict_proba = predict, predict_proba
+
+    @property
+    def several_labels_(self) -> bool:
+        """Whether a row may have several labels."""
+        return bool(self._several_labels)
 
     def decision_function(self, X: Any) -> Scores:
         """Return score F(x): for two classes above 0 means the second, else one score a class."""
@@ -257,6 +255,35 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         from sklearn.metrics import accuracy_score
 
         return float(accuracy_score(y, asked(self, X), sample_weight=sample_weight))
+
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
+        return self._judged(X, y)[1]
+
+    def _decide(self, scores: Scores) -> Any:
+        if self.several_labels_:
+            return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
+        second = (scores > 0) & (self.classes_.size == 2)
+        places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
+        if self.classes_.dtype.kind in "biuf":  # numbers stay where the scores are
+            return np.asarray(self.classes_, like=places)[places]
+        return self.classes_[in_host_memory(places)]
+
+    def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
+        table, wrong = judging(self, X, y)
+        with using(self.n_jobs):
+            scores = self.model_.vote.scores(table)
+        return scores, wrong(scores)
+
+
+class VoteClassifier(ClassVote):
+    """A classifier by a vote of rules that shows its rounds, grounds and margins."""
+
+    _refusal = ""
+    """Why nothing can be certified, if rows are surely copies of others."""
+
+    predict_log_proba = predict_log_proba
+    _labelled = explaining.labelled
 
     def staged_decision_function(self, X: Any) -> Iterator[Scores]:
         """Return the score after each round."""
@@ -272,15 +299,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """Return the probabilities after each round."""
         for scores in self.staged_decision_function(X):
             yield self.model_.probabilities(scores)
-
-    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
-        return self._judged(X, y)[1]
-
-    @property
-    def several_labels_(self) -> bool:
-        """Whether a row may have several labels."""
-        return bool(self._several_labels)
 
     @property
     def certificate_(self) -> Certificate:
@@ -310,7 +328,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"
-    ) -> permutation.Importances:
+    ) -> explanation.Importances:
         """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled.
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
@@ -321,21 +339,8 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     def margins(self, X: Any, y: Any) -> Doubles:
         """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
-        sample = self._labelled(X, y)
+        sample, vote = self._labelled(X, y), self.model_.vote
+        naming = self.model_.ledger.multiclass in NAMING
         with using(self.n_jobs):
-            return explaining.margins(self.model_, sample)
-
-    def _decide(self, scores: Scores) -> Any:
-        if self.several_labels_:
-            return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
-        second = (scores > 0) & (self.classes_.size == 2)
-        places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
-        if self.classes_.dtype.kind in "biuf":  # numbers stay where the scores are
-            return np.asarray(self.classes_, like=places)[places]
-        return self.classes_[in_host_memory(places)]
-
-    def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
-        table, wrong = judging(self, X, y)
-        with using(self.n_jobs):
-            scores = self.model_.vote.scores(table)
-        return scores, wrong(scores)
+            scores = vote.scores(sample.table)
+        return normalised(margins_of(sample, scores, naming=naming), norm(vote))

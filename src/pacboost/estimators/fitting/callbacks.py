@@ -27,7 +27,7 @@ def has_callbacks(estimator: Any) -> bool:
 
 
 class TaskOfRounds:
-    """Tells callbacks of a run, which is one task, and of its rounds, which are tasks of it."""
+    """Report a run to callbacks as one task, and its rounds as tasks of it."""
 
     def __init__(
         self, estimator: Any, rounds: int, so_far: Callable[[], dict[str, Any]], **data: Any
@@ -50,7 +50,7 @@ class TaskOfRounds:
         return self
 
     def __call__(self, entry: Any) -> bool:
-        """Tell that a round is done; return whether a callback wants to stop."""
+        """Report that a round is done; return whether a callback wants to stop."""
         stop = self._round.call_on_fit_task_end(
             **self._told, reconstruction_attributes=self._so_far
         )

@@ -1,4 +1,4 @@
-"""What a fit saw, and whether a later one may go on from it: for ``warm_start`` and checkpoints.
+"""Fit all or nothing, and what a fit saw: whether a later one may go on from it.
 
 Rounds and members that learned from other rows may have seen those that certify now, and other
 parameters, chosen after a look at what was learned, would be a choice that no certificate has paid
@@ -11,7 +11,8 @@ looks at held-out rows are counted, and the k-th certificate pays delta/(k(k+1))
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, fields, is_dataclass, replace
 from hashlib import blake2b
@@ -136,3 +137,46 @@ def _parts(thing: Any) -> dict[Any, Any] | None:
     if deepcopy(thing) is thing:  # as functions are: they are equal if they are the same
         return None
     return dict(enumerate(thing.__reduce_ex__(4)[:3]))  # what a copy is made from
+
+
+# Fit all or nothing: a fit that fails leaves the estimator as it was before.
+
+
+@dataclass
+class Attempt:
+    """A fit in progress; ``keep`` is called if Ctrl-C interrupts it.
+
+    It turns what is done so far into a model and says in words what was kept, or gives None if
+    nothing can be kept.
+    """
+
+    keep: Callable[[], str | None] = lambda: None
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[Attempt]:
+    """Undo every change of the estimator if the block raises; Ctrl-C may keep what is done.
+
+    Whatever was raised is raised again.
+
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> model = DecisionTreeClassifier(max_depth=3)
+    >>> try:
+    ...     with all_or_nothing(model):
+    ...         model.max_depth = 5
+    ...         raise ValueError("something is wrong with y")
+    ... except ValueError:
+    ...     print(model.max_depth)
+    3
+    """
+    before = estimator.__dict__.copy()
+    attempt = Attempt()
+    try:
+        yield attempt
+    except BaseException as problem:
+        kept = attempt.keep() if isinstance(problem, KeyboardInterrupt) else None
+        if kept is None:
+            estimator.__dict__ = before
+        else:
+            problem.add_note(f"pacboost: {kept}")
+        raise

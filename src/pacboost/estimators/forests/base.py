@@ -13,23 +13,21 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.bags import MOST_BINS, rows_to_count
+from pacboost.estimators.bagging.bags import MOST_BINS, binned
 from pacboost.estimators.bagging.base import Bagged, Callback, Counted
-from pacboost.estimators.fitted import explaining, reporting, vote
-from pacboost.estimators.fitting.memory import digest
+from pacboost.estimators.fitted import explaining
+from pacboost.estimators.fitted.vote import FittedBase
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import share_or_count, threads
 from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.explain import permutation
+from pacboost.models.explain import explanation
 from pacboost.models.model import ForestModel
 from pacboost.numerics.checks import integer, positive_whole, real_number
-from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.sources.table import SomeRows
 from pacboost.training.bags.bagging import Bagging, tree_maker
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
@@ -72,7 +70,7 @@ MOST_COPIES = 64
 
 
 @dataclass(eq=False, repr=False)
-class ForestBase(Bagged):
+class ForestBase(Bagged, FittedBase[ForestModel]):
     """How forests are grown; classifiers and regressors define what trees predict."""
 
     n_estimators: int = 1000
@@ -98,9 +96,6 @@ class ForestBase(Bagged):
     _kind = "random_forest"
     _member = "tree"
 
-    save, report = reporting.save, reporting.report
-    _open, _answered, __sklearn_is_fitted__ = vote.open_rows, vote.answered, vote.is_fitted
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "auto") -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
 
@@ -114,7 +109,10 @@ class ForestBase(Bagged):
     def _set_up(
         self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
     ) -> tuple[TreeMaker, Bags, Counted]:
-        bins, counted = self._binned(examples, seed)
+        size = integer("max_bins", self.max_bins)
+        if not 2 <= size <= MOST_BINS:
+            raise ParameterError(f"max_bins is {size}; it may be 2 to {MOST_BINS}")
+        bins, counted = binned(self, examples.table, seed, size, examples.weights)
         sample = Sample(examples.table, examples.signs, bins=bins, labels=examples.labels)
         bags = self._drawn(sample, targets, examples.weights, seed)
         if examples.weights is not None and not self.bootstrap:
@@ -124,12 +122,6 @@ class ForestBase(Bagged):
             drawn=bags.drawn, hard=self._certifies_outside,
         )  # fmt: skip
         return maker, bags, counted
-
-    def _digest(self, sample: Sample) -> str:
-        """Hash codes and bins, which are all that trees learn from."""
-        assert sample.bins is not None
-        assert sample.codes is not None
-        return digest(repr(sample.table.levels), sample.codes, *sample.bins.thresholds)
 
     def _members_so_far(self, maker: Maker) -> list[TreeMember]:
         assert isinstance(maker, TreeMaker)
@@ -157,20 +149,6 @@ class ForestBase(Bagged):
             levels=getattr(self, "levels_", NO_LEVELS),
             labels=0 if self._sets is None else self._sets.shape[1],
         )  # fmt: skip
-
-    def _binned(self, examples: LabelledRows, seed: int) -> tuple[Bins, Counted]:
-        """Bin the features; also give the rows that may be counted out of bag, if not all.
-
-        Bins made from all rows depend on rows outside the bags. So where those certify, some rows
-        define the bins and are not counted: as many as in bagging (bagging/bags.py).
-        """
-        size = integer("max_bins", self.max_bins)
-        if not 2 <= size <= MOST_BINS:
-            raise ParameterError(f"max_bins is {size}; it may be 2 to {MOST_BINS}")
-        if not self._certifies_outside:
-            return fit_bins(examples.table, size, examples.weights), None
-        counted = rows_to_count(examples.n_rows, seed)
-        return fit_bins(SomeRows(examples.table, np.flatnonzero(~counted)), size), counted
 
     def _drawn(
         self, sample: Sample, targets: NDArray[Any], weights: NDArray[np.float64] | None, seed: int
@@ -235,7 +213,7 @@ class ForestBase(Bagged):
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
-    ) -> permutation.Importances:
+    ) -> explanation.Importances:
         """Measure by how much the forest gets worse when a column is shuffled."""
         return explaining.shuffled(self, *self._labelled(X, y), repeats, random_state)
 
@@ -262,18 +240,6 @@ class ForestBase(Bagged):
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
         """Return rows with labels or targets, and the metric for predictions."""
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of the gain of splits, averaged over trees."""
-        check_is_fitted(self)
-        return self.model_.importances()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _taken(members: list[Any]) -> Iterator[ForestTree]:

@@ -185,8 +185,6 @@ class RandomForestClassifier(ForestClassifier):
         have. With ``certify="holdout"`` the k-th certificate pays delta/(k(k + 1)).
     callbacks : sequence of functions, default=None
         Each is called after every tree with ``Made(members, error)``; returning True stops the fit.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The forest does not depend on it.
     device : "cpu", "cuda" or "auto", default="cpu"
         Where trees are grown; "cuda" is an NVIDIA GPU, and "auto" takes it for large tables only
         (docs/gpu.md). The forest does not depend on it.
@@ -219,11 +217,6 @@ class ExtraTreesClassifier(ForestClassifier):
 
     Where a cut falls between the least and the largest code in a node is left to chance, which
     makes trees err on still more different rows (Geurts, Ernst and Wehenkel 2006).
-
-    Parameters
-    ----------
-    bootstrap : bool, default=False
-        Whether each tree learns from a bag of rows drawn with replacement, or from all.
 
     Attributes
     ----------
@@ -285,11 +278,6 @@ class ExtraTreesRegressor(ForestRegressor):
 
     The best of the random cuts is taken; the forest predicts the mean of its trees (Geurts, Ernst
     and Wehenkel 2006).
-
-    Parameters
-    ----------
-    bootstrap : bool, default=False
-        Whether each tree learns from a bag of rows drawn with replacement, or from all.
 
     Attributes
     ----------

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
@@ -20,13 +19,12 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.text import fingerprints
 from pacboost.estimators.decisions.choosing import positive_class
-from pacboost.estimators.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.decisions.threshold import Shell, ThresholdClassifier
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.fitted import explaining
-from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
@@ -35,7 +33,6 @@ from pacboost.estimators.strong import wishes
 from pacboost.estimators.strong.candidates import choose
 from pacboost.estimators.strong.rows import Parts, Reading, Rows
 from pacboost.estimators.strong.search import EpsilonSearch, set_apart, weights_of
-from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements
@@ -64,7 +61,7 @@ def of_rows(name: str) -> Any:
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
+class StrongClassifier(Shell):
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
     The classifier picks booster and learner from the data, and holds out as many rows for the
@@ -238,14 +235,6 @@ class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: 
         check_is_fitted(self)
         return self.verdict_.sentence
 
-    @property
-    def model_(self) -> Model:
-        """The model of the estimator that does the work."""
-        if "estimator_" not in self.__dict__:
-            raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
-        model: Model = self.estimator_.model_
-        return model
-
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back.
 
@@ -310,8 +299,10 @@ class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: 
         }
         common |= {"random_state": seed}
         self._texts = not isinstance(rows, Table)
+        named = " and ".join(repr(name) for name in texts)
+        why_texts = f"{named} {'hold' if len(texts) > 1 else 'holds'} texts" if texts else None
         choice = choose(
-            texts=_words(texts) if self._texts else None,
+            texts=why_texts or "rows are texts" if self._texts else None,
             rows=number,
             classes=labels.shape[1] if several else np.unique(labels[parts.known]).size,
             several_labels=several,
@@ -411,9 +402,6 @@ class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: 
     def _repr_html_inner(self) -> str:
         return explaining.html(self, self.sentence_ if self.__sklearn_is_fitted__() else "")
 
-    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
-        return explaining.bundle(self)
-
     def __getattr__(self, name: str) -> Any:
         """Pass other attributes on to the chosen estimator."""
         own = name.startswith("_") or name == "feature_names_in_"
@@ -440,19 +428,3 @@ class StrongClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: 
             if name.endswith("_") or callable(getattr(type(inner), name, None))
         ]
         return [*super().__dir__(), *(name for name in more if name[0] != "_")]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "estimator_" in self.__dict__
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
-
-
-def _words(columns: list[str]) -> str:
-    if not columns:
-        return "rows are texts"
-    named = " and ".join(repr(name) for name in columns)
-    return f"{named} {'holds' if len(columns) == 1 else 'hold'} texts"

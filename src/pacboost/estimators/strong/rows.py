@@ -27,9 +27,9 @@ from pacboost.estimators.inputs.documented import guess
 from pacboost.samples.equal_rows import Examples
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
-from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile, read_as_a_whole
 from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.file_rows import read_csv
 from pacboost.sources.frame_table import CellOrigin, FrameTable
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
@@ -230,15 +230,12 @@ class Parts:
         return np.sort(np.concatenate([self.learn, self.watch]))
 
 
-def _by_rows(epsilon: float, delta: float, rate: float) -> int:
-    return holdout.examples_for_clopper_pearson(epsilon, delta, rate, LOOKS)
-
-
 def certifying_rows(
     rows: int,
     epsilon: float | None,
     delta: float,
-    needed: Callable[[float, float, float], int] = _by_rows,
+    bound: Callable[..., float] = holdout.clopper_pearson,
+    looks: int = LOOKS,
 ) -> int:
     """How many of the rows (or groups) to set apart for the certificate.
 
@@ -254,7 +251,8 @@ def certifying_rows(
         return 0
     wanted = max(FEW, min(MOST, round(SHARE * rows)))
     if epsilon is not None:
-        wanted = max(wanted, needed(epsilon, delta, epsilon / 2))
+        needed = holdout.examples_for(bound, epsilon, delta, epsilon / 2, looks)
+        wanted = max(wanted, needed)
     return min(wanted, round(LARGEST_SHARE * rows))
 
 
@@ -307,7 +305,7 @@ def by_time(times: NDArray[np.intp], epsilon: float | None, delta: float) -> Par
     >>> by_time(np.repeat(np.arange(8), 50), None, 0.05).certify.tolist() == list(range(300, 400))
     True
     """
-    certify = certifying_rows(times.size, epsilon, delta, holdout.examples_for_hoeffding)
+    certify = certifying_rows(times.size, epsilon, delta, holdout.hoeffding, 1)
     order = np.argsort(times, kind="stable")[::-1]
     if certify:
         first = times[order[certify - 1]]
@@ -324,7 +322,7 @@ def by_time(times: NDArray[np.intp], epsilon: float | None, delta: float) -> Par
 def by_groups(groups: Rows, epsilon: float | None, delta: float, seed: int) -> Parts:
     """Set whole groups apart; how many depends on the number of groups alone."""
     number = int(groups.max()) + 1
-    certify = certifying_rows(number, epsilon, delta, holdout.examples_for_chernoff_kl)
+    certify = certifying_rows(number, epsilon, delta, holdout.chernoff_kl, 1)
     order = np.random.default_rng(seed).permutation(number)
     parts = _parts(order[certify:], order[:certify])
     return Parts(*(np.flatnonzero(np.isin(groups, part)) for part in vars(parts).values()))

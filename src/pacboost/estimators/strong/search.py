@@ -162,13 +162,6 @@ def set_apart(
     return roles.rows_of(parts, examples), Promise(*asked, examples), few
 
 
-class WatchedFit(NamedTuple):
-    """The estimator that was boosted with validation rows, and what these said."""
-
-    estimator: Any
-    watched: WatchedRounds
-
-
 class EpsilonSearch:
     """Fits the candidate on parts of the rows; ``run`` gives estimator and certificate."""
 
@@ -183,7 +176,10 @@ class EpsilonSearch:
     ) -> None:
         self._choice, self._take, self._labels = choice, take, labels
         self._parts, self._promise, self._weights = parts, promise, weights
-        self._watch = self._known_to(parts.watch, parts.learn)
+        watch = parts.watch if weights is None else parts.watch[weights[parts.watch] > 0]
+        if labels.ndim == 1:
+            watch = watch[np.isin(labels[watch], np.unique(labels[parts.learn]))]
+        self._watch = watch
         self._early = promise.may_look_early and parts.certify.size > 0
 
     def run(self) -> Outcome:
@@ -195,21 +191,27 @@ class EpsilonSearch:
             estimator = self._fit(estimator, self._parts.known, None)
             return self._outcome(estimator, self._look(estimator, 1), None)
         first: Outcome | None = None
-        scout = self._scout()
-        if scout.watched.enough:
-            first = self._first_look(scout)
+        scout, watched = self._scout()
+        if watched.enough:
+            estimator = copy(scout)  # which goes on boosting if this does not suffice
+            said = f"the certificate reached {self._promise.epsilon:g}"
+            estimator.model_ = self._calibrated(_stopped(estimator.model_, said), scout)
+            first = self._outcome(estimator, self._look(estimator, LOOKS), watched)
             if first.value <= (self._promise.epsilon or 0):
                 return first
-            self._go_on(scout)
-        estimator = self._finish(scout)
+            watched.start_again()
+            scout.set_params(callbacks=None, warm_start=True)
+            self._fit(scout, self._parts.learn, self._watch)
+            scout.set_params(warm_start=False)
+        estimator = self._finish(scout, watched)
         certificate = self._look(estimator, 1 if first is None else LOOKS)
-        last = self._outcome(estimator, certificate, scout)
+        last = self._outcome(estimator, certificate, watched)
         if first is not None and first.value < last.value:
             return first
         return last
 
-    def _scout(self) -> WatchedFit:
-        """Boost while the watching rows improve, or until they suggest a look."""
+    def _scout(self) -> tuple[Any, WatchedRounds]:
+        """Boost while the watching rows improve, or until they suggest a look; also give these."""
         epsilon = self._promise.epsilon if self._early else None
         watched = WatchedRounds(
             epsilon,
@@ -227,20 +229,14 @@ class EpsilonSearch:
         estimator._tolerance = self._tolerance
         if not self._early:  # so that it can say how steep the final rounds are
             estimator._least_rounds = self._choice.least
-        return WatchedFit(self._fit(estimator, self._parts.learn, self._watch), watched)
-
-    def _first_look(self, scout: WatchedFit) -> Outcome:
-        estimator = copy(scout.estimator)  # which goes on boosting if this does not suffice
-        said = f"the certificate reached {self._promise.epsilon:g}"
-        estimator.model_ = self._calibrated(_stopped(estimator.model_, said), scout)
-        return self._outcome(estimator, self._look(estimator, LOOKS), scout)
+        return self._fit(estimator, self._parts.learn, self._watch), watched
 
     @property
     def _tolerance(self) -> float:
         """Return by how much the log loss of the watching rows has to fall to count as progress."""
         return IMPROVED / self._watch.size
 
-    def _calibrated(self, model: Model, scout: WatchedFit) -> Model:
+    def _calibrated(self, model: Model, scout: Any) -> Model:
         """Let the watching rows say how steep probabilities should be, if rows have one label.
 
         Scores grow from round to round, so they are measured after as many rounds as the model has.
@@ -248,49 +244,39 @@ class EpsilonSearch:
         rows = self._watch
         if self._choice.of_texts or self._labels.ndim > 1 or rows.size < FEWEST_ROWS:
             return model
-        rounds = min(len(model.ledger), len(scout.estimator.ledger_))
-        staged = scout.estimator.staged_decision_function(self._take(rows))
+        rounds = min(len(model.ledger), len(scout.ledger_))
+        staged = scout.staged_decision_function(self._take(rows))
         scores = next(islice(staged, rounds - 1, rounds))
         numbers = np.searchsorted(model.classes, self._labels[rows])
         weights = None if self._weights is None else self._weights[rows]
         return replace(model, calibration=calibration.fit(TEMPERATURE, scores, numbers, weights))
 
-    def _go_on(self, scout: WatchedFit) -> None:
-        """Boost on from where the look interrupted."""
-        scout.watched.start_again()
-        scout.estimator.set_params(callbacks=None, warm_start=True)
-        self._fit(scout.estimator, self._parts.learn, self._watch)
-        scout.estimator.set_params(warm_start=False)
-
-    def _finish(self, scout: WatchedFit) -> Any:
+    def _finish(self, scout: Any, watched: WatchedRounds) -> Any:
         """Learn from the watching rows, too: they have said how many rounds are best."""
         parts, choice = self._parts, self._choice
         if self._watch.size < WORTH_IT * parts.learn.size:
-            model = scout.estimator.model_
-            scout.estimator.model_ = self._calibrated(model, scout)
-            return scout.estimator
-        best = len(scout.estimator.ledger_)
-        if scout.estimator._least_rounds:  # of which all are kept
-            best = scout.watched.best_round(self._tolerance)
+            scout.model_ = self._calibrated(scout.model_, scout)
+            return scout
+        best = len(scout.ledger_)
+        if scout._least_rounds:  # of which all are kept
+            best = watched.best_round(self._tolerance)
         least = min(choice.least, TIMES * best)
         rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * best)))
         estimator = choice.make(early_stopping=False, n_estimators=rounds)
         self._fit(estimator, parts.known, None)
-        why = scout.estimator.ledger_.stopped.partition(";")[0]
-        said = why + REFITTED.format(best)
-        curve = ValidationCurve.of(scout.watched.rows, scout.watched.errors)
+        said = scout.ledger_.stopped.partition(";")[0] + REFITTED.format(best)
+        curve = ValidationCurve.of(watched.rows, watched.errors)
         model = replace(_stopped(estimator.model_, said), validation=curve)
         estimator.model_ = self._calibrated(model, scout)
         return estimator
 
     def _outcome(
-        self, estimator: Any, certificate: Certificate | None, scout: WatchedFit | None
+        self, estimator: Any, certificate: Certificate | None, watched: WatchedRounds | None
     ) -> Outcome:
         rounds = estimator.ledger_.rounds
         own = rounds[-1].training_error if rounds else 1.0
         evidence = FitMeasurements(len(rounds), own, weighted=self._promise.weighted)
-        if scout is not None and scout.watched.losses:
-            watched = scout.watched
+        if watched is not None and watched.losses:
             best = int(np.argmin(watched.losses))
             evidence = replace(
                 evidence,
@@ -308,15 +294,10 @@ class EpsilonSearch:
         if self._weights is not None:
             more["sample_weight"] = self._weights[rows]
         estimator.fit(self._take(rows), self._labels[rows], **more)
-        estimator.model_ = _renumbered(estimator.model_, rows)
+        ledger = estimator.ledger_  # rows are named by their numbers among all, not in this fit
+        hard = [replace(entry, row=int(rows[entry.row])) for entry in ledger.hard]
+        estimator.model_ = replace(estimator.model_, ledger=replace(ledger, hard=hard))
         return estimator
-
-    def _known_to(self, rows: Rows, learned: Rows) -> Rows:
-        if self._weights is not None:
-            rows = rows[self._weights[rows] > 0]
-        if self._labels.ndim > 1:
-            return rows
-        return rows[np.isin(self._labels[rows], np.unique(self._labels[learned]))]
 
     def _look(self, estimator: Any, looks: int) -> Certificate | None:
         """Count mistakes on the certifying rows, if there are any."""
@@ -347,12 +328,6 @@ class EpsilonSearch:
             return (found.adding(words) if copies else found).assuming(*promise.assumed())
         found = holdout.certificate(int(np.count_nonzero(wrong)), rows.size, promise.delta, looks)
         return division.counted(found, promise.examples)
-
-
-def _renumbered(model: Model, rows: Rows) -> Model:
-    """Name the hardest rows by their numbers among all rows, not among those of this fit."""
-    hard = [replace(entry, row=int(rows[entry.row])) for entry in model.ledger.hard]
-    return replace(model, ledger=replace(model.ledger, hard=hard))
 
 
 def _stopped(model: Model, why: str) -> Model:

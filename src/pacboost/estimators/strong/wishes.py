@@ -118,11 +118,7 @@ def _questions(rule: Hypothesis) -> frozenset[Hashable]:
     if isinstance(rule, WordList):
         return frozenset(rule.asked.tolist())
     if isinstance(rule, TreeRule):
-        return frozenset(_splits(rule))
+        subsets = [rule.members[k].tobytes() if k >= 0 else b"" for k in rule.member]
+        columns = (rule.feature.tolist(), rule.cut.tolist(), rule.missing_left.tolist(), subsets)
+        return frozenset(zip(*columns, strict=True))
     return frozenset([id(rule)])
-
-
-def _splits(tree: TreeRule) -> list[Hashable]:
-    subsets = [tree.members[k].tobytes() if k >= 0 else b"" for k in tree.member]
-    columns = (tree.feature.tolist(), tree.cut.tolist(), tree.missing_left.tolist(), subsets)
-    return list(zip(*columns, strict=True))

@@ -75,7 +75,7 @@ def load(typing: Any, array: Any, place: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def pause(typing: Any) -> Any:
-    """Tell the processor, where it listens, that this thread is waiting in a loop."""
+    """Let the processor know, where it listens, that this thread is waiting in a loop."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         if ON_X86:

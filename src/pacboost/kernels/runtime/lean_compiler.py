@@ -146,7 +146,7 @@ class PartLibrary(KernelLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Say, in numba's way, that there is no such function in memory."""
+        """Raise, in numba's way, because there is no such function in memory."""
         self._ensure_finalized()
         return 0
 

@@ -1,12 +1,13 @@
 """The grounds of one row: what each column, or each rule in words, added to the score.
 
 Rules that say the same of the row are put together. All numbers are multiples of a fixed unit
-(numerics/exact.py): what the lines say adds up to the score bit for bit.
+(numerics/exact.py): what the lines say adds up to the score bit for bit. Of all rows, permutation
+importances say which columns matter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -14,18 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
+from pacboost.hypotheses.forest import Forest
+from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList
 from pacboost.models.explain import attribution
 from pacboost.models.model import Model
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.markup import bold, table
-from pacboost.samples.sample import unlabelled
+from pacboost.numerics.same_bits import row_totals
+from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import WordTable
-from pacboost.sources.table import Table
+from pacboost.sources.table import Table, Values
 from pacboost.sources.written import TRUE_FALSE, WEEKDAYS, YES_NO
+from pacboost.training.metrics import Metric
 
 Doubles = NDArray[np.float64]
 Ground = tuple[str, Doubles, int]
@@ -274,3 +279,121 @@ def _words(model: Model, table: WordTable) -> list[Ground]:
     added = spoken(model.vote, set(table.words.tolist()))
     grounds = [(say(word).removeprefix("it "), *ground) for word, ground in added.items()]
     return [*grounds, (PRIOR if grounds else NO_KNOWN_WORD, silent, 1)]
+
+
+# Permutation importances: how much worse a vote gets when one column is shuffled.
+#
+# A shuffled column has the same values, but says nothing of its rows any more (Breiman, Random
+# forests, 2001, section 10). Any rule can be asked so, black boxes too. Columns that say the same
+# stand in for one another, so each of them looks unimportant.
+
+SHOWN = 3
+"""So many columns are named in a sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Importances:
+    """By how much a vote gets worse, in terms of ``metric``, when a column is shuffled."""
+
+    names: tuple[str, ...]
+    metric: str
+    base: float
+    """The metric on the rows as they are."""
+    each: Doubles
+    """(features, repeats); above 0 where the vote got worse."""
+
+    @property
+    def mean(self) -> Doubles:
+        """The mean over repeats."""
+        return np.asarray(row_totals(self.each) / self.each.shape[1])
+
+    @property
+    def std(self) -> Doubles:
+        """The standard deviation over repeats."""
+        off = self.each - self.mean[:, None]
+        return np.asarray(np.sqrt(row_totals(off * off) / self.each.shape[1]))
+
+    @property
+    def sentence(self) -> str:
+        """Which columns matter most, in words."""
+        order = np.argsort(-self.mean, kind="stable")[:SHOWN]
+        named = [f"'{self.names[j]}' ({self.mean[j]:+.4g})" for j in order if self.mean[j] > 0]
+        if not named:
+            return f"No column matters: {self.metric} is {self.base:.4g} with any of them shuffled."
+        return (
+            f"{self.metric} is {self.base:.4g}; shuffling a column makes it worse most by "
+            f"{', '.join(named)}."
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *("  ".join(line) for line in self._lines())])
+
+    def _lines(self) -> list[list[str]]:
+        order = np.argsort(-self.mean, kind="stable")
+        return [[self.names[j], f"{self.mean[j]:.4g} ± {self.std[j]:.2g}"] for j in order]
+
+    def _repr_html_(self) -> str:
+        return bold(self.sentence) + table(["column", f"worse {self.metric}"], self._lines())
+
+
+class Shuffled(Table):
+    """Another table with one column in another order.
+
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> table = ArrayTable(np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]]))
+    >>> Shuffled(table, 1, np.array([2, 0, 1])).rows().tolist()
+    [[1.0, 7.0], [2.0, 5.0], [3.0, 6.0]]
+    """
+
+    def __init__(self, table: Table, column: int, order: NDArray[np.intp]) -> None:
+        self._table, self._column, self._order = table, column, order
+        self.n_rows, self.n_columns = table.n_rows, table.n_columns
+        self.names, self.levels = table.names, table.levels
+        self.width = min(table.width, 8)  # so few columns are copied along with the one
+
+    def block(self, first: int, last: int) -> Values:
+        """Copy these columns if the shuffled one is among them."""
+        values = self._table.block(first, last)
+        if first <= self._column < last:
+            place = self._column - first
+            values = values.copy()
+            values[:, place] = values[self._order, place]
+        return values
+
+
+def permutation_importances(
+    scores: Callable[[Table], Doubles],
+    rules: Iterable[Hypothesis | Forest],
+    sample: Sample,
+    metric: Metric,
+    repeats: int,
+    seed: int,
+    names: tuple[str, ...],
+) -> Importances:
+    """Shuffle every column that some rule asks for; the others are worth exactly 0.
+
+    How a column is shuffled depends on the seed, its number and the repeat alone.
+    """
+
+    def value(table: Table) -> float:
+        return float(metric(sample, scores(table).reshape(sample.n_rows, -1)))
+
+    table, base = sample.table, value(sample.table)
+    each = np.zeros((table.n_columns, repeats))
+    for column in asked(rules, table.n_columns):
+        for repeat in range(repeats):
+            order = np.random.default_rng((seed, column, repeat)).permutation(sample.n_rows)
+            lost = value(Shuffled(table, column, order)) - base
+            each[column, repeat] = -lost if metric.more_is_better else lost
+    return Importances(names, metric.name, base, each)
+
+
+def asked(hypotheses: Iterable[Hypothesis | Forest], columns: int) -> list[int]:
+    """Return the columns that rules ask for: all of them, if one rule is a black box."""
+    found: set[int] = set()
+    for hypothesis in hypotheses:
+        features = hypothesis.features()
+        if features is None:
+            return list(range(columns))
+        found |= features
+    return sorted(found)

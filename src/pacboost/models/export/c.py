@@ -39,7 +39,12 @@ def to_c(program: Program, name: str = "model") -> str:
     text = "\n".join(
         [*_head(program, wanted), *_sizes(program, code), *_numbers(program, wanted), code]
     )
-    return _renamed(text, _identifier(name))
+    begins = _identifier(name)  # all names begin with it; within strings nothing changes
+    parts = re.split(r'("[^"\n]*")', text)
+    for place in range(0, len(parts), 2):
+        part = re.sub(r"\bmodel_", f"{begins}_", parts[place])
+        parts[place] = re.sub(r"\bMODEL_", f"{begins.upper()}_", part)
+    return "".join(parts)
 
 
 def _sections() -> dict[str, str]:
@@ -241,13 +246,3 @@ def _identifier(name: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
     usable = plain[:1].isalpha() and plain not in KEYWORDS.split()
     return plain if usable else f"model_{plain}".rstrip("_")
-
-
-def _renamed(text: str, name: str) -> str:
-    """Let all names begin with ``name``; within strings nothing changes."""
-    parts = re.split(r'("[^"\n]*")', text)
-    parts[::2] = [
-        re.sub(r"\bMODEL_", f"{name.upper()}_", re.sub(r"\bmodel_", f"{name}_", part))
-        for part in parts[::2]
-    ]
-    return "".join(parts)

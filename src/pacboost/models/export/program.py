@@ -14,10 +14,11 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.models.calibration import Isotonic, Sigmoid
-from pacboost.models.export.trees import Trees, of_forest, of_vote
-from pacboost.models.model import ForestModel, Model
+from pacboost.models.export.trees import Trees, of_vote, splits_of
+from pacboost.models.model import FittedModel, ForestModel, Model
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
@@ -31,7 +32,7 @@ LARGEST = 1e200
 
 @dataclass(frozen=True)
 class Cut:
-    """Say the class at ``place`` where what is compared is on its side of ``at``.
+    """The class at ``place`` is said where what is compared is on its side of ``at``.
 
     With a score for two classes that is the score, at least ``at`` for the second class and at most
     ``at`` for the first: scores are exact in every program, and probabilities need not be, to their
@@ -180,50 +181,40 @@ def program_of(model: Any, most: int = MOST_SPLITS) -> Program:
 
 
 def _plain_program(model: Any, own: Any, most: int) -> Program:
-    if isinstance(own, ForestModel):
-        return _of_forest(own, most)
-    if not isinstance(own, Model):
+    if not isinstance(own, FittedModel):
         raise ParameterError(
             f"{type(model).__name__} cannot be exported: it holds no vote of rules and no forest. "
             "What can be, after fit: StrongClassifier, AdaBoostClassifier, BoostClassifier, "
             "BoostRegressor, FilterBoostClassifier, TextBoostClassifier and the forests"
         )
-    for rule in own.vote.hypotheses:
-        if not isinstance(rule, StumpRule | TreeRule | WordList):
+    answer, vote = _answer(own), own.vote
+    lists = vote.index if isinstance(vote, Vote) else None
+    splits = splits_of(vote)
+    if splits > most:
+        raise ParameterError(
+            f"the trees have {splits:,} splits, and an export of this kind holds {most:,}. Grow "
+            "fewer or smaller trees (n_estimators, min_samples_leaf, max_depth), export to ONNX, "
+            "which holds more, or keep the model file"
+        )
+    trees = Trees.none(1) if answer.kind == "one" or lists is not None else of_vote(vote)
+    text = getattr(own, "text", None)
+    return Program(answer, own.column_names, own.levels, trees, lists, text, own.certificate)
+
+
+def _answer(model: FittedModel) -> Output:
+    classes = model.classes
+    if isinstance(model, ForestModel):
+        if model.labels:
             raise ParameterError(
-                f"the vote holds {type(rule).__name__} rules; an export holds stumps, trees and "
-                "lists of words. Keep the model file (save, and pacboost.load), pickle the "
-                "estimator if its rules are scikit-learn's, or train it with those"
+                "the forest gives several labels a row, and an export of a forest holds one; keep "
+                "the model file (save, and pacboost.load), or export a BoostClassifier"
             )
-    if own.ledger.potential == "none":
-        raise ParameterError(
-            f"members by {own.ledger.booster} have one vote each, which an export does not count; "
-            "keep the model file (save, and pacboost.load), or export a single booster"
-        )
-    return _of_votes(own, most)
-
-
-def _of_votes(model: Model, most: int) -> Program:
-    vote, answer = model.vote, _answer(model)
-    lists = [rule for rule in vote.hypotheses if isinstance(rule, WordList)]
-    if lists and len(lists) < len(vote.hypotheses):
-        raise ParameterError(
-            "the vote mixes lists of words with other rules; an export holds one kind of them"
-        )
-    _refuse_large(
-        sum(rule.feature.size for rule in vote.hypotheses if isinstance(rule, TreeRule)), most
-    )
-    trees = Trees.none(vote.outputs)
-    if not lists and answer.kind != "one":
-        trees = of_vote(vote)
-    return Program(
-        answer, model.column_names, model.levels, trees,
-        vote.index if lists else None, model.text, model.certificate,
-    )  # fmt: skip
-
-
-def _answer(model: Model) -> Output:
-    classes, steep = model.classes, steepness(model.ledger.potential)
+        kind: Kind = "number" if classes.size == 0 else "one" if classes.size == 1 else "shares"
+        forest, count = model.vote, max(1, len(model.vote))
+        return Output(kind, classes, count=count, middle=forest.middle, scale=forest.scale)
+    assert isinstance(model, Model)
+    _refuse_others(model)
+    steep = steepness(model.ledger.potential)
     curves: tuple[Sigmoid, ...] | tuple[Isotonic, ...] = ()
     if model.calibration is not None:
         curves = model.calibration.curves  # type: ignore[assignment]
@@ -239,26 +230,21 @@ def _answer(model: Model) -> Output:
     return Output("many", classes, steep, curves)
 
 
-def _of_forest(model: ForestModel, most: int) -> Program:
-    forest, classes = model.vote, model.classes
-    if model.labels:
+def _refuse_others(model: Model) -> None:
+    rules = model.vote.hypotheses
+    for rule in rules:
+        if not isinstance(rule, StumpRule | TreeRule | WordList):
+            raise ParameterError(
+                f"the vote holds {type(rule).__name__} rules; an export holds stumps, trees and "
+                "lists of words. Keep the model file (save, and pacboost.load), pickle the "
+                "estimator if its rules are scikit-learn's, or train it with those"
+            )
+    if model.ledger.potential == "none":
         raise ParameterError(
-            "the forest gives several labels a row, and an export of a forest holds one; keep the "
-            "model file (save, and pacboost.load), or export a BoostClassifier"
+            f"members by {model.ledger.booster} have one vote each, which an export does not "
+            "count; keep the model file (save, and pacboost.load), or export a single booster"
         )
-    kind: Kind = "number" if classes.size == 0 else "one" if classes.size == 1 else "shares"
-    _refuse_large((forest.n_nodes - len(forest)) // 2, most)
-    answer = Output(
-        kind, classes, count=max(1, len(forest)), middle=forest.middle, scale=forest.scale
-    )
-    trees = Trees.none(1) if kind == "one" else of_forest(forest)
-    return Program(answer, model.column_names, model.levels, trees, certificate=model.certificate)
-
-
-def _refuse_large(splits: int, most: int) -> None:
-    if splits > most:
+    if len({isinstance(rule, WordList) for rule in rules}) > 1:
         raise ParameterError(
-            f"the trees have {splits:,} splits, and an export of this kind holds {most:,}. Grow "
-            "fewer or smaller trees (n_estimators, min_samples_leaf, max_depth), export to ONNX, "
-            "which holds more, or keep the model file"
+            "the vote mixes lists of words with other rules; an export holds one kind of them"
         )

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.word_list import GRID, WordIndex
 from pacboost.models.export.program import Output, Program
-from pacboost.models.export.trees import Trees
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.sources.mixed import (
     Conditions,
@@ -45,10 +44,12 @@ def to_python(program: Program) -> str:
     asks = _trees(program) if program.lists is None else _lists(program, program.lists)
     parts = ["alone"] if program.lists is None else ["alone", "alone_words"]
     imports, codes = zip(*(_copied(part) for part in parts), strict=True)
+    lines = set("\n".join(imports).splitlines())
+    about = " ".join(program.about).replace("\\", "\\\\").replace('"', "'")  # ends no docstring
     head = [
-        f'"""{_plain(" ".join(program.about))}\n\n{_usage(program)}\n"""',
+        f'"""{fill(about, WIDTH - 4)}\n\n{_usage(program)}\n"""',
         "\nfrom __future__ import annotations",
-        "\n" + "\n".join(sorted(set("\n".join(imports).splitlines()), key=_import_order)),
+        "\n" + "\n".join(sorted(lines, key=lambda line: (line.startswith("from"), line))),
     ]
     model = f"_MODEL = _Model(\n{asks},\n{_answer(program.answer)},\n)"
     if program.answer.kind != "number":
@@ -64,10 +65,6 @@ def _copied(part: str) -> tuple[str, str]:
     wanted = [line for line in above.splitlines() if line.startswith(("import ", "from "))]
     needed = [line for line in wanted if not line.startswith(("from __future__", "from pacboost"))]
     return "\n".join(needed), re.sub("  # (noqa|type):.*", "", below)
-
-
-def _import_order(line: str) -> tuple[bool, str]:
-    return line.startswith("from"), line
 
 
 def _usage(program: Program) -> str:
@@ -99,6 +96,7 @@ def _functions(program: Program) -> list[str]:
 
 def _trees(program: Program) -> str:
     trees = program.trees
+    lines = "\n".join(" ".join(map(repr, line)) for line in trees.lines.tolist())
     fields = [
         f"names={list(program.names)!r}",
         f"levels={dict(program.levels.columns)!r}",
@@ -110,7 +108,7 @@ def _trees(program: Program) -> str:
         f"subset=_wholes({_text(trees.subset if trees.subsets else ())})",
         f"subsets={[sum(1 << level for level in own) for own in trees.subsets]!r}",
         f"roots=_wholes({_text(trees.roots)})",
-        f"lines=_lines({_rows(trees)})",
+        f'lines=_lines("""\n{lines}\n""")',
         f"outputs={trees.outputs}",
     ]
     return _call("_Trees", fields)
@@ -224,19 +222,9 @@ def _text(numbers: Iterable[Any]) -> str:
     return '"""\n' + "\n".join([*lines, '"""'])
 
 
-def _rows(trees: Trees) -> str:
-    lines = "\n".join(" ".join(map(repr, line)) for line in trees.lines.tolist())
-    return f'"""\n{lines}\n"""'
-
-
 def _packed(numbers: NDArray[Any]) -> str:
     """Pack whole numbers; wherever Python runs, array's "h", "i" and "q" have 2, 4 and 8 bytes."""
     most = np.abs(numbers).max(initial=0)
     kind, width = next(own for own in WIDTHS if most < 256 ** own[1] / 2)
     content = zlib.compress(np.ascontiguousarray(numbers, dtype=f"<i{width}").tobytes(), EFFORT)
     return f'_packed("{kind}", "{base64.b64encode(content).decode()}")'
-
-
-def _plain(text: str) -> str:
-    """Return text that cannot end a docstring."""
-    return fill(text.replace("\\", "\\\\").replace('"', "'"), WIDTH - 4)

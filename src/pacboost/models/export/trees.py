@@ -7,7 +7,7 @@ stay what they were, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -99,10 +99,20 @@ class Trees:
         return replace(cls.none(line.size), roots=np.array([~0]), lines=line.reshape(1, -1))
 
 
-def of_vote(vote: Vote) -> Trees:
-    """Lay out a vote of stumps and trees."""
+def splits_of(vote: Vote | Forest) -> int:
+    """Count the splits of all trees."""
+    if isinstance(vote, Forest):
+        return (vote.n_nodes - len(vote)) // 2
+    return sum(tree.feature.size for tree, _ in vote.trees)
+
+
+def of_vote(vote: Vote | Forest) -> Trees:
+    """Lay out a vote of stumps and trees; of a forest tree by tree: its sums may depend on that."""
+    if isinstance(vote, Forest):
+        parts = (_of_grown(vote, tree.nodes, tree.table) for tree in vote.trees())
+        return Trees.join(parts, vote.classes if vote.many else 1)
     steps: dict[int, list[FeaturePart]] = {}
-    always, parts = np.zeros(vote.outputs), []
+    always, trees = np.zeros(vote.outputs), list[Trees]()
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
         if isinstance(rule, StumpRule):
             steps.setdefault(rule.feature, []).append(rule.feature_part(cast * rule.values))
@@ -112,12 +122,12 @@ def of_vote(vote: Vote) -> Trees:
             part = rule.feature_part(cast * rule.values)
             steps.setdefault(int(rule.feature[0]), []).append(part)
         elif isinstance(rule, TreeRule):
-            parts.append(_of_tree(rule, float(cast)))
+            trees.append(_of_tree(rule, float(cast)))
         else:
             raise TypeError(f"a {type(rule).__name__} is no tree")
     searches = [_search(feature, FeaturePart.sum(steps[feature])) for feature in sorted(steps)]
     constant = [Trees.always(always)] if always.any() else []
-    return Trees.join([*constant, *searches, *parts], vote.outputs)
+    return Trees.join([*constant, *searches, *trees], vote.outputs)
 
 
 def _of_tree(rule: TreeRule, vote: float) -> Trees:
@@ -126,7 +136,8 @@ def _of_tree(rule: TreeRule, vote: float) -> Trees:
     missing_left[chosen] = rule.members[rule.member[chosen], bins.missing] != 0
     subset: Whole = np.full(rule.feature.size, -1)
     subsets: list[Subset] = []
-    cuts = _cuts(rule)
+    known = zip((bins.thresholds[feature] for feature in rule.feature), rule.cut, strict=True)
+    cuts = np.array([t[c] if c < t.size else np.inf for t, c in known], dtype=np.float32)
     for split in np.flatnonzero(chosen):
         inside = rule.members[rule.member[split], : bins.levels[rule.feature[split]]] != 0
         if inside.all() or not inside.any():  # all that is known goes one way
@@ -145,13 +156,6 @@ def _of_tree(rule: TreeRule, vote: float) -> Trees:
         np.zeros(1, dtype=np.int64),
         vote * rule.values,
     )
-
-
-def _cuts(rule: TreeRule) -> NDArray[np.float32]:
-    """Return the threshold of each split; above all thresholds lies infinity."""
-    own = [rule.bins.thresholds[feature] for feature in rule.feature]
-    cuts = [t[c] if c < t.size else np.inf for t, c in zip(own, rule.cut, strict=True)]
-    return np.array(cuts, dtype=np.float32)
 
 
 def _search(feature: int, part: FeaturePart) -> Trees:
@@ -180,26 +184,20 @@ def _halving(low: int, high: int, number: int) -> Iterator[tuple[int, int, int]]
     yield from _halving(middle + 1, high, number + 1 + middle - low)
 
 
-# The trees of a forest as every exported program walks them (see trees.py).
-
-
-def of_forest(forest: Forest) -> Trees:
-    """Lay out a forest, tree by tree: its sums may depend on the order."""
-    outputs = forest.classes if forest.many else 1
-    return Trees.join(
-        (_of_grown(forest, tree.nodes, tree.table) for tree in forest.trees()), outputs
-    )
-
-
 def _of_grown(forest: Forest, nodes: NDArray[np.uint64], table: NDArray[np.float32]) -> Trees:
     feature, payload = (nodes >> np.uint64(41)), (nodes & LOW).astype(np.int64)
     leaf = feature == LEAF
     inner = np.flatnonzero(~leaf)
     number = np.where(leaf, ~(np.cumsum(leaf) - 1), np.cumsum(~leaf) - 1)
-    own, cut = feature[inner].astype(np.int64), (nodes[inner] >> np.uint64(32)) & np.uint64(255)
+    own = feature[inner].astype(np.int64)
+    cut = ((nodes[inner] >> np.uint64(32)) & np.uint64(255)).astype(np.int64)
+    sizes = np.array([column.size for column in forest.bins.thresholds], dtype=np.int64)
+    firsts, known = np.cumsum(sizes) - sizes, cut < sizes[own]
+    cuts = np.full(own.size, np.inf, dtype=np.float32)
+    cuts[known] = np.concatenate(forest.bins.thresholds)[(firsts[own] + cut)[known]]
     return Trees(
         own,
-        _values_at(forest.bins.thresholds, own, cut.astype(np.int64)),
+        cuts,
         ((nodes[inner] >> np.uint64(40)) & np.uint64(1)).astype(np.bool_),
         number[inner + 1],
         number[payload[inner]],
@@ -208,17 +206,6 @@ def _of_grown(forest: Forest, nodes: NDArray[np.uint64], table: NDArray[np.float
         number[:1],
         _said(forest, payload[leaf], table.astype(np.float64)),
     )
-
-
-def _values_at(
-    thresholds: Sequence[NDArray[np.float32]], feature: Whole, cut: Whole
-) -> NDArray[np.float32]:
-    sizes = np.array([own.size for own in thresholds], dtype=np.int64)
-    firsts = np.cumsum(sizes) - sizes
-    known = cut < sizes[feature]
-    out = np.full(feature.size, np.inf, dtype=np.float32)
-    out[known] = np.concatenate(thresholds)[(firsts[feature] + cut)[known]]
-    return out
 
 
 def _said(forest: Forest, payload: Whole, table: Lines) -> Lines:

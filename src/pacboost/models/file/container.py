@@ -73,7 +73,7 @@ def write(path: Path, kind: str, content: dict[str, Any], part: Path | None = No
 
 
 def kind_of(path: Path) -> str:
-    """Tell by its first line what a file holds."""
+    """Return by its first line what a file holds."""
     with _opened(path, "model") as (file, _):
         return _first_line(path, file, "model")
 
@@ -90,7 +90,11 @@ def read(path: Path, kind: str, memory: int = 0) -> Content:
         sha256 = _checked_digest(path, file, size)
         room = MemoryBudget.of(size, memory)
         try:
-            text = _document(file, size)
+            line = file.readline(LONGEST_LINE)
+            left = size - DIGEST - file.tell()
+            if not line[:-1].isdigit() or line[-1:] != b"\n" or int(line) > left:
+                raise ValueError(f"the document cannot have {line[:20]!r} bytes")
+            text = file.read(int(line))
             content = document.read(text, file.readinto, size - DIGEST - file.tell(), room)
         except (LookupError, RecursionError, TypeError, ValueError) as problem:
             raise FileError(f"{path}: is damaged ({problem})") from problem
@@ -136,13 +140,6 @@ def _checked_digest(path: Path, file: BufferedReader, size: int) -> str:
         )
     file.seek(after)
     return digest.hexdigest()
-
-
-def _document(file: BufferedReader, size: int) -> bytes:
-    line = file.readline(LONGEST_LINE)
-    if not line[:-1].isdigit() or line[-1:] != b"\n" or int(line) > size - DIGEST - file.tell():
-        raise ValueError(f"the document cannot have {line[:20]!r} bytes")
-    return file.read(int(line))
 
 
 # One digest that binds a claim in a file to the whole model that it was made for.

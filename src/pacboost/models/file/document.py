@@ -135,7 +135,10 @@ def read(
     text: bytes, fill: Callable[[memoryview], int], left: int, room: MemoryBudget
 ) -> dict[str, Any]:
     """Read a document; ``fill`` gives the bytes of the arrays, of which ``left`` are there."""
-    _take_room_for(text, room)
+    # what JSON becomes in memory is bounded by what makes objects: no cheaper way is safe
+    counts = {b"{": 240, b"[": 96, b",": 64, b":": 260}
+    cost = 2 * len(text) + sum(price * text.count(mark) for mark, price in counts.items())
+    room.take(cost, "the document")
     if not text.isascii():
         raise ValueError("the document holds bytes that are not ASCII")
     whole = json.loads(
@@ -146,7 +149,9 @@ def read(
     )
     if not isinstance(whole, dict) or sorted(whole) != ["arrays", "content"]:
         raise ValueError("the document does not consist of arrays and content")
-    headers = [_array_header(line) for line in _list(whole["arrays"], "arrays")]
+    if not isinstance(whole["arrays"], list):
+        raise ValueError("arrays: is no list")
+    headers = [_array_header(line) for line in whole["arrays"]]
     if sum(kind.itemsize * math.prod(shape) for kind, shape in headers) != left:
         raise ValueError(f"the arrays do not take up the {left} bytes that are there")
     arrays = [_filled(kind, shape, fill, room) for kind, shape in headers]
@@ -155,13 +160,6 @@ def read(
     if reader.next != len(arrays) or not isinstance(content, dict):
         raise ValueError("the content does not refer to every array once, in order")
     return content
-
-
-def _take_room_for(text: bytes, room: MemoryBudget) -> None:
-    """Bound what JSON becomes in memory by counting what makes objects: no cheaper way is safe."""
-    counts = {b"{": 240, b"[": 96, b",": 64, b":": 260}
-    cost = 2 * len(text) + sum(price * text.count(mark) for mark, price in counts.items())
-    room.take(cost, "the document")
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -176,12 +174,6 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text:.40} is no number that a fit writes")
     return number
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise ValueError(f"{where}: is no list")
-    return value
 
 
 def _array_header(line: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:

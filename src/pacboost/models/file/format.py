@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.coverage import coverage_rule
@@ -34,10 +35,6 @@ from pacboost.sources.mixed import read_features
 MOST_CLASSES, MOST_LABELS = 2**20, 2**16
 FORESTS = ("random_forest", "extra_trees")
 
-OPTIONAL: dict[str, Callable[[Any], Any]] = {"calibration": Calibration.from_dict}
-"""Parts that a model may lack, by the name of the field of ``Model``, and what reads them again;
-``to_dict`` of each gives plain values, with NumPy arrays as leaves where there are many numbers."""
-
 BESIDE: dict[str, Callable[[Any], Any]] = {
     "answering": Answering.from_dict,
     "decision": ThresholdDecision.from_dict,
@@ -45,10 +42,9 @@ BESIDE: dict[str, Callable[[Any], Any]] = {
     "held_out": HeldOut.from_dict,
     "validation": ValidationCurve.from_dict,
 }
-"""The same for parts that lie beside the model, as its certificate does."""
-
-FOREST_HAS = ("held_out", "decision", "coverage")
-"""Those of them that the file of a forest may have."""
+"""Parts that may lie beside the model, as its certificate does, and what reads them again;
+``to_dict`` of each gives plain values, with NumPy arrays where there are many numbers. A forest has
+neither answering nor validation."""
 
 ROUNDS = {"rounds": (Round, OUTSIDE), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}
 """The records of a ledger, and what of them lies outside the model."""
@@ -90,17 +86,17 @@ def load(path: str | Path, memory: int = 0) -> Any:
 def opened(content: container.Content, path: str | Path) -> Any:
     """Make the model of what a file holds."""
     make: Callable[..., Any] = _forest if content.kind == "forest" else _model
-    known = FOREST_HAS if content.kind == "forest" else tuple(BESIDE)
     try:
         whole = Fields(content.document, "content", content.room)
         core, about = whole.part("model"), whole.part("about")
-        beside: dict[str, Any] = {
-            name: whole.made(name, BESIDE[name]) for name in known if name in whole
-        }
+        beside = {name: whole.made(name, read) for name, read in BESIDE.items() if name in whole}
         beside["certificate"] = parts.certificate_read(whole)
         beside["seen"] = parts.sketches_read(whole)
         whole.end()
-        model = make(core, about, **beside)
+        parts.versions_read(about)
+        model = make(core, about, classes=parts.classes_read(core), **beside)
+        core.end()
+        about.end()
         parts.check_model(model)
         return parts.with_digests(model, content.document)
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
@@ -111,7 +107,7 @@ def _core(model: Model | ForestModel) -> dict[str, Any]:
     if isinstance(model, ForestModel):
         return _forest_core(model)
     return {
-        **parts.optional(model, ("text", *OPTIONAL)),
+        **parts.optional(model, ("text", "calibration")),
         "classes": model.classes.tolist(),
         "features": model.n_features,
         "bins": None
@@ -160,7 +156,7 @@ def _ledger_read(part: Fields, about: Fields) -> Ledger:
     return Ledger(**found)
 
 
-def _model(core: Fields, about: Fields, **beside: Any) -> Model:
+def _model(core: Fields, about: Fields, classes: NDArray[Any], **beside: Any) -> Model:
     features = core.whole("features", 1, parts.MOST_FEATURES)
     outputs = core.whole("outputs", 1, MOST_CLASSES)
     bins = None
@@ -169,7 +165,7 @@ def _model(core: Fields, about: Fields, **beside: Any) -> Model:
     else:
         bins = parts.bins_read(core.part("bins"), features)
     names, levels = parts.names_read(about, features), parts.levels_read(core, features, bins)
-    classes, ledger = parts.classes_read(core), _ledger_read(core.part("ledger"), about)
+    ledger = _ledger_read(core.part("ledger"), about)
     each = ledger.several_labels or classes.size > 2
     if outputs != (classes.size if each else 1):
         core.refuse("outputs", f"are {outputs}, which does not go with {classes.size} classes")
@@ -179,19 +175,16 @@ def _model(core: Fields, about: Fields, **beside: Any) -> Model:
     ):
         core.refuse("bins", "lack thresholds of a feature that a rule asks for")
     votes = core.array("votes", np.float64, len(rules))
-    optional = {name: core.made(name, read) for name, read in OPTIONAL.items() if name in core}
-    curves = getattr(optional.get("calibration"), "curves", ())
-    if curves and len(curves) != outputs:
-        core.refuse("calibration", f"has {len(curves)} curves for {outputs} outputs")
+    if "calibration" in core:
+        beside["calibration"] = core.made("calibration", Calibration.from_dict)
+        curves = beside["calibration"].curves
+        if curves and len(curves) != outputs:
+            core.refuse("calibration", f"has {len(curves)} curves for {outputs} outputs")
     if "text" in core:
         words = names or ()
         if names is None:
             about.refuse("names", f"are not those of {features} words")
-        optional["text"] = core.made("text", lambda own: read_features(own, words))
-    parts.versions_read(about)
-    fingerprint = about.get("fingerprint", str)
-    core.end()
-    about.end()
+        beside["text"] = core.made("text", lambda own: read_features(own, words))
     return Model(
         classes=classes,
         n_features=features,
@@ -200,8 +193,7 @@ def _model(core: Fields, about: Fields, **beside: Any) -> Model:
         vote=Vote(rules, votes, outputs),
         ledger=ledger,
         levels=levels,
-        fingerprint=fingerprint,
-        **optional,
+        fingerprint=about.get("fingerprint", str),
         **beside,
     )
 
@@ -229,8 +221,8 @@ def _forest_core(model: ForestModel) -> dict[str, Any]:
     }
 
 
-def _forest(core: Fields, about: Fields, **beside: Any) -> ForestModel:
-    kind, classes = core.word("kind", FORESTS), parts.classes_read(core)
+def _forest(core: Fields, about: Fields, classes: NDArray[Any], **beside: Any) -> ForestModel:
+    kind = core.word("kind", FORESTS)
     labels = core.whole("labels", 2, MOST_LABELS) if "labels" in core else 0
     if labels and not all(
         isinstance(name, str) and len(name) == labels and set(name) <= {"0", "1"}
@@ -247,9 +239,6 @@ def _forest(core: Fields, about: Fields, **beside: Any) -> ForestModel:
     levels, names = parts.levels_read(core, features, bins), parts.names_read(about, features)
     middle, scale, hard = core.number("middle"), core.number("scale"), core.get("hard", bool)
     forest = Forest(bins, most, importances, blocks, middle, scale, hard)
-    parts.versions_read(about)
-    core.end()
-    about.end()
     return ForestModel(
         kind=kind, classes=classes, n_features=features, names=names, vote=forest, levels=levels,
         labels=labels, **beside,

@@ -160,12 +160,11 @@ def own_version() -> str:
         return "unknown"
 
 
-def versions_read(part: Fields) -> dict[str, str]:
-    """Read what a file was written with."""
+def versions_read(part: Fields) -> None:
+    """Refuse versions that are not words."""
     found = part.any("versions")
     if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
         part.refuse("versions", "are not words")
-    return found
 
 
 # Whether the numbers of a file can be those of a fit, so that nothing fails on them later. All that

@@ -40,14 +40,6 @@ STUMP: dict[str, type[np.generic]] = {
 }
 
 
-def stumps_written(stumps: Sequence[StumpRule]) -> dict[str, NDArray[Any]]:
-    """Put stumps side by side."""
-    return {
-        name: np.array([getattr(stump, name) for stump in stumps], dtype=kind)
-        for name, kind in STUMP.items()
-    }
-
-
 def stumps_read(part: Fields, features: int, bins: Bins | None) -> list[StumpRule]:
     """Read stumps, and refuse those that no fit could have found."""
     feature = part.array("feature", np.int32, None, within=(0, features - 1))
@@ -260,7 +252,8 @@ def _runs(rules: Sequence[Hypothesis]) -> Iterator[list[Any]]:
 def _written(run: list[Any]) -> dict[str, Any]:
     rule = run[0]
     if isinstance(rule, StumpRule):
-        return {"kind": "stumps", **stumps_written(run)}
+        columns = {name: [getattr(own, name) for own in run] for name in STUMP}
+        return {"kind": "stumps"} | {k: np.array(v, dtype=STUMP[k]) for k, v in columns.items()}
     if isinstance(rule, TreeRule):
         return {"kind": "trees", **written(run)}
     if isinstance(rule, WordList):

@@ -40,7 +40,9 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
     """Draw how often predictions are right against their confidence."""
     if not isinstance(rows, Evidence) or rows.probabilities.shape[1] < 2:
         return None
-    sure, right = _pairs(rows)
+    sure, right = rows.probabilities.ravel(), rows.own.ravel() > 0
+    if not rows.several:
+        sure, right = rows.probabilities.max(axis=1), rows.probabilities.argmax(axis=1) == rows.own
     parts = equal_parts(sure, right)
     if len(parts) < 2:
         return None
@@ -58,13 +60,6 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
         sentences.append(TRAINED)
     return Section("calibration", "Can its confidence be trusted?", paragraphs(*sentences),
                    _figure(parts, rows.several))  # fmt: skip
-
-
-def _pairs(rows: Evidence) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    if rows.several:
-        return rows.probabilities.ravel(), rows.own.ravel() > 0
-    named = rows.probabilities.argmax(axis=1)
-    return rows.probabilities.max(axis=1), named == rows.own
 
 
 def equal_parts(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Part]:
@@ -143,13 +138,11 @@ def predicted(subject: Subject, rows: Rows) -> Section | None:
         ("root mean squared error", f"{math.sqrt(mean(off**2)):.4g}"),
         ("explained (R²)", percent(explained) if explained > 0 else f"{explained:.3g}"),
     ]
-    made = figure(
-        drawing, numbers("The numbers", table(["measure", "value"], said, caption="Errors"))
-    )
+    made = numbers("The numbers", table(["measure", "value"], said, caption="Errors"))
     lead = paragraphs(f"{rows.rows:,} rows; the closer to the diagonal, the better.",
                       f"R² is {said[3][1]}.", TRAINED if rows.seen else None)  # fmt: skip
     return Section("predicted", "Predicted and true", lead,
-                   figure(drawing, numbers("The numbers", made)))  # fmt: skip
+                   figure(drawing, made))  # fmt: skip
 
 
 # The distribution of margins, with a slider over the rounds.
@@ -157,6 +150,7 @@ def predicted(subject: Subject, rows: Rows) -> Section | None:
 BARS = 40
 """An even number, so that 0 lies between two bars."""
 REACHES = (0.05, 0.1, 0.2, 0.5)
+"""How far the axis may reach: where all rows are near 0, they are looked at closely."""
 BEYOND = "The outermost bars include all values beyond."
 
 
@@ -165,7 +159,8 @@ def margins(subject: Subject, rows: Rows) -> Section | None:
     if not isinstance(rows, Evidence) or not rows.margins:
         return None
     stages = sorted(rows.margins)
-    reach = _reach(rows.margins)
+    widest = np.median([np.quantile(np.abs(own), 0.995) for own in rows.margins.values()])
+    reach = next((reach for reach in REACHES if 1.25 * widest <= reach), 1.0)
     shares = {stage: histogram(rows.margins[stage], reach) for stage in stages}
     last = rows.margins[stages[-1]]
     lead = paragraphs(
@@ -182,12 +177,6 @@ def margins(subject: Subject, rows: Rows) -> Section | None:
     return Section(
         "margins", "Margins", lead, _margins_figure(rows.margins, shares, rows.stages, reach)
     )
-
-
-def _reach(margins: Mapping[int, Doubles]) -> float:
-    """How far the axis has to reach; where all rows are near 0, they are looked at closely."""
-    widest = np.median([np.quantile(np.abs(own), 0.995) for own in margins.values()])
-    return next((reach for reach in REACHES if 1.25 * widest <= reach), 1.0)
 
 
 def histogram(values: Doubles, reach: float = 1.0) -> Doubles:

@@ -252,7 +252,14 @@ def ranking(subject: Subject, rows: Rows) -> Section | None:
     legend = key([(f"c{place}", names[k]) for place, k in enumerate(chosen)])
     drawn = [ranks[k] for k in chosen]
     pair = tag("div", _roc(drawn), _precision(drawn), class_="pair")
-    made = numbers("The numbers", _table(names, ranks))
+    lines = [
+        (name, f"{int(own.positive.sum()):,}", f"{own.auc:.4f}", f"{own.average_precision:.4f}",
+         *(percent(float(np.interp(rate, *own.rates))) for rate in FALSE_RATES))
+        for name, own in ((name, ranks[k]) for k, name in names.items())
+    ]  # fmt: skip
+    found = [f"found at {rate:.0%} false positives".replace("%", " %") for rate in FALSE_RATES]
+    head = ["class", "rows", "area (ROC)", "average precision", *found]
+    made = numbers("The numbers", table(head, lines, caption="Areas under the curves"))
     return Section("ranking", "How well the scores rank", lead, together(legend, pair, made))
 
 
@@ -279,14 +286,3 @@ def _precision(ranks: list[RankCounts]) -> Markup:
     areas = ", ".join(f"{own.average_precision:.3f}" for own in ranks)
     text = f"average precisions: {areas}"
     return square("Precision and recall", "precision", "recall", text, draw)
-
-
-def _table(names: Mapping[int, str], ranks: Ranks) -> Markup:
-    rows = [
-        (name, f"{int(own.positive.sum()):,}", f"{own.auc:.4f}", f"{own.average_precision:.4f}",
-         *(percent(float(np.interp(rate, *own.rates))) for rate in FALSE_RATES))
-        for name, own in ((name, ranks[k]) for k, name in names.items())
-    ]  # fmt: skip
-    found = [f"found at {rate:.0%} false positives".replace("%", " %") for rate in FALSE_RATES]
-    head = ["class", "rows", "area (ROC)", "average precision", *found]
-    return table(head, rows, caption="Areas under the curves")

@@ -35,8 +35,7 @@ from pacboost.reports.page.charts import (
 )
 from pacboost.reports.page.confusion import confusion, ranking
 from pacboost.reports.page.promises import certificates, facts, promises, tiles
-from pacboost.reports.page.rounds import rounds
-from pacboost.reports.page.rules import hardest, rules
+from pacboost.reports.page.rules import hardest, rounds, rules
 from pacboost.reports.page.shapes import shapes
 from pacboost.reports.page.subject import Evidence, Numbers, Rows, Subject
 from pacboost.sources.optional import atomic_write
@@ -220,7 +219,10 @@ def line(subject: Subject, rows: Rows) -> Markup | None:
         seen = _seen(best)
         if seen is not None:
             marks.append(("seen", *seen))
-        marks.append(("proved", best.value, percent_above(best.value), _proved(best)))
+        said = "the training rows, with certainty"
+        if best.delta:
+            said = f"{best.of_what}, with {confidence(best.delta)} confidence"
+        marks.append(("proved", best.value, percent_above(best.value), f"proved for {said}"))
     if isinstance(rows, Evidence):
         labels = rows.several and best is not None and best.delta == 0  # it counts labels too
         error = float((rows.own != rows.said).mean()) if labels else rows.error
@@ -289,12 +291,6 @@ def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
     if isinstance(measured, float):
         return measured, percent(measured), f"measured on the {certificate.size:,} training rows"
     return None
-
-
-def _proved(certificate: Certificate) -> str:
-    if certificate.delta == 0:
-        return "proved for the training rows, with certainty"
-    return f"proved for {certificate.of_what}, with {confidence(certificate.delta)} confidence"
 
 
 # The page of a monitor: what it says at this moment, and the curves of all it has seen.

@@ -338,7 +338,10 @@ def tiles(subject: Subject) -> Markup:
     ledger, found = subject.ledger, list[Fact]()
     if ledger is not None and ledger.rows:
         found.append((f"{ledger.rows:,}", "rows drawn" if ledger.refills else "training rows"))
-    found.append((f"{len(subject.names):,}", _columns(subject)))
+    columns = "columns"
+    if subject.model is not None and subject.text:
+        columns = "words and conditions" if mixed(subject.model) else "words and n-grams"
+    found.append((f"{len(subject.names):,}", columns))
     if subject.classes:
         labels = "labels" if ledger is not None and ledger.several_labels else "classes"
         found.append((f"{len(subject.classes):,}", labels))
@@ -358,12 +361,6 @@ def facts(subject: Subject, rows: Rows) -> Section:
     lead = paragraphs("The data and the settings. The fingerprint identifies the record of "
                       "the rounds: equal runs have equal fingerprints.")  # fmt: skip
     return Section("facts", "Data and run", lead, terms(known, class_="facts"))
-
-
-def _columns(subject: Subject) -> str:
-    if subject.model is None or not subject.text:
-        return "columns"
-    return "words and conditions" if mixed(subject.model) else "words and n-grams"
 
 
 def _run(ledger: Ledger | None) -> list[Fact]:

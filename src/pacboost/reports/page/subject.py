@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.model import ForestModel, Model
+from pacboost.models.model import FittedModel, ForestModel, Model
 from pacboost.numerics.same_bits import mean_of
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.table import Table
@@ -86,11 +87,24 @@ class Subject:
         return "rounds" if self.ledger is not None and len(self.ledger) else "members"
 
 
-def of_model(model: Model) -> Subject:
-    """Describe a vote."""
-    ledger = model.ledger
+def subject_of(model: FittedModel, refusal: str = "", table: Table | None = None) -> Subject:
+    """Describe a vote or a forest; ``table`` holds the rows that were given, if some were."""
     certificates = [] if model.certificate is None else [model.certificate]
-    refusal = ""
+    known: dict[str, Any] = {"held_out": model.held_out, "coverage": model.coverage}
+    known |= {"classes": tuple(model.label_names), "names": model.column_names}
+    if isinstance(model, ForestModel):
+        return Subject(
+            kind=KINDS[model.kind],
+            certificates=tuple(certificates),
+            refusal=refusal or "no rows were held out, and none outside the bags were used",
+            importances=model.importances(),
+            members=len(model.vote),
+            forest=model,
+            table=table,
+            **known,
+        )
+    assert isinstance(model, Model)
+    ledger, refusal = model.ledger, ""
     try:
         trained = training_error(ledger)
         if model.certificate is None or model.certificate.bound != trained.bound:
@@ -98,7 +112,9 @@ def of_model(model: Model) -> Subject:
     except NotCertified as problem:
         refusal = str(problem)
     learner = LEARNERS.get(ledger.learner, ledger.learner)
-    kind = _title(ledger.booster)
+    named = BOOSTERS.get(ledger.booster) or LOSSES.get(ledger.booster)
+    title = (named and named.title) or ledger.booster.replace("_", " ").capitalize()
+    kind = KINDS.get(ledger.booster, title)
     votes = [model.vote]
     if model.ledger.potential == "none":
         votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
@@ -108,48 +124,20 @@ def of_model(model: Model) -> Subject:
         shares = []
     return Subject(
         kind=f"{kind} over {learner}" if learner else kind,
-        classes=tuple(str(name) for name in model.classes.tolist()),
-        names=model.column_names,
         certificates=tuple(certificates),
         refusal=refusal,
         importances=(mean_of(shares) if shares else np.zeros(model.n_features)),
         members=len(ledger) or len(model.vote.hypotheses),
         model=model,
         ledger=ledger,
-        held_out=model.held_out,
         answering=model.answering,
-        coverage=model.coverage,
+        **known,
     )
-
-
-def _title(booster: str) -> str:
-    """Return the name of an algorithm as a title, for what a ledger calls its booster."""
-    if booster in KINDS:
-        return KINDS[booster]
-    known = BOOSTERS.get(booster) or LOSSES.get(booster)
-    return (known and known.title) or booster.replace("_", " ").capitalize()
 
 
 def mixed(model: Model) -> bool:
     """Whether texts stand beside numbers and categories, which are asked for as words are."""
     return isinstance(model.text, MixedFeatures)
-
-
-def of_forest(model: ForestModel, refusal: str = "", table: Table | None = None) -> Subject:
-    """Describe a forest; ``table`` holds the rows that were given, if some were."""
-    return Subject(
-        kind=KINDS[model.kind],
-        classes=tuple(model.label_names),
-        names=model.column_names,
-        certificates=() if model.certificate is None else (model.certificate,),
-        refusal=refusal or "no rows were held out, and none outside the bags were used",
-        importances=model.importances(),
-        members=len(model.vote),
-        forest=model,
-        table=table,
-        held_out=model.held_out,
-        coverage=model.coverage,
-    )
 
 
 # Predictions for labelled rows: estimators compute them, the page draws them.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.numerics.checks import whole
 from pacboost.sources.oracles.blocks import Shuffle, key
 from pacboost.sources.oracles.held import BadCell, distinct, hold
 from pacboost.sources.oracles.oracle import (
@@ -25,7 +26,6 @@ from pacboost.sources.oracles.oracle import (
     Chooser,
     Unread,
     read_position,
-    whole,
 )
 
 ROWS_PER_KEY = 2**12
@@ -90,7 +90,6 @@ class ArrayOracle(AbstractOracle):
         yield self.take(np.flatnonzero(chosen if self._only is None else chosen[self._only]))
 
     def take(self, rows: NDArray[np.int64]) -> Batch:
-        """Return these very rows."""
         return self.unread(rows).read()
 
     def unread(self, rows: NDArray[np.int64]) -> Unread:

@@ -62,7 +62,7 @@ def row_bits(kinds: Sequence[Any]) -> int:
 
 
 def release_memory() -> None:
-    """Give back to the system what Arrow keeps of blocks that were let go."""
+    """Return to the system what Arrow keeps of blocks that were let go."""
     need("pyarrow").default_memory_pool().release_unused()
 
 
@@ -87,7 +87,6 @@ class RowGroup:
         return f"{self.file_shown}, row group {self.number}"
 
     def read(self) -> HeldColumns:
-        """Decode the row group."""
         release_memory()
         table = self._columns([*self.names, self.target])
         return hold_arrow(table, self.target)

@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.parallel.tasks import Result, in_order
+from pacboost.numerics.checks import whole
+from pacboost.parallel.cores import Result, in_order
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import (
     SHUFFLED,
@@ -38,7 +39,6 @@ from pacboost.sources.oracles.oracle import (
     Drawn,
     Unread,
     read_position,
-    whole,
 )
 
 # Orders that only a key tells: the numbers below n, each once, any part of which can be asked for.
@@ -157,7 +157,6 @@ class Span(NamedTuple):
     """The number of the first row among all that a refill draws."""
 
     def of(self, held: Held, place: Callable[[int], str]) -> Unread:
-        """Return the rows, still unread."""
         picked = np.arange(self.first, self.last)
         if self.shuffled:
             order = _shuffle(self.block_rows, self.seed, ROWS, self.lap, self.block)

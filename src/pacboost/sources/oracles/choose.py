@@ -30,8 +30,7 @@ from pacboost.sources.oracles.held import (
 )
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle, SpreadOracle
-from pacboost.sources.oracles.sql import sql
-from pacboost.sources.oracles.stream import StreamOracle
+from pacboost.sources.oracles.stream import StreamOracle, sql
 
 COMPRESSED = (".csv.gz", ".csv.bz2", ".csv.zst", ".csv.xz", ".csv.zip")
 DATABASES = (".duckdb", ".ddb")

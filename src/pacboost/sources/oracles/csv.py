@@ -7,7 +7,6 @@ quote is written twice).
 
 from __future__ import annotations
 
-import csv
 import io
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
 from pacboost.sources.data_file import MISSING, DataFile
-from pacboost.sources.file_rows import separator
+from pacboost.sources.file_rows import numbered_rows, separator
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
@@ -169,10 +168,10 @@ def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
                     break
             start = content.tell()
         text = io.StringIO(head.decode("utf-8-sig"), newline="")
-        names = next(csv.reader(text, delimiter=sep, strict=True), [])
+        _, names = next(numbered_rows(path, text, sep), (0, []))
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
-    except (UnicodeDecodeError, csv.Error) as problem:
+    except UnicodeDecodeError as problem:
         raise FileError(f"{path}: the header cannot be read ({problem})") from problem
     if not names:
         raise FileError(f"{path}: is empty; a header line and at least one row are needed")
@@ -230,7 +229,6 @@ class CsvOracle(LineOracle):
         self._estimate(first.n_rows)
 
     def _beginning(self, path: Path) -> tuple[int, int]:
-        """Read the header of a file."""
         self._sep = self._sep or separator(DataFile(path))
         header, start, line = header_of(path, self._sep)
         names = features(header, self._target, self._left_out, str(path))
@@ -322,15 +320,7 @@ class CsvOracle(LineOracle):
             raise FileError(
                 f"{path}, line {line}: is not UTF-8 text ({problem.reason})"
             ) from problem
-        opened = io.StringIO(text, newline="")
-        reader = csv.reader(opened, delimiter=self._sep, strict=True)
-        try:
-            for cells in reader:
-                if cells:
-                    yield lines.line - 1 + reader.line_num, cells
-        except csv.Error as problem:
-            line = lines.line - 1 + reader.line_num
-            raise FileError(f"{path}, line {line}: {problem}") from problem
+        yield from numbered_rows(path, io.StringIO(text, newline=""), self._sep, lines.line - 1)
 
     def fingerprint(self) -> str:
         return fingerprint(self._files, self.names, self._target)

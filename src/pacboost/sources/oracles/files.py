@@ -14,8 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pacboost.errors import DataError, FileError
-from pacboost.sources.data_file import named_twice
-from pacboost.sources.optional import need
+from pacboost.sources.optional import named_twice, need
 
 # Files at addresses such as s3://bucket/data/*.parquet, through fsspec.
 #
@@ -365,8 +364,7 @@ def features(
     >>> features(["id", "a", "y", "b"], "y", drop=["id"])
     ('a', 'b')
     """
-    twice = named_twice(names)
-    if twice:
+    if twice := named_twice(names):
         raise DataError(f"{where}: names these columns twice: {', '.join(twice)}")
     for name in (target, *drop):
         if name not in names:
@@ -384,8 +382,9 @@ def refuse_other(
     names: Collection[str], where: str, expected: Collection[str], elsewhere: str
 ) -> None:
     """Raise if a file has other features than another; their order has no part in it."""
-    lacking = [name for name in expected if name not in set(names)]
-    besides = [name for name in names if name not in set(expected)]
+    present, wanted = set(names), set(expected)
+    lacking = [name for name in expected if name not in present]
+    besides = [name for name in names if name not in wanted]
     if lacking or besides:
         differences = [
             f"{word} {', '.join(map(repr, some[:5]))}{', …' if len(some) > 5 else ''}"

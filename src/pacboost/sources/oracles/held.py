@@ -127,7 +127,6 @@ class Held(ABC):
         return _plain(picked) if isinstance(picked, nw.Series) else np.asarray(picked)
 
     def shown(self, column: int) -> str:
-        """What to call a column in complaints."""
         return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
 
     def _finite(self, values: Values) -> None:
@@ -369,10 +368,10 @@ def split_frame(
 ) -> tuple[Any, nw.Series[Any]]:
     """Split a data frame into features and labels."""
     opened = open_frame(frame)
-    names = features([str(name) for name in opened.columns], target, drop, where)
     every = [str(name) for name in opened.columns]  # those of pandas may be numbers
-    kept = opened[:, [every.index(name) for name in names]]
-    return kept.to_native(), opened[:, every.index(target)]
+    names, places = features(every, target, drop, where), {name: j for j, name in enumerate(every)}
+    kept = opened[:, [places[name] for name in names]]
+    return kept.to_native(), opened[:, places[target]]
 
 
 def _plain(series: nw.Series[Any]) -> NDArray[Any]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
+from pacboost.numerics.checks import whole
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.table import Table
@@ -69,12 +69,10 @@ class Batch:
         return self.rows.size
 
     def take(self, chosen: NDArray[np.intp]) -> Batch:
-        """Return some of the rows."""
         table = self.table.take(chosen)
         return Batch(table, self.labels[chosen], self.rows[chosen], self.lap, self.place)
 
     def read(self) -> Batch:
-        """Return the batch itself: it has been read."""
         return self
 
 
@@ -94,7 +92,6 @@ class Unread:
         return self.rows.size
 
     def take(self, chosen: NDArray[np.intp]) -> Unread:
-        """Return some of the rows, still unread."""
         picked, rows = self.picked[chosen], self.rows[chosen]
         return Unread(self.held, picked, rows, self.lap, self.place)
 
@@ -166,7 +163,7 @@ class AbstractOracle(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """Tell one source from another; the seed has no part in it."""
+        """Return what tells one source from another; the seed has no part in it."""
 
     @abstractmethod
     def place(self, row: int) -> str:
@@ -216,17 +213,6 @@ class AbstractOracle(ABC):
 
     def __exit__(self, *problem: object) -> None:
         self.close()
-
-
-def whole(name: str, value: object, least: int = 0) -> int:
-    """Check a whole number that is at least so large.
-
-    >>> whole("n", np.int64(3))
-    3
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number, {least} or more")
-    return int(value)
 
 
 def read_position(position: Mapping[str, Any], *names: str) -> tuple[int, ...]:

@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from pacboost.errors import FileError
+from pacboost.numerics.checks import whole
 from pacboost.sources.oracles.csv import LineOracle, Lines
 from pacboost.sources.oracles.files import Source, fingerprint
 from pacboost.sources.oracles.held import HeldSparse
-from pacboost.sources.oracles.oracle import whole
 
 SUFFIXES = (".svm", ".svmlight", ".libsvm")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from pacboost.estimators.forests.forests import RandomForestClassifier
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.reports.plots import figure, tidy
 from pacboost.sources.toy import lecture_points
-from pacboost.theory.explain import ProofStep, proof
+from pacboost.theory.explain import proof
 from pacboost.theory.pictures.learning import regions
 
 MOST_ROUNDS = 11
@@ -33,13 +34,11 @@ class Single:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict by the score that the round adds."""
-        scores = np.array([s for s, _ in zip(self._staged(X), range(self._number), strict=False)])
+        staged = self._model.staged_decision_function(X)
+        scores = np.array(list(islice(staged, self._number)))
         before = scores[-2] if self._number > 1 else 0.0
         second = (scores[-1] - before > 0).astype(np.intp)
         return np.asarray(self._model.classes_[second])
-
-    def _staged(self, X: Any) -> Any:
-        return self._model.staged_decision_function(X)
 
 
 def toy(X: ArrayLike | None = None, y: ArrayLike | None = None, rounds: int = 3) -> NDArray[Any]:
@@ -66,35 +65,20 @@ def toy(X: ArrayLike | None = None, y: ArrayLike | None = None, rounds: int = 3)
     grid: NDArray[Any] = figure((3.1 * wide, 3.3 * high)).subplots(high, wide, squeeze=False)
     axes = grid.ravel()
     for place, step in zip(axes, steps, strict=False):
-        _round(place, model, X, y, step)
-    _final(axes[len(steps)], model, X, y)
-    for place in axes[len(steps) + 1 :]:
-        place.set_axis_off()
-    return axes[: len(steps) + 1]
-
-
-def _round(
-    place: Any, model: AdaBoostClassifier, X: ArrayLike, y: ArrayLike, step: ProofStep
-) -> None:
-    regions(Single(model, step.number), X, y, place, weights=step.weights)
-    place.set_title(
-        f"round {step.number}: ε = {step.error:.3f}, α = {step.vote:.2f}", fontsize="medium"
-    )
-    _plain(place)
-
-
-def _final(place: Any, model: AdaBoostClassifier, X: ArrayLike, y: ArrayLike) -> None:
-    regions(model, X, y, place)
+        regions(Single(model, step.number), X, y, place, weights=step.weights)
+        words = f"round {step.number}: ε = {step.error:.3f}, α = {step.vote:.2f}"
+        place.set_title(words, fontsize="medium")
+        place.get_legend().remove()
+    final, *rest = axes[len(steps) :]
+    regions(model, X, y, final)
     votes = " + ".join(f"{vote:.2f}" for vote in model.votes_[:3])
     more = " + …" if model.votes_.size > 3 else ""
-    place.set_title(f"the vote: {votes}{more}", fontsize="medium")
-    _plain(place, legend=True)
-
-
-def _plain(place: Any, *, legend: bool = False) -> None:
-    if not legend:
-        place.get_legend().remove()
-    place.set_box_aspect(1)
+    final.set_title(f"the vote: {votes}{more}", fontsize="medium")
+    for place in axes[: len(steps) + 1]:
+        place.set_box_aspect(1)
+    for place in rest:
+        place.set_axis_off()
+    return axes[: len(steps) + 1]
 
 
 # Two classifiers on many data sets: a scatter of their errors, and the sign test.

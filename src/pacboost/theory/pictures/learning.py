@@ -54,12 +54,19 @@ def regions(
     'x0'
     """
     points, names = _columns(X)
-    first, second = _pair(features, points.shape[1])
+    numbers, count = [whole("a feature", feature) for feature in features], points.shape[1]
+    if len(numbers) != 2 or numbers[0] == numbers[1] or max(numbers) >= count:
+        raise ParameterError(
+            f"features is {tuple(features)}; give two different columns, 0 to {count - 1}"
+        )
+    first, second = numbers
     axes = figure((5, 4.5)).subplots() if ax is None else ax
     x, z = (_grid(points[:, j], positive_whole("resolution", resolution)) for j in (first, second))
     rows = np.tile(np.median(points, axis=0), (x.size * z.size, 1))
     rows[:, first], rows[:, second] = np.tile(x, z.size), np.repeat(z, x.size)
-    said = asked(classifier, _like(X, rows))
+    frame: Any = X
+    like = type(frame)(rows, columns=frame.columns) if hasattr(X, "iloc") else rows
+    said = asked(classifier, like)
     classes = np.unique(said if y is None else np.concatenate([said, np.asarray(y)]))
     shade(axes, x, z, np.searchsorted(classes, said).reshape(z.size, x.size), classes.size)
     if y is not None:
@@ -112,20 +119,6 @@ def _columns(X: Any) -> tuple[NDArray[np.float64], list[str]]:
         raise DataError("X holds missing or infinite values; regions need finite numbers")
     names = getattr(X, "columns", None)
     return points, [f"x{j}" for j in range(points.shape[1])] if names is None else list(names)
-
-
-def _like(X: Any, rows: NDArray[np.float64]) -> Any:
-    """Return rows in a frame of the same columns, if X came as one."""
-    return type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows
-
-
-def _pair(features: Sequence[int], count: int) -> tuple[int, int]:
-    numbers = [whole("a feature", feature) for feature in features]
-    if len(numbers) != 2 or numbers[0] == numbers[1] or max(numbers) >= count:
-        raise ParameterError(
-            f"features is {tuple(features)}; give two different columns, 0 to {count - 1}"
-        )
-    return numbers[0], numbers[1]
 
 
 def _grid(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:

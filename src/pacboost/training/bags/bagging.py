@@ -22,7 +22,7 @@ from pacboost.kernels.cuda.forest import MOST_EXACT_WEIGHT, ForestOnGpu, SmallBa
 from pacboost.kernels.device import use_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.parallel.cluster import Cluster, in_batches, send
-from pacboost.parallel.tasks import in_order
+from pacboost.parallel.cores import in_order
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Averages, Bag, Bags, OutOfBagVotes, Settling
 from pacboost.training.bags.forest import TreeMaker, TreeMember, whole_weights

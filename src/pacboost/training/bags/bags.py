@@ -62,7 +62,6 @@ class Bags:
     """Whether features are drawn with replacement too."""
 
     def bag(self, number: int) -> Bag:
-        """Draw the bag of this number."""
         generator = np.random.default_rng((self.seed, number))
         if self.replacement:
             rows = generator.integers(self.rows, size=self.drawn)
@@ -81,7 +80,6 @@ class Bags:
 
     @property
     def chance_outside(self) -> float:
-        """The probability that a row is outside a bag."""
         if self.replacement:
             return float((1 - 1 / self.rows) ** self.drawn)
         return 1 - self.drawn / self.rows

@@ -165,18 +165,10 @@ class TreeMember(BagMember):
             values = payload.view(np.float32).astype(np.float64)
             if self.classes == 0:
                 return values * self.scale + self.middle
-            return (values > 0.5).astype(np.int64) if self.hard else two_shares(values)
+            shares = np.stack([1 - values, values], axis=1)
+            return (values > 0.5).astype(np.int64) if self.hard else shares
         whole = np.vstack([np.eye(self.classes, dtype=np.float32), self.inner.table])
         return whole.argmax(axis=1)[payload] if self.hard else whole[payload]
-
-
-def two_shares(second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the shares of both classes from that of the second.
-
-    >>> two_shares(np.array([0.25, 1.0])).tolist()
-    [[0.75, 0.25], [0.0, 1.0]]
-    """
-    return np.stack([1 - second, second], axis=1)
 
 
 class TreeMaker(Maker):
@@ -245,7 +237,6 @@ class TreeMaker(Maker):
         return self.member(ForestTree(nodes[:written].copy(), table[:lines].copy(), gains))
 
     def member(self, tree: ForestTree) -> TreeMember:
-        """Make a member of a tree."""
         return TreeMember(tree, self._bins, self.classes, self.middle, self.scale, self._hard)
 
     def out_of_bag(self, member: BagMember, rows: NDArray[np.intp]) -> Answers:

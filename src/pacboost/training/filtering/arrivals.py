@@ -98,12 +98,10 @@ class Arrivals:
         self.known = np.insert(self.known, np.searchsorted(self.known, more), more)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return what a checkpoint needs."""
         own = {"arrivals": self.known, "repeated": np.array([self.repeated])}
         return own | self.rounded.state()
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what ``state`` gave."""
         self.known = of_kind(state, "arrivals", np.uint64, -1)
         self.repeated = bool(of_kind(state, "repeated", np.bool_, 1)[0])
         self.rounded.restore(state)
@@ -174,7 +172,6 @@ class RoundedRows:
         return self._alarm or bool((self._equal > TIMES * expected + FEWEST).any())
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return what a checkpoint needs."""
         counts = [self._seen, self._number, self._compared, self._alarm, *self._equal]
         return {
             "rounded": self._codes.reshape(-1),
@@ -183,7 +180,6 @@ class RoundedRows:
         }
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what ``state`` gave."""
         counts = of_kind(state, "rounded_counts", np.int64, 4 + WAYS)
         self._exact = of_kind(state, "rounded_exact", np.uint64, -1)
         size = self._exact.size

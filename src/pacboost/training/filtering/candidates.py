@@ -103,7 +103,6 @@ class Candidates(ABC):
         return {"oracle": self.oracle.position()}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on from a position."""
         self.oracle.seek(position["oracle"])
 
     @abstractmethod

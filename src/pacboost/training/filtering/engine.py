@@ -220,7 +220,6 @@ class Filtering:
         return run
 
     def rounds_on(self, kept: MarginRows) -> Iterator[Event]:
-        """Learn from a sample."""
         return self.boost(kept)
 
     def _rounds(self, kept: MarginRows | None) -> Iterator[Event]:
@@ -292,7 +291,6 @@ class Filtering:
         self.rounds.append(dataclasses.replace(done.entry, number=len(self.vote_so_far), vote=vote))
 
     def ledger(self) -> Ledger:
-        """Return the record of the run."""
         outputs = self.vote_so_far.outputs
         return Ledger(
             booster=self._booster.name,

@@ -26,7 +26,6 @@ from pacboost.training.filtering.engine import ENDED, TIME_IS_UP, Event, Filteri
 from pacboost.training.filtering.plan import EdgeTest, draws_for, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import MarginRows
-from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import FinishedRound
 
 TRIES = 3
@@ -78,7 +77,12 @@ class Faithful(Filtering):
             done = next(iter(run), None)
             test = None if done is None else self._test(done.hypothesis, attempt)
             if done is not None and test is not None and test.found is not None:
-                self._take(done, self._deserved(run, done, test.found))
+                vote = 1.0 if run.cells else done.entry.vote
+                if isinstance(self._booster, BoundedWeights) and not run.cells:
+                    whole = 2**40
+                    wrong = round(whole * (0.5 - test.found))
+                    vote = self._booster.vote(Measured(whole, wrong))
+                self._take(done, vote)
                 yield self.rounds[-1]
                 return
             if self.stopped:
@@ -112,7 +116,7 @@ class Faithful(Filtering):
         )
 
     def _starve(self, refilling: Refilling) -> None:
-        """Give up, unless a coin will do for this round (Freund 1995)."""
+        """Stop the run, unless a coin will do for this round (Freund 1995)."""
         if self.candidates.ended or not self._booster.coin_below(len(self.vote_so_far)):
             super()._starve(refilling)
 
@@ -140,12 +144,6 @@ class Faithful(Filtering):
             coin = Valued(coin, vote * coin.values)
         self._take(FinishedRound(coin, entry), 1.0 if self.vote_so_far.cells else vote)
         yield self.rounds[-1]
-
-    def _deserved(self, run: Run, done: FinishedRound, advantage: float) -> float:
-        if run.cells or not isinstance(self._booster, BoundedWeights):
-            return 1.0 if run.cells else done.entry.vote
-        total = 2**40
-        return self._booster.vote(Measured(total, round(total * (0.5 - advantage))))
 
     def _test(self, rule: Hypothesis, attempt: int) -> EdgeTest:
         """Test a rule on examples kept now, until it surely lies on one side of the floor."""

@@ -56,7 +56,6 @@ class FilteringPlan:
         return 0.01 if self.edge is None else self.edge / 4
 
     def rows_of(self, refill: int) -> int:
-        """How many rows a sample is to have."""
         return int(min(self.rows, self.first_rows * 1.5 ** min(refill, 60)))
 
     def rows_for_edge(self, log_size: float | None, delta: float) -> int:
@@ -108,7 +107,6 @@ class MeanTest:
     total: float = 0.0
 
     def add(self, numbers: NDArray[np.float64]) -> None:
-        """See more numbers."""
         self.count += numbers.size
         self.total = min(float(self.count), self.total + sum_of(numbers))
 
@@ -152,7 +150,6 @@ class EdgeTest:
     right: int = 0
 
     def add(self, right: int, count: int) -> None:
-        """See more examples."""
         self.right += right
         self.count += count
 

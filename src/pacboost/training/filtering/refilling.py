@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pacboost.kernels import hashing
 from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.same_bits import total
-from pacboost.parallel.tasks import in_order
+from pacboost.parallel.cores import in_order
 from pacboost.samples.content_sample import joined
 from pacboost.samples.row_hashes import Hashes
 from pacboost.samples.sketch import Gathering
@@ -138,7 +138,6 @@ class Tally:
         self._loss = 0.0
 
     def add(self, chances: Floats, wrong: Floats, losses: Floats) -> None:
-        """See more rows."""
         self.weight.add(chances)
         self.error.add(wrong)
         self._loss += total(losses)
@@ -278,7 +277,6 @@ class Refilling:
         return min(1.0, mean), min(1.0, wrong), loss
 
     def record(self, number: int) -> Refill:
-        """Write down what was measured."""
         told = next((tally for tally in self._tallies if tally.count), self._tallies[FRESH])
         test, error = told.weight, told.error
         mean, wrong, loss = test.mean, error.mean, told.loss

@@ -62,12 +62,10 @@ class EncodedRows:
         return self.rows.size
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Self:
-        """Copy some of them."""
         return type(self)(*(_some(getattr(self, own.name), chosen) for own in fields(self)))
 
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:
-        """Put them one below the other."""
         if len(parts) == 1:
             return parts[0]
         return cls(*(_stacked([getattr(part, own.name) for part in parts]) for own in fields(cls)))
@@ -146,7 +144,6 @@ class MarginRows(EncodedRows):
 
     @property
     def told(self) -> tuple[Floats, Floats, Floats]:
-        """Chances, mistakes and losses."""
         return self.chances, self.wrong.astype(np.float64), self.losses
 
     @property
@@ -173,7 +170,6 @@ class RowEncoder:
         return numbers, np.asarray(self.classes[numbers] != labels)
 
     def check(self, labels: NDArray[Any], place: str = "y") -> None:
-        """Raise if a label is of no class."""
         unknown = self._numbers(labels)[1]
         if unknown.any():
             raise self._stranger(place, labels[int(unknown.argmax())])
@@ -196,7 +192,6 @@ class RowEncoder:
         return self._with_signs(table, batch.labels, drawn)
 
     def codes_in_place(self, drawn: Drawn) -> TypeGuard[Unread]:
-        """Check whether rows can be coded where they lie."""
         if self.bins is None or not isinstance(drawn, Unread):
             return False
         return drawn.held.in_place is not None
@@ -261,7 +256,6 @@ class VoteSoFar:
         return self._ballot is not None
 
     def add(self, rule: Hypothesis, vote: float, memory: Sequence[float]) -> None:
-        """Take in a rule of a finished round."""
         if self._ballot is not None and not self._ballot.add(rule, vote):
             self._ballot = None
         self.rules.append(rule)
@@ -269,7 +263,6 @@ class VoteSoFar:
         self.memories.append(list(memory))
 
     def vote(self) -> Vote:
-        """Return the vote."""
         return Vote(list(self.rules), np.array(self.votes), self.outputs)
 
     def score(self, rows: EncodedRows) -> MarginRows:

@@ -67,7 +67,6 @@ class Stream(Candidates):
 
     @property
     def repeated(self) -> bool:
-        """Whether a row of a stream has come again."""
         return self._arrivals is not None and self._arrivals.repeated
 
     @property
@@ -127,7 +126,6 @@ class Stream(Candidates):
         return sum(batch.n_rows for batch in self._waiting)
 
     def labels_ahead(self) -> NDArray[Any]:
-        """Return the labels of the rows that were read ahead."""
         return np.concatenate([batch.labels for batch in self._waiting])
 
     def _next(self, count: int) -> Drawn:
@@ -317,7 +315,6 @@ class BlockRows(Stream):
         return batch.take(_one_each(self._ids(batch), numbers(batch.rows, self._key)))
 
     def encode(self, encoder: RowEncoder) -> None:
-        """Code the rows that were read."""
         certify, test = (self._coded(role, encoder) for role in self._roles)
         self._certifying, self.testing, self._roles = certify, test, [[], []]
 

@@ -60,7 +60,6 @@ class EarlyStopping:
         self.start_again()
 
     def start_again(self) -> None:
-        """Drop all rounds."""
         self._scores = np.zeros(self._sample.signs.shape)
         self._on_gpu: Any = None
         self._seen = 0
@@ -121,7 +120,6 @@ class EarlyStopping:
         return self.note(float(self._metric(self._sample, self._scores)))
 
     def note(self, value: float) -> float:
-        """Take down the metric after a round."""
         self._seen += 1
         if not math.isfinite(value):
             raise ParameterError(
@@ -142,7 +140,6 @@ class EarlyStopping:
         return max(self.best_round, min(self._least, self._seen))
 
     def reason(self) -> str:
-        """Return the reason to stop, or nothing."""
         if self._patience is None or self._seen - self.best_round < self._patience:
             return ""
         if self._seen < self._least:

@@ -268,7 +268,6 @@ class Run:
         return {name: self.watch.curve} | others
 
     def vote(self) -> Vote:
-        """Return the vote of all finished rounds."""
         return self._vote_of(self.done)
 
     def _vote_of(self, done: list[FinishedRound]) -> Vote:

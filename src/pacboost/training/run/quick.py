@@ -19,7 +19,7 @@ from pacboost.boosters.logit import MOST_STEP, Logit
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, measure, update
 from pacboost.kernels import quick_rounds as quick
-from pacboost.kernels.numpy_draw import divide_rows
+from pacboost.kernels.quick_rounds import divide_rows
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
@@ -77,13 +77,10 @@ class QuickRounds:
         if trees is None or trees.takes_long:
             return None
         quick_rounds = cls(run, booster, trees)
-        return quick_rounds if quick_rounds._is_ready() or _pays(wanted) else None
-
-    def _is_ready(self) -> bool:
-        """Check whether the kernels are compiled, by the last one."""
-        records, sums = self._room(1)
-        course, settings = self._course(1, None)
-        return is_compiled(quick.finish, (course, course, settings, sums, 0, records))
+        records, sums = quick_rounds._room(1)
+        course, settings = quick_rounds._course(1, None)
+        last = is_compiled(quick.finish, (course, course, settings, sums, 0, records))
+        return quick_rounds if last or _pays(wanted) else None
 
     def advance(self, rounds: int) -> list[FinishedRound]:
         """Do some rounds, so that there are no more than so many; perhaps none has an edge."""
