@@ -5,7 +5,7 @@ BIN := .venv/bin
 # and each would compile the package, and pytest its assertions, anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check kernels pytest browser docs slow oldest constraints audit gpu sanitize bench dist release clean
+.PHONY: demo test check kernels pytest browser docs slow faults oldest constraints audit gpu sanitize bench dist release clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -54,6 +54,11 @@ docs: .venv/.dev
 # Random tests are repeated with new examples.
 slow: .venv/.dev browser
 	$(BIN)/pytest -m 'slow or hypothesis' -rA
+
+# Attacks at random for some minutes on two cores: FAULTS_MINUTES=120 goes on for longer. Each failure
+# is printed with what repeats it, and the figures are appended to docs/reliability.md.
+faults: .venv/.dev
+	$(BIN)/python -m tests.faults.run --minutes $(or $(FAULTS_MINUTES),18)
 
 # The oldest versions of everything that pyproject.toml admits, in an environment of their own: every
 # model has to have the bytes of the newest. Old libraries may warn.

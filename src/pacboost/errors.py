@@ -70,6 +70,10 @@ class OneClassWarning(UserWarning):
     """All labels are the same, so the fitted classifier is constant."""
 
 
+class RareClassWarning(UserWarning):
+    """A class of the training rows is predicted for none of them."""
+
+
 class DenseWarning(UserWarning):
     """Sparse input was accepted, but is opened up to be learned from."""
 

@@ -160,8 +160,8 @@ def rules(entry: Part, bins: bytes) -> Iterator[Part]:
 def rules_digest(model: Part) -> str:
     own, bins = model["bins"], b""
     if own is not None:
-        cuts = list(own["thresholds"].slices(own["sizes"].numbers()))
-        bins = sha256(b"".join(pieces([cuts, own["levels"], own["middle"]]))).digest()
+        own = [own[name] for name in ("thresholds", "sizes", "levels", "middle")]
+        bins = sha256(b"".join(pieces(own))).digest()
     if "ledger" in model:
         found = [rule for entry in model["rules"] for rule in rules(entry, bins)]
         fields = {"hypotheses": found, "votes": model["votes"], "outputs": model["outputs"]}

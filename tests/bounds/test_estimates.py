@@ -10,7 +10,14 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from pacboost.bounds import holdout, wording
-from pacboost.bounds.estimates import beside, in_full, missed_classes, missed_in_words, next_step
+from pacboost.bounds.estimates import (
+    beside,
+    in_full,
+    in_words,
+    missed_classes,
+    missed_in_words,
+    next_step,
+)
 from pacboost.bounds.held_out import HeldOut, RankCounts, named, rank_counts
 
 CLASSES = np.array(["no", "yes"])
@@ -291,3 +298,14 @@ def test_counts_that_no_rows_could_give_are_refused(change: dict[str, Any]) -> N
     content["ranks"][0] |= change
     with pytest.raises(ValueError, match=r"(have|has) to be"):
         HeldOut.from_dict(content)
+
+
+def test_what_says_the_same_of_every_row_is_told_what_to_do() -> None:
+    labels = np.repeat(["no", "yes"], [990, 10])
+    constant = HeldOut.of(labels, np.full(1000, "no"), np.array(["no", "yes"]))
+    words = in_words(holdout.certificate(10, 1000, 0.05), constant, ["no", "yes"])
+    assert "never says anything else" in words
+    assert "class_weight" in words
+    other = HeldOut.of(labels, labels, np.array(["no", "yes"]))
+    words = in_words(holdout.certificate(0, 1000, 0.05), other, ["no", "yes"])
+    assert "class_weight" not in words

@@ -52,11 +52,12 @@ FOUND: list[tuple[str, int, object]] = [
     ("array", 21, "5"),
     ("words", 825, "device-1"),
     ("letters", 3491, "device-1"),
+    ("forest", 79072268, "faults"),
 ]
 """Files that once led to an error of another library.
 
 Votes too large for an exported file; a checkpoint of samples without rows; words that are empty or
-end in a blank.
+end in a blank; trees that name two classes of one.
 """
 
 

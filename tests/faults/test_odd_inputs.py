@@ -136,6 +136,15 @@ def test_odd_cells(name: str) -> None:
             raises_only_ours(lambda X=X: model.predict(X))  # type: ignore[misc]
 
 
+@pytest.mark.parametrize(
+    "method", ["staged_predict", "staged_decision_function", "staged_predict_proba"]
+)
+def test_odd_cells_where_answers_come_one_by_one(method: str) -> None:
+    model = fitted("boost")
+    for X in (*map(table_with, CELLS), *WHOLE.values()):
+        raises_only_ours(lambda X=X: list(getattr(model, method)(X)))  # type: ignore[misc]
+
+
 @pytest.mark.parametrize("name", MAKERS)
 def test_odd_tables_labels_and_weights(name: str) -> None:
     for X in WHOLE.values():

@@ -7,9 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import uvicorn
-
-from pacboost.lab.app import Lab
+from pacboost.lab.app import Lab, Server
 from pacboost.lab.server import listening
 
 
@@ -18,8 +16,7 @@ def serving() -> Iterator[Lab]:
     """Serve the lab on any free port; ``address`` holds the token, ``origin`` does not."""
     with listening(0) as listener:
         lab = Lab(listener.getsockname()[1])
-        config = uvicorn.Config(lab.app(), log_level="error", access_log=False, lifespan="off")
-        server = uvicorn.Server(config)
+        server = Server(lab)
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()
         until = time.monotonic() + 600

@@ -5,9 +5,11 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import math
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -97,8 +99,12 @@ def test_the_page_loads_nothing_from_elsewhere(visitor: Visitor) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/page/..%2fapp.py", "/page/../app.py", "/page/none.js", "/app.py", "/page/index.html"]
-)
+    "path",
+    [
+        "/page/..%2fapp.py", "/page/../app.py", "/page/none.js", "/app.py", "/page/index.html",
+        f"/page/{'a' * 300}.js",
+    ],
+)  # fmt: skip
 def test_no_other_file_is_given(visitor: Visitor, path: str) -> None:
     assert visitor.send("GET", path)[0] == 404
 
@@ -128,10 +134,11 @@ def test_the_address_that_a_browser_is_started_with_works_once(stranger: Visitor
 def test_host_and_origin_are_checked_on_every_method(
     visitor: Visitor, method: str, headers: dict[str, str]
 ) -> None:
-    status, _, _ = visitor.send(
+    status, answered, _ = visitor.send(
         method, "/api/catalog", b"{}", Content_Type="application/json", **headers
     )
     assert status == 403
+    assert answered["x-content-type-options"] == "nosniff"
 
 
 def test_a_question_without_origin_or_as_a_form_is_refused(visitor: Visitor) -> None:
@@ -160,6 +167,13 @@ BROKEN: list[tuple[str, Any, str, str]] = [
     ("certificates", {"run": SHORT, "round": 5}, "data", "round 5 is asked for"),
     ("shatters", {"points": [[0, 0]] * 20}, "limit", "1 to 8"),
     ("offline", {"runs": []}, "limit", "1 to 4"),
+    ("run", {"run": {"data": {"kind": "xor", "noise": math.nan}}}, "link", "not JSON"),
+    ("run", b'{"run": {"data": {"kind": "lecture", "n": 1e999}}}', "link", "not JSON"),
+    ("offline", {"runs": [{"run": LECTURE, "rounds": 1}], "title": "\ud800"}, "link", "not JSON"),
+    ("run", {"run": {"data": {"kind": ["xor"]}}}, "parameter", "it may be lecture"),
+    ("run", {"run": {"data": {"kind": "xor", "n": 10**400}}}, "parameter", "2 to 5000"),
+    ("plan", {"question": ["holdout"]}, "parameter", "it may be holdout"),
+    ("filtering", {"data": {"kind": {}}}, "parameter", "no new points"),
 ]
 
 
@@ -220,6 +234,16 @@ def test_ten_million_rows_are_refused(visitor: Visitor) -> None:
     assert "up to 32 MB" in json.loads(answer)["error"]["message"]
 
 
+def test_half_a_million_columns_are_refused_at_once(visitor: Visitor) -> None:
+    header = ",".join(f"c{i}" for i in range(500_000))
+    started = time.monotonic()
+    content = f"{header}\n{'1,' * 499_999}1\n".encode()
+    status, _, answer = visitor.send("POST", "/api/upload?name=wide.csv", content)
+    assert status == 400
+    assert "500,000 columns" in json.loads(answer)["error"]["message"]
+    assert time.monotonic() - started < 60
+
+
 def test_many_short_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST_ROWS", 50)
     with pytest.raises(PacboostError, match="more than 50 rows"):
@@ -249,6 +273,57 @@ def test_two_tabs_do_not_disturb_each_other(lab_server: Lab) -> None:
     assert again == long
     for own in (first, second):
         own.connection.close()
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Make one question take for ever, and note how it went on."""
+    seen: list[str] = []
+
+    def answered(session: Any, asked: Any) -> Any:
+        seen.append("begun")
+        try:
+            while True:
+                time.sleep(0.01)
+        finally:
+            seen.append("ended")
+
+    monkeypatch.setitem(ROUTES, "game", answered)
+    return seen
+
+
+def wait_for(seen: list[str], word: str) -> None:
+    until = time.monotonic() + 60
+    while word not in seen:
+        assert time.monotonic() < until, f"not {word}"
+        time.sleep(0.01)
+
+
+def test_a_question_that_takes_long_blocks_nobody_and_ends_with_its_page(
+    lab_server: Lab, endless: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    first, second = Visitor(lab_server).enter(), Visitor(lab_server).enter()
+    headers = {"Origin": lab_server.origin, "Cookie": first.cookie}
+    headers["Content-Type"] = "application/json"
+    first.connection.request("POST", "/api/game", b"{}", headers)
+    wait_for(endless, "begun")
+    second.connection.timeout = 60
+    assert second.ask("run", {"run": LECTURE, "to": 1})[0] == 200
+    first.connection.close()
+    wait_for(endless, "ended")
+    assert second.ask("run", {"run": LECTURE, "to": 2})[0] == 200
+    second.connection.close()
+    assert capfd.readouterr().err == ""
+
+
+def test_headers_have_to_come_in_time(lab_server: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pacboost.lab.app.HEADER_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", lab_server.port), timeout=60) as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\n")
+        assert slow.recv(1) == b""  # closed
+    with socket.create_connection(("127.0.0.1", lab_server.port), timeout=60) as other:
+        other.sendall(b"no HTTP at all\r\n\r\n")
+        assert b"x-frame-options" in other.recv(1000)
 
 
 def test_the_command_reads_the_file_that_it_names(tmp_path: Path) -> None:
@@ -284,7 +359,15 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monk
     assert "Choose some thousand rows" in said
 
 
-def test_the_command_serves_until_it_is_interrupted() -> None:
+SLOW = {
+    "data": {"kind": "gaussians", "n": 5000, "noise": 0.3},
+    "booster": {"name": "lp"},
+    "learner": {"name": "tree", "parameters": {"max_leaves": 64, "max_depth": 12}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("signalled", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_ends_at_once_while_it_answers(signalled: signal.Signals) -> None:
     order = "from pacboost.cli.main import main; main()"
     given = [sys.executable, "-c", order, "lab", "--no-browser", "--json"]
     with subprocess.Popen(given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as ran:
@@ -303,9 +386,20 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
                 someone.connection.close()
                 time.sleep(0.05)
         assert someone.send("GET", "/")[0] == 200
+        headers = {"Origin": lab.origin, "Cookie": someone.cookie}
+        headers["Content-Type"] = "application/json"
+        with socket.create_connection(("127.0.0.1", lab.port)) as leaving:
+            lines = [f"{name}: {value}" for name, value in headers.items()]
+            named = ["POST /api/run HTTP/1.1", f"Host: 127.0.0.1:{lab.port}", *lines]
+            leaving.sendall("\r\n".join([*named, "Content-Length: 9", "", "{"]).encode())
+        body = json.dumps({"run": SLOW, "round": 2000}).encode()
+        someone.connection.request("POST", "/api/certificates", body, headers)
+        time.sleep(1)
+        ran.send_signal(signalled)
+        assert ran.wait(timeout=60) == (0 if signalled is signal.SIGINT else -signalled)
         someone.connection.close()
-        ran.send_signal(signal.SIGINT)
-        assert ran.wait(timeout=600) == 0
+        assert ran.stderr is not None
+        assert ran.stderr.read() == ""
 
 
 def test_a_port_that_is_taken_is_named(lab_server: Lab) -> None:
@@ -315,6 +409,7 @@ def test_a_port_that_is_taken_is_named(lab_server: Lab) -> None:
 
 
 def test_the_page_without_its_packages_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "pacboost.lab.app")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(PacboostError, match=r"pip install 'pacboost\[lab\]'"):
         server.serve(browser=False)

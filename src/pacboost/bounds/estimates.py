@@ -115,6 +115,10 @@ TRAINED_ONLY = (
     "Nothing is proved about new examples yet. Next: certify it on rows that it was not trained "
     "on: hold some out when it is fitted, or take new ones afterwards."
 )
+ONE_ANSWER = (
+    "It never says anything else on these rows, so it is worth no more than that. Next: fit with "
+    'class_weight="balanced", or choose a threshold by what mistakes cost (choose_threshold).'
+)
 ANSWER_MORE = (
     "Next: to answer more examples, allow a larger target error, or certify on more new rows."
 )
@@ -190,6 +194,10 @@ def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
     """Return what would help most, in a sentence or two; "" where nothing is known to help."""
     if certificate.of_what in (wording.TRAINING_ROWS, wording.TRAINING_LABELS):
         return TRAINED_ONLY
+    if held_out is not None:
+        own, said = (len(set(part.tolist())) for part in (held_out.own, held_out.said))
+        if said == 1 < own:
+            return ONE_ANSWER
     if certificate.of_what == wording.ANSWERED:
         return BETTER_MODEL if useless(certificate, held_out) else ANSWER_MORE
     if certificate.bound != "holdout.clopper_pearson":

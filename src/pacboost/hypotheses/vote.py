@@ -191,10 +191,30 @@ def vote_digest(vote: Vote | Forest) -> str:
     >>> vote_digest(one) == vote_digest(one), vote_digest(one) == vote_digest(other)
     (True, False)
     """
-    return _sha256(vote, {}).hex()
+    known = _Fingerprints()
+    if isinstance(vote, Vote):
+        known.asked = asked(vote.hypotheses)
+    return _sha256(vote, known).hex()
 
 
-def _sha256(value: Any, known: dict[int, bytes]) -> bytes:
+def asked(rules: Sequence[Hypothesis]) -> list[int] | None:
+    """Return the features that rules look at, in order; None if they are not known."""
+    found: set[int] = set()
+    for rule in rules:
+        own = rule.features()
+        if own is None:
+            return None
+        found |= own
+    return sorted(found)
+
+
+class _Fingerprints(dict[int, bytes]):
+    """Those of bins by their ids, each of the features that are asked for."""
+
+    asked: list[int] | None = None
+
+
+def _sha256(value: Any, known: _Fingerprints) -> bytes:
     found: list[bytes] = []
     _collect(value, known, found)
     return hashlib.sha256(b"".join(found)).digest()
@@ -218,7 +238,7 @@ def _written(array: NDArray[Any]) -> tuple[bytes, bytes]:
     return _shape(array.shape), own.tobytes()
 
 
-def _collect(value: Any, known: dict[int, bytes], found: list[bytes]) -> None:
+def _collect(value: Any, known: _Fingerprints, found: list[bytes]) -> None:
     """Add what a value is made of; of bins, which trees share, their own fingerprint."""
     if isinstance(value, np.ndarray):
         found += _written(value)
@@ -228,7 +248,9 @@ def _collect(value: Any, known: dict[int, bytes], found: list[bytes]) -> None:
         found.append(repr(value).encode())
     elif isinstance(value, Bins):
         if id(value) not in known:
-            known[id(value)] = _sha256([value.thresholds, value.levels, value.middle], known)
+            every = range(len(value.thresholds)) if known.asked is None else known.asked
+            cuts = np.concatenate([np.empty(0), *(value.thresholds[j] for j in every)])
+            known[id(value)] = _sha256([cuts, value.sizes, value.levels, value.middle], known)
         found.append(known[id(value)])
     elif is_dataclass(value):
         kind_of_rule: type = type(value)

@@ -7,21 +7,27 @@ first visit turns into a cookie.
 
 from __future__ import annotations
 
+import asyncio
+import ctypes
 import hmac
 import json
 import secrets
 import threading
+import time
 import traceback
 from collections.abc import Callable
-from functools import cached_property
+from concurrent.futures import Future
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import uvicorn
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.lab.files import MOST_BYTES, Shelf, read_file, too_large
@@ -33,6 +39,9 @@ if TYPE_CHECKING:
 
 MOST_REQUEST = 4 * 2**20
 MOST_DROPPED = 2**30
+HEADER_SECONDS, BODY_SECONDS = 10, 120
+SESSIONS, SESSION_SECONDS = 3, 1.0
+"""A question waits so long for a cache that others use, then has one of its own, up to some."""
 HOSTS = ("127.0.0.1", "localhost")
 METHODS = ("GET", "POST", "HEAD")
 KINDS: tuple[tuple[type[PacboostError], str], ...] = (
@@ -64,18 +73,16 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        request = Request(scope)
-        why = self._why_not(request)
-        if why:
-            await failure("access", why, 403)(scope, receive, send)
-            return
+        why = self._why_not(Request(scope))
+        app = failure("access", why, 403) if why else self._app
 
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *HEADERS]
             await send(message)
 
-        await self._app(scope, receive, with_headers)
+        with suppress(ClientDisconnect):
+            await app(scope, receive, with_headers)
 
     def _why_not(self, request: Request) -> str:
         if request.method not in METHODS:
@@ -104,14 +111,90 @@ NAMES = (
 """The questions of routes.py, which is loaded with the first of them: the page need not wait."""
 
 
+class Ended(BaseException):
+    """Nobody waits for the answer any more."""
+
+
+class Job(threading.Thread):
+    """A question on a thread of its own, which can be ended as Ctrl-C would end it."""
+
+    def __init__(self, answer: Callable[[], Response]) -> None:
+        super().__init__(daemon=True)
+        self.answer, self.result = answer, Future[Response]()
+        self.start()
+
+    def run(self) -> None:
+        """Answer, if somebody still waits then."""
+        try:
+            response = self.answer()
+            if self.result.set_running_or_notify_cancel():
+                self.result.set_result(response)
+            else:
+                time.sleep(1)  # the end is under way
+        except Ended:
+            pass
+
+    def end(self) -> None:
+        """End the thread, unless it has answered; whoever waits for it goes on at once."""
+        if self.result.cancel() and self.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self.ident), ctypes.py_object(Ended)
+            )
+
+
+class Connection(H11Protocol):
+    """Closes when the header of a request takes too long."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait."""
+        super().connection_made(transport)
+        self._look(self)
+
+    def _look(self, earlier: Any) -> None:
+        """Close unless a request has begun since the last look."""
+        idle = self.cycle is None or self.cycle.response_complete
+        if idle and earlier is self.cycle:
+            self.transport.close()
+        if not self.transport.is_closing():
+            self.loop.call_later(HEADER_SECONDS, self._look, self.cycle if idle else self)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP, with the headers of every answer."""
+        headers = [*HEADERS, (b"content-length", b"0"), (b"connection", b"close")]
+        lines = [b"HTTP/1.1 400 Bad Request", *(b": ".join(pair) for pair in headers)]
+        self.transport.write(b"\r\n".join(lines) + b"\r\n\r\n")
+        self.transport.close()
+
+
+class Server(uvicorn.Server):
+    """Serves a lab; questions that are being answered end with it."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        config = uvicorn.Config(
+            lab.app(), http=Connection, ws="none", log_level="critical", access_log=False,
+            lifespan="off", server_header=False, timeout_graceful_shutdown=2,
+        )  # fmt: skip
+        super().__init__(config)
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """End what is under way first."""
+        for job in list(self.lab.jobs):
+            job.end()
+        await super().shutdown(sockets)
+
+
 class Lab:
-    """One server: its token, its cache, and a lock, because the engine does one thing at a time."""
+    """One server: its token, and caches of runs, each of which serves one question at a time."""
 
     def __init__(self, port: int, files: Shelf | None = None, boot: Any = None) -> None:
         self.port, self.token = port, secrets.token_urlsafe(24)
         self.files = files or Shelf()
         self.boot: Any = boot
-        self._lock = threading.Lock()
+        self.jobs: set[Job] = set()
+        self._caches: asyncio.LifoQueue[list[LabSession]] = asyncio.LifoQueue()
+        self._caches.put_nowait([])
+        self._more_caches = SESSIONS - 1
         self._once: set[str] = set()
         asked = [Route(f"/api/{name}", self._asking(name), methods=["POST"]) for name in NAMES]
         self.routes = [
@@ -122,13 +205,6 @@ class Lab:
             Route("/api/offline", self._offline, methods=["POST"]),
             *asked,
         ]
-
-    @cached_property
-    def session(self) -> LabSession:
-        """The cache of runs, made when the first one is asked for."""
-        from pacboost.lab.session import LabSession
-
-        return LabSession(self.files, self.boot)
 
     @property
     def origin(self) -> str:
@@ -193,22 +269,22 @@ class Lab:
 
     def _asking(self, name: str) -> Any:
         async def endpoint(request: Request) -> Response:
-            def answered(asked: Any) -> Response:
+            def answered(session: LabSession, asked: Any) -> Response:
                 from pacboost.lab.routes import ROUTES
 
-                return JSONResponse(ROUTES[name](self.session, asked))
+                return JSONResponse(ROUTES[name](session, asked))
 
             return await self._answered(request, answered)
 
         return endpoint
 
     async def _offline(self, request: Request) -> Response:
-        def written(asked: Any) -> Response:
+        def written(session: LabSession, asked: Any) -> Response:
             from pacboost.lab.routes import recorded
             from pacboost.lab.server import whole_page
 
             name = 'attachment; filename="pacboost-lab.html"'
-            content = whole_page(recorded(self.session, asked))
+            content = whole_page(recorded(session, asked))
             return HTMLResponse(content, headers={"Content-Disposition": name})
 
         return await self._answered(request, written)
@@ -227,9 +303,11 @@ class Lab:
             file.suggestion()  # says why, if nothing in it can be drawn
             return JSONResponse(self.files.add(file).info())
 
-        return await run_in_threadpool(self._safely, shelved)
+        return await self._done(request, shelved)
 
-    async def _answered(self, request: Request, answer: Callable[[Any], Response]) -> Response:
+    async def _answered(
+        self, request: Request, answer: Callable[[LabSession, Any], Response]
+    ) -> Response:
         """Read the question, answer it on another thread, and turn errors into sentences."""
         if not self._known(request):
             return failure("access", NO_TOKEN, 401)
@@ -240,29 +318,78 @@ class Lab:
             return failure("limit", f"a question has up to {MOST_REQUEST >> 20} MB", 413)
         try:
             asked = json.loads(content)
+            json.dumps(
+                asked, ensure_ascii=False, allow_nan=False
+            ).encode()  # no NaN, no half letter
         except (ValueError, RecursionError):
             return failure("link", "the question is not JSON; the link may be broken", 400)
         if not isinstance(asked, dict):
             return failure("link", "the question is not a JSON object; the link may be broken", 400)
-        return await run_in_threadpool(self._safely, lambda: answer(asked))
+        cache = await self._cache()
 
-    def _safely(self, answer: Callable[[], Response]) -> Response:
-        with self._lock:
-            try:
-                return answer()
-            except PacboostError as problem:
-                kind = next((name for own, name in KINDS if isinstance(problem, own)), "parameter")
-                said = str(problem)
-                end = "" if said.endswith((".", "!", "?")) else "."
-                return failure(kind, f"{said}{end}", 400)
-            except MemoryError:
-                return failure("limit", "There is not enough memory for this.", 400)
-            except Exception as problem:
-                traceback.print_exc()
-                words = (
-                    f"Unexpected {type(problem).__name__}: {problem}. This is a bug in pacboost."
-                )
-                return failure("internal", words, 500)
+        def answered() -> Response:
+            from pacboost.lab.session import LabSession
+
+            if not cache:
+                cache.append(LabSession(self.files, self.boot))
+            return answer(cache[0], asked)
+
+        unharmed = False
+        try:
+            response = await self._done(request, answered)
+            unharmed = response.status_code not in (500, 503)
+            return response
+        finally:
+            self._caches.put_nowait(cache if unharmed else [])
+
+    async def _cache(self) -> list[LabSession]:
+        """Return the cache that was used last, once it is free, or another one after a while."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SESSION_SECONDS if self._more_caches else None):
+                return await self._caches.get()
+        if self._more_caches:
+            self._more_caches -= 1
+            return []
+        return await self._caches.get()
+
+    async def _done(self, request: Request, answer: Callable[[], Response]) -> Response:
+        """Answer on another thread, which ends with the server and with the page that asked."""
+        job = Job(lambda: _safely(answer))
+        self.jobs.add(job)
+        left = asyncio.ensure_future(_left(request))
+        waiting: list[asyncio.Future[Any]] = [asyncio.wrap_future(job.result), left]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            left.cancel()
+            job.end()
+            self.jobs.discard(job)
+        if job.result.cancelled():
+            return failure("access", "The lab is closed, or the page that asked was.", 503)
+        return job.result.result()
+
+
+def _safely(answer: Callable[[], Response]) -> Response:
+    """Answer, and turn errors into sentences."""
+    try:
+        return answer()
+    except PacboostError as problem:
+        kind = next((name for own, name in KINDS if isinstance(problem, own)), "parameter")
+        said = str(problem)
+        end = "" if said.endswith((".", "!", "?")) else "."
+        return failure(kind, f"{said}{end}", 400)
+    except MemoryError:
+        return failure("limit", "There is not enough memory for this.", 400)
+    except Exception as problem:
+        traceback.print_exc()
+        words = f"Unexpected {type(problem).__name__}: {problem}. This is a bug in pacboost."
+        return failure("internal", words, 500)
+
+
+async def _left(request: Request) -> None:
+    """Wait until nobody waits for the answer to a request."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _body(request: Request, most: int) -> bytes | None:
@@ -272,10 +399,14 @@ async def _body(request: Request, most: int) -> bytes | None:
     show a broken connection instead of the answer.
     """
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size <= most:
-            parts.append(part)
-        elif size > MOST_DROPPED:
-            break
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size <= most:
+                    parts.append(part)
+                elif size > MOST_DROPPED:
+                    break
+    except TimeoutError as problem:
+        raise HTTPException(408) from problem
     return b"".join(parts) if size <= most else None

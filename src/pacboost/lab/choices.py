@@ -222,7 +222,7 @@ def world_of(spec: Mapping[str, Any]) -> Any:
     if kind == "rectangle":
         noise = knob_values(spec)["noise"]
         return LabelNoise(RECTANGLE, noise) if noise else RECTANGLE
-    if kind not in SHAPES:
+    if not isinstance(kind, str) or kind not in SHAPES:
         raise ParameterError(
             f"kind is {kind!r}, from which no new points can be drawn; take "
             f"{', '.join([*SHAPES, 'rectangle'])}"

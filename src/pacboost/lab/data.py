@@ -89,7 +89,7 @@ def make_points(spec: Mapping[str, Any], files: Shelf) -> Points:
     ((49, 2), [0, 1, 2, 4], (1000, 2))
     """
     kind = spec.get("kind")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ParameterError(f"kind is {kind!r}; it may be {', '.join(KINDS)}")
     if kind == "csv":
         points = _csv(spec, files)
@@ -156,7 +156,7 @@ def _csv(spec: Mapping[str, Any], files: Shelf) -> Points:
         )
     levels = dict(file.levels(target))
     positive = spec.get("positive")
-    if positive not in levels or len(levels) < 2:
+    if not isinstance(positive, str) or positive not in levels or len(levels) < 2:
         raise DataError(
             f"column {target!r} holds {', '.join(list(levels)[:8])}; two classes are needed, and "
             f"positive (here {positive!r}) names one of them"

@@ -89,7 +89,7 @@ ASKED: dict[str, Question] = {
 def plan(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a question of planning, with a curve along one knob if it is asked for."""
     name = asked.get("question")
-    if name not in ASKED:
+    if not isinstance(name, str) or name not in ASKED:
         raise ParameterError(f"question is {name!r}; it may be {', '.join(ASKED)}")
     question = ASKED[name]
     values = read_knobs(question.fields, mapping("values", asked.get("values", {})))

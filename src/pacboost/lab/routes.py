@@ -184,7 +184,7 @@ def catalog(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
             "upload_bytes": MOST_BYTES,
         },
         "boot": session.boot,
-        "files": [file.info() for file in session.files.files.values()],
+        "files": [file.info() for file in list(session.files.files.values())],
     }  # fmt: skip
 
 

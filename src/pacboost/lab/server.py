@@ -33,24 +33,19 @@ def serve(
 ) -> None:
     """Serve the lab until Ctrl-C."""
     try:
-        import uvicorn
-
-        from pacboost.lab.app import Lab
+        from pacboost.lab.app import Lab, Server
     except ImportError as problem:
         raise PacboostError(MISSING) from problem
 
     files, boot = opened(data, target)
     with listening(port) as listener:
         lab = Lab(listener.getsockname()[1], files, boot)
-        config = uvicorn.Config(
-            lab.app(), log_level="warning", access_log=False, lifespan="off", server_header=False
-        )
         say(lab.address)
         threading.Thread(target=warm_up, daemon=True).start()
         if browser:
             webbrowser.open(lab.address_for_once())
         with suppress(KeyboardInterrupt):  # it has ended in good order by then
-            uvicorn.Server(config).run(sockets=[listener])
+            Server(lab).run(sockets=[listener])
 
 
 def opened(data: Path | None, target: str | None) -> tuple[Shelf, dict[str, Any] | None]:
@@ -118,14 +113,17 @@ def asset(name: str) -> tuple[bytes, str] | None:
     >>> asset("../app.py") is None
     True
     """
-    file = _folder() / name
-    if NAME.fullmatch(name) is None or not file.is_file():
+    if NAME.fullmatch(name) is None or name not in _names():
         return None
-    return file.read_bytes(), TYPES[f".{name.rpartition('.')[2]}"]
+    return (_folder() / name).read_bytes(), TYPES[f".{name.rpartition('.')[2]}"]
+
+
+def _names() -> list[str]:
+    return sorted(file.name for file in _folder().iterdir())
 
 
 def _modules() -> list[str]:
-    return sorted(file.name for file in _folder().iterdir() if file.name.endswith(".js"))
+    return [name for name in _names() if name.endswith(".js")]
 
 
 def _text(name: str) -> str:

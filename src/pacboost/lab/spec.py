@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
@@ -224,7 +223,7 @@ def sequence(name: str, given: Any) -> Sequence[Any]:
 def number(name: str, given: Any, low: float, high: float) -> float:
     """Refuse what is not a number within its range."""
     real = isinstance(given, int | float) and not isinstance(given, bool)
-    if not (real and math.isfinite(given) and low <= given <= high):
+    if not (real and low <= given <= high):
         raise ParameterError(f"{name} is {_short(given)}; it must be a number, {low:g} to {high:g}")
     return float(given)
 

@@ -67,15 +67,20 @@ class Bins:
     """The code of the median: where a missing value goes if the feature was never missing."""
     levels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """How many levels each feature has, 0 where it is not categorical; none is, if left out."""
+    sizes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """How many thresholds each feature has; a model from a file lacks those that no rule needs."""
 
     def __post_init__(self) -> None:
         if self.levels.size == 0:
             object.__setattr__(self, "levels", np.zeros(len(self.thresholds), dtype=np.int64))
+        if self.sizes.size == 0:
+            sizes = np.fromiter(map(len, self.thresholds), np.int64, len(self.thresholds))
+            object.__setattr__(self, "sizes", sizes)
 
     @cached_property
     def missing(self) -> int:
         """The code of a missing value: one more than the largest code of a value."""
-        return max((t.size for t in self.thresholds), default=0) + 1
+        return int(self.sizes.max(initial=0)) + 1
 
     @property
     def dtype(self) -> type[np.unsignedinteger]:
@@ -83,8 +88,10 @@ class Bins:
 
     def differ(self, other: Bins) -> bool:
         """Check whether other bins cut elsewhere, or take other features as categorical."""
-        return not np.array_equal(self.levels, other.levels) or any(
-            not np.array_equal(a, b) for a, b in zip(self.thresholds, other.thresholds, strict=True)
+        named = ("levels", "sizes")
+        return any(not np.array_equal(getattr(self, n), getattr(other, n)) for n in named) or any(
+            a.size == b.size and not np.array_equal(a, b)  # else one of them is not known
+            for a, b in zip(self.thresholds, other.thresholds, strict=True)
         )
 
     def encode(self, table: Table, features: NDArray[np.int64] | None = None) -> Codes:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import wraps
 from itertools import zip_longest
-from types import TracebackType
+from types import GeneratorType, TracebackType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -240,16 +240,41 @@ def explains_input(function: Function) -> Function:
         given = tuple(_taken(*pair) for pair in zip_longest(given, names[: len(given)]))
         named = {name: _taken(value, name) for name, value in named.items()}
         try:
-            return function(*given, **named)
+            answer = function(*given, **named)
         except NEVER:
             raise
         except Exception as problem:
-            found = explained(problem, function, given, named)
-            if found is None:
-                raise
-            raise found from problem
+            _explain(problem, function, given, named)
+            raise
+        if isinstance(answer, GeneratorType):
+            return _explaining_steps(answer, function, given, named)
+        return answer
 
     return explaining  # type: ignore[return-value]
+
+
+def _explaining_steps(
+    answers: GeneratorType[Any, Any, Any],
+    function: Callable[..., Any],
+    given: Any,
+    named: Mapping[str, Any],
+) -> Iterator[Any]:
+    """Give answers one by one: the first is computed when it is asked for."""
+    try:
+        yield from answers
+    except NEVER:
+        raise
+    except Exception as problem:
+        _explain(problem, function, given, named)
+        raise
+
+
+def _explain(
+    problem: Exception, function: Callable[..., Any], given: Any, named: Mapping[str, Any]
+) -> None:
+    found = explained(problem, function, given, named)
+    if found is not None:
+        raise found from problem
 
 
 def _taken(value: Any, name: str | None) -> Any:

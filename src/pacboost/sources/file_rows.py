@@ -40,8 +40,8 @@ LONGEST_CELL = 2**27
 """A cell of a text file may have so many letters; Python's own limit is 2^17."""
 
 
-def csv_blocks(file: DataFile) -> Iterator[Cells]:
-    """Read a file some thousand rows at a time."""
+def csv_blocks(file: DataFile, most_columns: int | None = None) -> Iterator[Cells]:
+    """Read a file some thousand rows at a time; one with too many columns is not read at all."""
     encoding = file.encoding or _encoding(file)
     if encoding.lower().replace("_", "-") in {"utf-8", "utf8"}:
         encoding = "utf-8-sig"
@@ -50,6 +50,8 @@ def csv_blocks(file: DataFile) -> Iterator[Cells]:
         with file.opened() as stream, _text(stream, encoding) as text:
             rows = _rows(file, text, sep)
             header = _header(file, next(rows, (0, []))[1])
+            if most_columns is not None and len(header) > most_columns:
+                raise FileError(f"{file}: has {len(header):,} columns; it may have {most_columns}")
             while chunk := list(islice(rows, ROWS_AT_ONCE)):
                 lines, cells = zip(*chunk, strict=True)
                 texts = map(text_column, zip(*cells, strict=True))

@@ -25,6 +25,7 @@ from pacboost.errors import (
     NotCertified,
     PacboostError,
     ParameterError,
+    RareClassWarning,
 )
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
@@ -433,3 +434,17 @@ def test_calibration_does_not_go_with_rounded_votes() -> None:
     model = BoostClassifier("adaboost", "stump", certify="train", calibrate="sigmoid")
     with pytest.raises(ParameterError, match="set calibrate=None"):
         model.fit(*world())
+
+
+def test_a_rare_class_that_is_never_named_is_warned_of() -> None:
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    rare = np.arange(3000) % 60 == 0
+    with pytest.warns(RareClassWarning, match=r"never says True.*class_weight"):
+        BoostClassifier(n_estimators=3, random_state=0).fit(X, rare)
+    BoostClassifier(n_estimators=30, random_state=0, class_weight="balanced").fit(X, rare)
+    X[rare, 0] += 20
+    BoostClassifier(n_estimators=30, random_state=0).fit(X, rare)
+    several = np.where(X[:, 1] > 0, "a", "b")
+    several[np.arange(3000) % 60 == 1] = "c"
+    with pytest.warns(RareClassWarning, match="never says 'c'"):
+        BoostClassifier(n_estimators=3, random_state=0).fit(X, several)

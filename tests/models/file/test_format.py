@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import pacboost
 from pacboost import AdaBoostClassifier
 from pacboost.errors import FileError
+from pacboost.learners.tree import Tree
 from pacboost.models.file import container
 from pacboost.models.file.container import VERSION
 from pacboost.models.file.format import model_bytes
@@ -156,3 +157,30 @@ def test_unwritable_folder_is_named_and_left_empty(tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == []
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_a_file_holds_what_rules_ask_for_and_goes_on_from_there(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(300, 2000))
+    y = np.where(X[:, 7] + X[:, 3] + generator.normal(size=300) > 0, "yes", "no")
+    settings: dict[str, Any] = {"learner": Tree(max_leaves=3), "random_state": 0}
+    settings |= {"warm_start": True, "verbose": False}
+    path = tmp_path / "wide.pacb"
+    pacboost.BoostClassifier("adaboost", n_estimators=4, **settings).fit(X, y).save(path)
+    assert path.stat().st_size < 2000 * 255 * 4 / 10
+    loaded = pacboost.load(path)
+    whole = pacboost.BoostClassifier("adaboost", n_estimators=12, **settings).fit(X, y)
+    loaded.set_params(n_estimators=12, **settings).fit(X, y)  # asks for more features than before
+    assert model_bytes(loaded.model_) == model_bytes(whole.model_)
+    assert (loaded.decision_function(X) == whole.decision_function(X)).all()
+
+
+def test_thresholds_that_a_rule_asks_for_have_to_be_there(tmp_path: Path) -> None:
+    path = tmp_path / "m.pacb"
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    pacboost.BoostClassifier(n_estimators=3, verbose=False).fit(X, X[:, 0] > 0).save(path)
+    bins = opened(path)["model"]["bins"]
+    assert bins["kept"].size
+    none: dict[str, Any] = {"kept": bins["kept"][:0], "thresholds": bins["thresholds"][:0]}
+    with pytest.raises(FileError, match="a feature that a rule asks for"):
+        pacboost.load(changed(path, lambda content: content["model"]["bins"].update(none)))

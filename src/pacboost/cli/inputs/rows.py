@@ -72,8 +72,8 @@ class Reader:
         bins = getattr(getattr(model, "model_", None), "bins", None)
         sources = levels.sources(names)
         if bins is not None:  # what a model does not look at need not be there
-            for cuts, name, source in zip(bins.thresholds, names, sources, strict=True):
-                if source not in cells.columns and name == source and not cuts.size:
+            for cuts, name, source in zip(bins.sizes, names, sources, strict=True):
+                if source not in cells.columns and name == source and not cuts:
                     cells.columns[source] = text_column([""] * cells.n_rows)
         _refuse_lacking(cells, sources)
         return cells.like(names, levels)

@@ -260,7 +260,8 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
 
     def _decide(self, votes: NDArray[Any]) -> NDArray[Any]:
         """Return the answer with the most votes; a tie goes to the first one."""
-        said: NDArray[Any] = self._choices[votes.argmax(axis=1)]
+        choices = self._choices  # trees in a file of one class may name a second
+        said: NDArray[Any] = choices[votes[:, : len(choices)].argmax(axis=1)]
         return said
 
     def _warn(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Self
 from pacboost.boosters.booster import Booster, FinalTable
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
-from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, warn
+from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, RareClassWarning, warn
 from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.automatic import (
     Settings,
@@ -47,6 +47,8 @@ COUNTED = (
     "certify='train' counts stumps that have one vote each, for two classes; use "
     "AdaBoostClassifier() for that, or certify='holdout' with any learner"
 )
+NEVER_NAMED = 0.1
+"""A class is warned of if it has less than this share of an even division, and is never named."""
 
 
 class Boosting(BoostingFit, VoteClassifier):
@@ -249,5 +251,14 @@ class Boosting(BoostingFit, VoteClassifier):
             )
         elif BROKEN in run.stopped:
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
+        never = run.never_named(NEVER_NAMED) if run.done and not said else []
         if said:
             warn(said, NoEdgeWarning)
+        elif never:
+            warn(
+                f"the model never says {self.classes_.tolist()[never[0]]!r}, a rare class, not "
+                "even of a training row: there it is worth no more than one that does not know the "
+                'class. Fit with class_weight="balanced", or choose a threshold by what mistakes '
+                "cost (pacboost.choose_threshold)",
+                RareClassWarning,
+            )

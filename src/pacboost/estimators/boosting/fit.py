@@ -37,6 +37,7 @@ from pacboost.estimators.inputs.examples import (
 )
 from pacboost.estimators.inputs.parameters import callables, progress_after, threads
 from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
@@ -443,7 +444,11 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 "from them; set warm_start=False to start afresh"
             )
         refuse_fewer(rounds, len(ledger), "rounds")
-        run.resume(vote.hypotheses, cast, ledger)
+        rules = [  # bins from a file are not whole
+            replace(rule, bins=bins) if isinstance(rule, TreeRule) and bins is not None else rule
+            for rule in vote.hypotheses
+        ]
+        run.resume(rules, cast, ledger)
 
     def _advance(self, work: PreparedFit, told: dict[str, Any]) -> None:
         run, rounds = work.run, work.rounds

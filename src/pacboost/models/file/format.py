@@ -20,7 +20,7 @@ from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import Forest
-from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote import Vote, asked
 from pacboost.ledgers.ledger import OUTSIDE, HardRow, Ledger, Refill, Round
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import Calibration
@@ -110,7 +110,9 @@ def _core(model: Model | ForestModel) -> dict[str, Any]:
         **parts.optional(model, ("text", "calibration")),
         "classes": model.classes.tolist(),
         "features": model.n_features,
-        "bins": None if model.bins is None else parts.bins_written(model.bins),
+        "bins": None
+        if model.bins is None
+        else parts.bins_written(model.bins, asked(model.vote.hypotheses)),
         "levels": model.levels.to_dict(),
         "rules": to_plain(model.vote.hypotheses),
         "votes": model.vote.votes.astype(np.float64),
@@ -168,6 +170,10 @@ def _model(core: Fields, about: Fields, classes: NDArray[Any], **beside: Any) ->
     if outputs != (classes.size if each else 1):
         core.refuse("outputs", f"are {outputs}, which does not go with {classes.size} classes")
     rules = from_plain(core.parts("rules"), features, bins, outputs)
+    if bins is not None and any(
+        bins.thresholds[j].size < bins.sizes[j] for j in asked(rules) or ()
+    ):
+        core.refuse("bins", "lack thresholds of a feature that a rule asks for")
     votes = core.array("votes", np.float64, len(rules))
     if "calibration" in core:
         beside["calibration"] = core.made("calibration", Calibration.from_dict)

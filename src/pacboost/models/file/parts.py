@@ -33,13 +33,15 @@ BYTES_A_FEATURE = 112
 Held = TypeVar("Held", bound=Any)
 
 
-def bins_written(bins: Bins) -> dict[str, Any]:
-    """Put the thresholds of all features side by side; ``sizes`` says how many each has."""
+def bins_written(bins: Bins, kept: Sequence[int] | None = None) -> dict[str, Any]:
+    """Put thresholds side by side, of all features or of those that are ``kept``."""
+    own = bins.thresholds if kept is None else [bins.thresholds[j] for j in kept]
     return {
-        "sizes": np.array([own.size for own in bins.thresholds], dtype=np.int32),
-        "thresholds": np.concatenate([np.empty(0, np.float32), *bins.thresholds]),
+        "sizes": bins.sizes.astype(np.int32),
+        "thresholds": np.concatenate([np.empty(0, np.float32), *own]),
         "middle": bins.middle.astype(np.int64),
         "levels": bins.levels.astype(np.int64),
+        **({} if kept is None else {"kept": np.array(kept, dtype=np.int32)}),
     }
 
 
@@ -47,7 +49,14 @@ def bins_read(part: Fields, features: int | None = None) -> Bins:
     """Read the bins; kernels count on one sorted list of thresholds for every feature."""
     sizes = part.array("sizes", np.int32, features, within=(0, MOST_BINS - 1))
     part.room.take(BYTES_A_FEATURE * sizes.size, part.where)
-    total = int(sizes.sum(dtype=np.int64))
+    own = sizes
+    if "kept" in part:
+        kept = part.array("kept", np.int32, None, within=(0, sizes.size - 1))
+        if (kept[1:] <= kept[:-1]).any():
+            part.refuse("kept", "are not in order")
+        own = np.zeros_like(sizes)
+        own[kept] = sizes[kept]
+    total = int(own.sum(dtype=np.int64))
     bound = (-LARGEST_FLOAT, LARGEST_FLOAT)
     thresholds = part.array("thresholds", np.float32, total, within=bound)
     middle = part.array("middle", np.int64, sizes.size, within=(0, MOST_BINS))
@@ -55,11 +64,12 @@ def bins_read(part: Fields, features: int | None = None) -> Bins:
     part.end()
     if (middle > sizes).any():
         part.refuse("middle", "lies beyond the bins of its feature")
-    ends = np.cumsum(sizes, dtype=np.int64)
+    ends = np.cumsum(own, dtype=np.int64)
     falls = np.flatnonzero(thresholds[1:] < thresholds[:-1]) + 1
     if not np.isin(falls, ends).all():
         part.refuse("thresholds", "are not in order")
-    return Bins(tuple(np.split(thresholds, ends[:-1])) if sizes.size else (), middle, levels)
+    thresholds_of = tuple(np.split(thresholds, ends[:-1])) if sizes.size else ()
+    return Bins(thresholds_of, middle, levels, sizes.astype(np.int64))
 
 
 def classes_read(part: Fields) -> NDArray[Any]:

@@ -307,10 +307,35 @@ class Run:
         """Return the rows that are hardest for the vote of the rounds done."""
         if self.sample.targets is not None or not self.done:
             return []
-        vote, scores, margins = self.vote(), self.rounds.scores, self.margins
-        if len(self.booster.votes(self.state)) > len(self.done):  # the last rounds were dropped
-            margins = scores.recomputed(vote.hypotheses, vote.votes.tolist())
-        return hardest(self.sample, margins, norm(vote), scores.class_scores)
+        margins = self._kept_margins()
+        return hardest(self.sample, margins, norm(self.vote()), self.rounds.scores.class_scores)
+
+    def _kept_margins(self) -> Floats:
+        """Return the margins of the rounds that are kept: the last ones may have been dropped."""
+        if len(self.booster.votes(self.state)) == len(self.done):
+            return self.margins
+        vote = self.vote()
+        return self.rounds.scores.recomputed(vote.hypotheses, vote.votes.tolist())
+
+    def never_named(self, share: float) -> list[int]:
+        """Return classes that the vote names for no row of the sample, the rarest first.
+
+        They are looked for among those with less than this share of an even division of the rows.
+        """
+        signs, labels = self.sample.signs, self.sample.labels
+        if signs.shape[1] > 1 and labels is None:  # a row may have several labels, or none
+            return []
+        own = labels if labels is not None else (signs[:, 0] > 0).astype(np.int64)
+        rows = np.bincount(own, minlength=max(2, signs.shape[1]))
+        rare = np.flatnonzero((rows > 0) & (rows < share * own.size / rows.size))
+        if not rare.size:
+            return []
+        margins = self._kept_margins()
+        scores = self.rounds.scores.class_scores
+        scores = margins * signs if scores is None else scores
+        named = scores.argmax(axis=1) if scores.shape[1] > 1 else scores[:, 0] > 0
+        never = rare[~np.isin(rare, named.astype(np.int64))]
+        return sorted(never.tolist(), key=rows.__getitem__)
 
     def keep_best(self) -> None:
         """Drop the rounds after the one that was best on the validation rows."""
