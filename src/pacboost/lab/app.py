@@ -115,7 +115,7 @@ class Ended(BaseException):
     """Nobody waits for the answer any more."""
 
 
-class Job(threading.Thread):
+class Asked(threading.Thread):
     """A question on a thread of its own, which can be ended as Ctrl-C would end it."""
 
     def __init__(self, answer: Callable[[], Response]) -> None:
@@ -191,7 +191,7 @@ class Lab:
         self.port, self.token = port, secrets.token_urlsafe(24)
         self.files = files or Shelf()
         self.boot: Any = boot
-        self.jobs: set[Job] = set()
+        self.jobs: set[Asked] = set()
         self._caches: asyncio.LifoQueue[list[LabSession]] = asyncio.LifoQueue()
         self._caches.put_nowait([])
         self._more_caches = SESSIONS - 1
@@ -354,7 +354,7 @@ class Lab:
 
     async def _done(self, request: Request, answer: Callable[[], Response]) -> Response:
         """Answer on another thread, which ends with the server and with the page that asked."""
-        job = Job(lambda: _safely(answer))
+        job = Asked(lambda: _safely(answer))
         self.jobs.add(job)
         left = asyncio.ensure_future(_left(request))
         waiting: list[asyncio.Future[Any]] = [asyncio.wrap_future(job.result), left]

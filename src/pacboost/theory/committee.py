@@ -10,14 +10,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 
 from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning, warn
-from pacboost.estimators.fitted.vote import ClassVote
+from pacboost.estimators.fitted import vote as votes
 from pacboost.estimators.fitting.memory import all_or_nothing
-from pacboost.estimators.fitting.parameters import NestedParameters, named, with_fields
+from pacboost.estimators.fitting.parameters import named, with_fields
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import LabelledRows, training_sample
@@ -43,8 +44,15 @@ from pacboost.sources.table import Table
 from pacboost.theory.majority_of import BoostedMember, Rows, boost_each
 
 
-class MembersClassifier(ClassVote):
+class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
     """A classifier whose fit leaves ``classes_``, and a ``model_`` with one vote for each rule."""
+
+    classes_: NDArray[Any]
+    _several_labels = False
+    predict, predict_proba = votes.predict, votes.predict_proba
+    decision_function, score, mistakes = votes.decision_function, votes.score, votes.mistakes
+    several_labels_ = property(votes.several_labels)
+    _decide, _judged = votes.decide, votes.judged
 
     learner: Any
     certify: str | None
@@ -127,8 +135,21 @@ Steps = tuple[Generator[Any], int, Callable[[], list[Hypothesis]]]
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RowCommittee(MembersClassifier):
-    """A committee whose members learn from rows in memory."""
+    """A committee whose members learn from rows in memory.
 
+    Unless ``_steps`` says otherwise, they boost on parts of the rows that ``_parts`` chooses.
+
+    Attributes
+    ----------
+    votes_of_members_ : list of Vote
+    ledgers_ : list of Ledger
+        The record of every member; None for one whose rows were all of one class.
+    part_sizes_ : ndarray
+    """
+
+    booster = None
+    n_estimators = 100
+    _nested = ("booster", "learner")
     max_bins: int = 255
     categorical_features: Any = "from_dtype"
     certify: str | None = None
@@ -140,18 +161,14 @@ class RowCommittee(MembersClassifier):
 
     _name = ""
     """The name of the method in the ledger."""
-    _members = "members"
-    _done = ""
+    _members, _usual = "boosters", "adaboost"
+    _done = "all members are done"
     """Why a complete fit has stopped."""
     _kept = "the {} members done before the interrupt are kept"
 
     @abstractmethod
-    def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:
-        """Set up the members."""
-
-    @abstractmethod
-    def _warn(self) -> None:
-        """Warn of too few rows, or of members that are of no use."""
+    def _parts(self, rows: int, seed: int) -> list[Rows]:
+        """Choose the rows of every booster; warn if there are too few."""
 
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Learn the members.
@@ -197,32 +214,6 @@ class RowCommittee(MembersClassifier):
         if self.classes_.size > 1:
             self._warn()
         return self
-
-
-# How every majority of boosters fits: choose the rows of each, boost, let them vote.
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class BoosterCommittee(NestedParameters, RowCommittee):
-    """Boosts on parts of the rows that ``_parts`` chooses, and lets the boosters vote.
-
-    Attributes
-    ----------
-    votes_of_members_ : list of Vote
-    ledgers_ : list of Ledger
-        The record of every member; None for one whose rows were all of one class.
-    part_sizes_ : ndarray
-    """
-
-    booster = None
-    n_estimators = 100
-
-    _members, _usual = "boosters", "adaboost"
-    _done = "all members are done"
-
-    @abstractmethod
-    def _parts(self, rows: int, seed: int) -> list[Rows]:
-        """Choose the rows of every member; warn if there are too few."""
 
     def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:
         rounds = positive_whole("n_estimators", self.n_estimators)

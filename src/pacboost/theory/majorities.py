@@ -21,7 +21,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.samples.sample import Sample
-from pacboost.theory.committee import BoosterCommittee, RowCommittee, Steps
+from pacboost.theory.committee import RowCommittee, Steps
 from pacboost.theory.majority_of import (
     LEAST_FOUND,
     Filtered,
@@ -41,7 +41,7 @@ MOST_MEMBERS = 81
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class MajorityOfBoosters(BoosterCommittee):
+class MajorityOfBoosters(RowCommittee):
     """Boost on disjoint parts of the rows, and take the majority: simple, and optimal on average.
 
     Five AdaBoosts on a fifth of the rows each have the least expected error that any learner of
@@ -104,7 +104,7 @@ class MajorityOfBoosters(BoosterCommittee):
 @accepts_aliases
 @documented_like(MajorityOfBoosters)
 @dataclass(eq=False, repr=False)
-class BaggedBoost(BoosterCommittee):
+class BaggedBoost(RowCommittee):
     """Boost on bags and take the majority: optimal with a logarithm of n bags.
 
     A majority of learners without mistakes on bags is an optimal PAC learner from 18 ln(2n/δ) bags
@@ -145,7 +145,7 @@ class BaggedBoost(BoosterCommittee):
 @accepts_aliases
 @documented_like(MajorityOfBoosters)
 @dataclass(eq=False, repr=False)
-class SubsampledBoost(BoosterCommittee):
+class SubsampledBoost(RowCommittee):
     """Boost on recursive sub-samples and take the majority: the first optimal learner.
 
     Three quarters of the rows for each of three, each again without a quarter of what is left to
@@ -221,7 +221,7 @@ class ThreeLearnerBoost(RowCommittee):
 
     learner: Any = "tree"
 
-    _name, _members = "three_learners", "learners"
+    _name, _members, _done = "three_learners", "learners", ""
     _kept = "the first rule, or all three, learned before the interrupt, can be used"
 
     def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:

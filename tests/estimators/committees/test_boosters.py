@@ -32,7 +32,7 @@ from pacboost.learners.stump import Stump, StumpSearch
 from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.theory.committee import BoosterCommittee
+from pacboost.theory.committee import RowCommittee
 from pacboost.theory.majorities import BaggedBoost, MajorityOfBoosters, SubsampledBoost
 from pacboost.theory.majority_of import bags_needed, disjoint_parts
 from pacboost.theory.worlds import Halfspaces, hastie
@@ -90,7 +90,7 @@ def test_defaults_follow_the_theorems() -> None:
 
 
 @pytest.mark.parametrize("kind", [MajorityOfBoosters, SubsampledBoost, BaggedBoost])
-def test_nothing_is_certified_but_by_rows_held_out(kind: type[BoosterCommittee]) -> None:
+def test_nothing_is_certified_but_by_rows_held_out(kind: type[RowCommittee]) -> None:
     X, y = noisy(500, 4, 0)
     few = {MajorityOfBoosters: "n", SubsampledBoost: "max_members", BaggedBoost: "n_bags"}
     small: dict[str, Any] = {"n_estimators": 5, "random_state": 0, few[kind]: 3}
@@ -258,7 +258,7 @@ def test_no_edge_and_one_class_are_told() -> None:
         (BaggedBoost(delta=2), "delta is 2"),
     ],
 )
-def test_bad_parameters(model: BoosterCommittee, words: str) -> None:
+def test_bad_parameters(model: RowCommittee, words: str) -> None:
     X, y = noisy(400, 3, 0)
     with pytest.raises(ParameterError, match=words):
         model.fit(X, y)

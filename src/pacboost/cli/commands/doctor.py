@@ -116,9 +116,10 @@ def _cache() -> Finding:
         from pacboost.kernels.bins import encode
         from pacboost.kernels.runtime.jit import not_kept
 
-        if not_kept is not None:
-            raise OSError(not_kept)
-        folder = Path(encode.stats.cache_path)  # type: ignore[attr-defined]
+        path = encode.stats.cache_path  # type: ignore[attr-defined]
+        if not_kept is not None or path is None:
+            raise OSError(not_kept or "there is no folder for it")
+        folder = Path(path)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except (ImportError, OSError) as problem:

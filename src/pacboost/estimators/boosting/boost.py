@@ -17,7 +17,6 @@ from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.parameters import (
-    NestedParameters,
     begins_by_prior,
     most_rounds,
     named,
@@ -37,7 +36,7 @@ from pacboost.numerics.checks import real_number
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostClassifier(NestedParameters, Boosting):
+class BoostClassifier(Boosting):
     """Boost any weak learner by any booster, with a bound on the training error after every round.
 
     A parameter that is not set has an automatic value, which depends on the number of rows and
@@ -154,6 +153,8 @@ class BoostClassifier(NestedParameters, Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     random_state: Any = None
+
+    _nested = ("booster", "learner")
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         choice, own = named(self.booster)

@@ -16,7 +16,7 @@ from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED
 from pacboost.estimators.filtering.filter_setup import check_rows, end_of_time, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.memory import all_or_nothing
-from pacboost.estimators.fitting.parameters import NestedParameters, named
+from pacboost.estimators.fitting.parameters import named
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import (
@@ -61,7 +61,7 @@ def watching(estimator: Any, session: Session, watchers: list[Watcher]) -> Itera
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class FilterBoostClassifier(NestedParameters, VoteClassifier):
+class FilterBoostClassifier(VoteClassifier):
     """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
 
     The cost of a round does not grow with the number of rows. ``fit`` takes arrays and data frames,
@@ -146,6 +146,8 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     checkpoint: str | Path | None = None
     callbacks: Sequence[Watcher] | None = None
     random_state: Any = None
+
+    _nested = ("booster", "learner")
     n_jobs: int | None = None
     device: str = "cpu"
     verbose: bool | int | str = "auto"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.explaining import judging
+from pacboost.estimators.fitting.parameters import nested, set_nested
 from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
@@ -50,6 +51,20 @@ class FittedBase(RemembersRows, BaseEstimator, Generic[Kind]):  # type: ignore[m
     device: str
 
     save, report = reporting.save, reporting.report
+    _nested: tuple[str, ...] = ()
+    """The parameters into which ``get_params`` and ``set_params`` reach: booster and learner."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all parameters, with those of booster and learner if they are objects."""
+        found: dict[str, Any] = super().get_params(deep=deep)
+        return found | nested(self) if deep else found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of booster and learner as ``booster__name``."""
+        inner = {key for key in params if key.startswith(tuple(f"{n}__" for n in self._nested))}
+        super().set_params(**{key: params[key] for key in params.keys() - inner})
+        set_nested(self, {key: params[key] for key in params if key in inner})
+        return self
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -116,6 +131,47 @@ def predict_proba(self: Any, X: Any) -> Doubles:
 def predict_log_proba(self: Any, X: Any) -> Doubles:
     """Return the logarithm of the probabilities, without taking it of 0 where there is a score."""
     return self._answered(X, lambda model, scores: model.log_probabilities(scores))  # type: ignore[no-any-return]
+
+
+def several_labels(self: Any) -> bool:
+    """Whether a row may have several labels."""
+    return bool(self._several_labels)
+
+
+def decision_function(self: Any, X: Any) -> Scores:
+    """Return score F(x): for two classes above 0 means the second, else one score a class."""
+    return self._answered(X, lambda _, scores: scores)  # type: ignore[no-any-return]
+
+
+def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """Return the accuracy, the share of rows that are right."""
+    from sklearn.metrics import accuracy_score
+
+    return float(accuracy_score(y, asked(self, X), sample_weight=sample_weight))
+
+
+def mistakes(self: Any, X: Any, y: Any) -> NDArray[np.bool_]:
+    """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
+    return self._judged(X, y)[1]  # type: ignore[no-any-return]
+
+
+def decide(self: Any, scores: Scores) -> Any:
+    """Return the classes that scores stand for."""
+    if self.several_labels_:
+        return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
+    second = (scores > 0) & (self.classes_.size == 2)
+    places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
+    if self.classes_.dtype.kind in "biuf":  # numbers stay where the scores are
+        return np.asarray(self.classes_, like=places)[places]
+    return self.classes_[in_host_memory(places)]
+
+
+def judged(self: Any, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
+    """Return the scores of rows, and which are wrong."""
+    table, wrong = judging(self, X, y)
+    with using(self.n_jobs):
+        scores = self.model_.vote.scores(table)
+    return scores, wrong(scores)
 
 
 class VoteBase(FittedBase[Model]):
@@ -233,56 +289,18 @@ class VoteBase(FittedBase[Model]):
         return using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
 
 
-class ClassVote(ClassifierMixin, VoteBase):  # type: ignore[misc]
-    """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``: how it decides."""
+class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
+    """A classifier by a vote of rules that shows its rounds, grounds and margins."""
 
     classes_: NDArray[Any]
     _several_labels = False
-
-    predict, predict_proba = predict, predict_proba
-
-    @property
-    def several_labels_(self) -> bool:
-        """Whether a row may have several labels."""
-        return bool(self._several_labels)
-
-    def decision_function(self, X: Any) -> Scores:
-        """Return score F(x): for two classes above 0 means the second, else one score a class."""
-        return self._answered(X, lambda _, scores: scores)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy, the share of rows that are right."""
-        from sklearn.metrics import accuracy_score
-
-        return float(accuracy_score(y, asked(self, X), sample_weight=sample_weight))
-
-    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
-        return self._judged(X, y)[1]
-
-    def _decide(self, scores: Scores) -> Any:
-        if self.several_labels_:
-            return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
-        second = (scores > 0) & (self.classes_.size == 2)
-        places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
-        if self.classes_.dtype.kind in "biuf":  # numbers stay where the scores are
-            return np.asarray(self.classes_, like=places)[places]
-        return self.classes_[in_host_memory(places)]
-
-    def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
-        table, wrong = judging(self, X, y)
-        with using(self.n_jobs):
-            scores = self.model_.vote.scores(table)
-        return scores, wrong(scores)
-
-
-class VoteClassifier(ClassVote):
-    """A classifier by a vote of rules that shows its rounds, grounds and margins."""
-
     _refusal = ""
     """Why nothing can be certified, if rows are surely copies of others."""
 
-    predict_log_proba = predict_log_proba
+    predict, predict_proba, predict_log_proba = predict, predict_proba, predict_log_proba
+    decision_function, score, mistakes = decision_function, score, mistakes
+    several_labels_ = property(several_labels)
+    _decide, _judged = decide, judged
     _labelled = explaining.labelled
 
     def staged_decision_function(self, X: Any) -> Iterator[Scores]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -260,38 +260,26 @@ def named(choice: Any) -> tuple[Any, dict[str, Any]]:
     return choice, {}
 
 
-class NestedParameters(BaseEstimator):  # type: ignore[misc]
-    """An estimator whose get_params and set_params reach into ``booster`` and ``learner``."""
+def nested(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator's booster and learner, if they are objects."""
+    found: dict[str, Any] = {}
+    for name in estimator._nested:
+        inner = getattr(estimator, name)
+        if isinstance(inner, Named):
+            found |= {f"{name}__{field}": value for field, value in inner.changes}
+        elif is_dataclass(inner) and not isinstance(inner, type | BaseEstimator):
+            found |= {f"{name}__{f.name}": getattr(inner, f.name) for f in fields(inner)}
+    return found
 
-    booster: Any
-    learner: Any
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all parameters, with those of booster and learner if they are objects."""
-        found: dict[str, Any] = super().get_params(deep=deep)
-        if deep:
-            for name in ("booster", "learner"):
-                inner = getattr(self, name)
-                if isinstance(inner, Named):
-                    found |= {f"{name}__{field}": value for field, value in inner.changes}
-                elif is_dataclass(inner) and not isinstance(inner, type | BaseEstimator):
-                    found |= {f"{name}__{f.name}": getattr(inner, f.name) for f in fields(inner)}
-        return found
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; those of booster and learner as ``booster__name``."""
-        inner: dict[str, dict[str, Any]] = {}
-        plain: dict[str, Any] = {}
-        for key, value in params.items():
-            name, _, rest = key.partition("__")
-            if rest and name in ("booster", "learner"):
-                inner.setdefault(name, {})[rest] = value
-            else:
-                plain[key] = value
-        super().set_params(**plain)
-        for name, changes in inner.items():
-            setattr(self, name, _changed(name, getattr(self, name), changes))
-        return self
+def set_nested(estimator: Any, params: dict[str, Any]) -> None:
+    """Set parameters of an estimator's booster and learner."""
+    inner: dict[str, dict[str, Any]] = {}
+    for key, value in params.items():
+        name, _, rest = key.partition("__")
+        inner.setdefault(name, {})[rest] = value
+    for name, changes in inner.items():
+        setattr(estimator, name, _changed(name, getattr(estimator, name), changes))
 
 
 def _changed(name: str, holder: Any, changes: dict[str, Any]) -> Any:

@@ -133,7 +133,7 @@ class RemembersRows:
         inherited = {} if hasattr(score, "__wrapped__") else {"score": score}
         for name, method in {**inherited, **vars(cls)}.items():
             takes_rows = isinstance(method, FunctionType) and method.__code__.co_argcount > 1
-            if takes_rows and not name.startswith("_"):
+            if takes_rows and not name.startswith("_") and name != "get_params":
                 setattr(cls, name, _of_any_rows(method))
 
     @_of_any_rows

@@ -7,13 +7,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
@@ -50,7 +49,8 @@ def _plain_parts(value: Any) -> Any:
         return type(value)(map(_plain_parts, value))
     if type(value) is dict:
         return {plain(key): _plain_parts(part) for key, part in value.items()}
-    if is_dataclass(value) and not isinstance(value, type | BaseEstimator):  # a booster, a learner
+    record = getattr(type(value), "__dataclass_params__", None)
+    if record is not None and record.frozen:  # a booster, a learner
         parts = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         changes = {name: plain(part) for name, part in parts.items() if plain(part) is not part}
         return replace(value, **changes) if changes else value
