@@ -117,6 +117,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_certificates.py
 	$(BIN)/python benchmarks/bench_strong.py
 	$(BIN)/python benchmarks/bench_accuracy.py --jobs $$(nproc)
+	$(BIN)/python benchmarks/bench_regression.py --jobs $$(nproc)
 	$(BIN)/python benchmarks/bench_family.py
 	$(BIN)/python benchmarks/bench_label_noise.py
 	$(BIN)/python benchmarks/bench_forests.py

@@ -229,12 +229,12 @@ NUMBERS = "a,price\n" + "".join(f"{k},{k}.5\n" for k in range(300))
         ("a,z\n1,0\n", (), "bad.csv: has no column 'y'; its columns are 'a', 'z'"),
         (NUMBERS, ("--target", "price"), "holds 300 different numbers. Is this regression?"),
         ("a,y\n1,0\n", ("--sep", ";;"), "--sep is ';;'; it has to be one character, or tab"),
-        ("a,y\n1,0\n", ("--encoding", "klingon"), "'klingon' is no encoding"),
+        ("a,y\n1,0\n", ("--encoding", "klingon"), "'klingon' is not an encoding"),
         ("a,b,y\n1,x,0\n2,y,1\n", ("--weight", "b"), "column 'b' holds text or missing values"),
         (
             "a,y\n1,0\n2,1\n",
             ("--weight", "b", "--learner", "stump"),
-            "--weight names 'b', which is no column; the columns are 'a'",
+            "--weight names 'b', which is not a column; the columns are 'a'",
         ),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_column_to_drop_that_is_not_there(coloured: Path) -> None:
     result = run("fit", str(coloured), "--target", "y", "--drop", "shape")
     assert result.exit_code == 2
     assert (
-        "--drop names 'shape', which is no column; the columns are 'colour', 'size'"
+        "--drop names 'shape', which is not a column; the columns are 'colour', 'size'"
         in result.output
     )
 
@@ -374,7 +374,7 @@ def test_signs_beside_numbers_are_noted(tmp_path: Path, sign: str) -> None:
 
 
 def test_a_word_among_numbers_is_noted_by_what_it_is(tmp_path: Path) -> None:
-    with pytest.warns(InputWarning, match="because 'unknown' is no number"):
+    with pytest.warns(InputWarning, match="because 'unknown' is not a number"):
         read(tmp_path, [*map(str, range(ROWS)), "unknown"])
 
 

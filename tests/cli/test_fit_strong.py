@@ -315,7 +315,7 @@ def test_python_says_the_order_too(tmp_path: Path) -> None:
         assert frame.levels_ == model.levels_
     with pytest.raises(ParameterError, match="'auto', 'day-first', 'month-first'"):
         StrongClassifier(dates="european").fit(path, "y")
-    with pytest.raises(ParameterError, match="X is no file and no frame"):
+    with pytest.raises(ParameterError, match="X is neither a file nor a frame"):
         StrongClassifier(dates="day-first").fit(np.zeros((50, 1)), np.arange(50) % 2)
     with pytest.raises(ParameterError, match="leave dates at 'auto'"):
         StrongClassifier(dates="day-first").fit_source(path, "y")

@@ -139,7 +139,7 @@ def test_weights_may_be_a_named_column_and_are_no_feature() -> None:
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     other = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, WEIGHTS)
     assert np.array_equal(model.decision_function(frame), other.decision_function(X))
-    with pytest.raises(DataError, match="sample_weight names 'v', which is no column"):
+    with pytest.raises(DataError, match="sample_weight names 'v', which is not a column"):
         StrongClassifier().fit(frame, "y", "v")
 
 

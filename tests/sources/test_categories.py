@@ -195,7 +195,7 @@ def test_columns_are_chosen_by_name_number_or_mask(choice: Any) -> None:
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (["town"], "'town', which is no column of X; its columns are 'a', 'b'"),
+        (["town"], "'town', which is not a column of X; its columns are 'a', 'b'"),
         ([2], "column number 2, but X has 2 columns: give 0 to 1"),
         ([-1], "column number -1"),
         ([True], "holds 1 booleans, but X has 2 columns"),
@@ -291,7 +291,7 @@ def test_other_text_is_refused_and_categories_are_spoken_of(data: Any) -> None:
 def test_other_columns_of_an_object_array_have_to_be_finite_numbers() -> None:
     with pytest.raises(DataError, match="column 1 holds inf in row 0"):
         CategorisedArray(objects([["a", math.inf]]), Levels({0: ("a",)}))
-    with pytest.raises(DataError, match="column 'b' holds what is no number"):
+    with pytest.raises(DataError, match="column 'b' holds what is not a number"):
         CategorisedArray(objects([["a", {}]]), Levels({0: ("a",)}), ("a", "b"))
 
 

@@ -201,7 +201,7 @@ def test_dates_stand_beside_texts(kind: Any, tmp_path: Path) -> None:
     assert (again.predict(rows) == model.predict(rows)).all()
 
 
-# Columns read alike whatever they came in, and what is no column of a table is named.
+# Columns read alike whatever they came in, and what is not a column of a table is named.
 
 HELD: dict[str, list[Any]] = {
     "said": ["lost card", None, ""],

@@ -111,7 +111,7 @@ def test_separator_and_encoding_may_be_named(path: Path) -> None:
     assert read_csv(DataFile(path, sep="~"), "label").table.rows().tolist() == VALUES
     path.write_bytes("a,label\n1,д\n2,m\n".encode("koi8-r"))
     assert read_csv(DataFile(path, encoding="koi8-r"), "label").labels.tolist() == ["д", "m"]
-    with pytest.raises(FileError, match="'klingon' is no encoding"):
+    with pytest.raises(FileError, match="'klingon' is not an encoding"):
         read_csv(DataFile(path, encoding="klingon"), "label")
 
 
@@ -375,8 +375,8 @@ def test_a_first_line_of_values_is_noted(path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"a": 1}\n{"a": \n', "line 2: is no JSON object"),
-        ('{"a": 1}\n7\n', "line 2: is no JSON object"),
+        ('{"a": 1}\n{"a": \n', "line 2: is not a JSON object"),
+        ('{"a": 1}\n7\n', "line 2: is not a JSON object"),
         ('{"a": [1, 2]}\n', "line 1: 'a' is .1, 2."),
         ('{"a": "\\ud800"}\n', "'a' holds .* no valid Unicode"),
         ("", "is empty"),

@@ -259,7 +259,7 @@ class Answering:
         if self.tested is not None:
             probability("tested", self.tested)
         if type(self.model_digest) is not str:
-            raise ValueError("the digest of the model is no text")
+            raise ValueError("the digest of the model is not text")
         return self
 
 

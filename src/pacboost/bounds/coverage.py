@@ -312,7 +312,7 @@ class IntervalRule:
         if content["method"] not in ("residual", "scaled") or not floor > 0:
             raise ValueError(f"the method {content['method']!r:.40} or its floor is not known")
         if type(content.get("model_digest", "")) is not str:
-            raise ValueError("the digest of the model is no text")
+            raise ValueError("the digest of the model is not text")
         return cls(
             content["method"], probability("coverage", content["coverage"]), cutoff, floor,
             Certificate.from_dict(made), float(content["mean_width"]),

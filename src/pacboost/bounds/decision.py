@@ -127,7 +127,7 @@ class ThresholdDecision:
             raise ValueError(f"wish is {content['wish']!r:.40}; it may be {', '.join(WISHES)}")
         threshold, positive = content["threshold"], content["positive"]
         if type(threshold) is not float or type(positive) not in (int, float, str, bool):
-            raise ValueError("the threshold is no number, or the positive class no label")
+            raise ValueError("the threshold is not a number, or the positive class no label")
         curve = ThresholdCurve(
             positive_whole("positives", content["positives"]),
             positive_whole("negatives", content["negatives"]),

@@ -147,8 +147,8 @@ class HeldOut:
     """The classes of the certifying rows and what was predicted for them, counted.
 
     ``own``, ``said`` and ``count`` list how many rows of one class were given which class, by the
-    numbers of the classes; a label that is no class has the number after the last. They are empty
-    where a row may have several labels.
+    numbers of the classes; a label that is not a class has the number after the last. They are
+    empty where a row may have several labels.
     """
 
     rows: int

@@ -59,7 +59,7 @@ LOG_CHANCE = 6.9
 MOST_CELLS = 2**23
 """So many cells of pairs of columns are looked at; pairs with many values come first."""
 FEW_NUMBERED = 0.05
-"""If no larger share of rows repeats without a column, the column is no number of rows."""
+"""If no larger share of rows repeats without a column, the column is not a number of rows."""
 SEPARATE = "equal rows are separate draws, as from a domain of few values"
 DISTINCT = "equal rows are copies of one example, of which one is counted"
 UNLESS = "but rows with a value that is far more frequent than others are separate draws"

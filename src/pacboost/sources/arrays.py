@@ -77,7 +77,7 @@ class CategorisedArray(ColumnTable):
             return cells.astype(np.float64)
         except (TypeError, ValueError) as problem:
             raise DataError(
-                f"column {self._shown(number)} holds what is no number: {problem}"
+                f"column {self._shown(number)} holds what is not a number: {problem}"
             ) from problem
 
     def _shown(self, number: int) -> str:

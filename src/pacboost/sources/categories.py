@@ -173,7 +173,7 @@ def _number(pick: Any, names: tuple[str, ...] | None, columns: int) -> int:
             close = close_names(pick, names)
             guess = f". Did you mean {close[0]!r}?" if close else ""
             raise ParameterError(
-                f"categorical_features names {pick!r}, which is no column of X; its columns are "
+                f"categorical_features names {pick!r}, which is not a column of X; its columns are "
                 f"{', '.join(map(repr, names))}{guess}"
             )
         return names.index(pick)
@@ -226,7 +226,7 @@ def _in_order(values: list[Any], name: str, cells: Any = ()) -> tuple[Level, ...
     if broken:
         cell, where = _first(broken, cells)
         raise DataError(
-            f"column {name} holds {cell!a}{where}, which is no valid Unicode "
+            f"column {name} holds {cell!a}{where}, which is not valid Unicode "
             "and could not be written to a file; replace it, or leave the column out"
         )
     numbers = plain - text

@@ -91,7 +91,7 @@ class Cells:
         )
 
     def first_text(self, name: str) -> str:
-        """Name the first cell of a column that is no number, by its column and line."""
+        """Name the first cell of a column that is not a number, by its column and line."""
         for cell, line in zip(self.of(name), self.lines, strict=True):
             if not self.spelling.is_number(cell):
                 where = self.file.where(line).removeprefix(f"{self.file}, ")

@@ -44,7 +44,7 @@ def open_frame(data: Any) -> nw.DataFrame[Any]:
     for number, name in enumerate(frame.columns):
         if not is_unicode(str(name)):
             raise DataError(
-                f"the name of column {number} is {name!a}, which is no valid Unicode and "
+                f"the name of column {number} is {name!a}, which is not valid Unicode and "
                 "could not be written to a file; rename the column"
             )
     return frame

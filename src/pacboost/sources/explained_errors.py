@@ -123,7 +123,7 @@ def oddity(cell: Any) -> str | None:
     (None, None, None, 'a list')
     """
     if isinstance(cell, str):
-        return None if is_unicode(cell) else "text that is no valid Unicode"
+        return None if is_unicode(cell) else "text that is not valid Unicode"
     if isinstance(cell, float | bool | np.bool_) or cell is None:
         return None
     if isinstance(cell, bytes | complex | np.ndarray | np.datetime64 | np.timedelta64):

@@ -60,7 +60,9 @@ def csv_blocks(file: DataFile, most_columns: int | None = None) -> Iterator[Cell
     except UnicodeDecodeError as problem:
         raise _undecodable(file, encoding, problem) from problem
     except LookupError as problem:
-        raise FileError(f"{file}: {encoding!r} is no encoding; name one such as utf-8") from problem
+        raise FileError(
+            f"{file}: {encoding!r} is not an encoding; name one such as utf-8"
+        ) from problem
 
 
 def _text(stream: IO[bytes], encoding: str, errors: str = "strict") -> io.TextIOWrapper:
@@ -211,7 +213,7 @@ def json_blocks(file: DataFile) -> Iterator[Cells]:
                     columns[name] = text_column(texts)
                 except UnicodeEncodeError as problem:
                     raise FileError(
-                        f"{file}: {name!r} holds {problem.object!a:.40}, which is no valid Unicode"
+                        f"{file}: {name!r} holds {problem.object!a:.40}, which is not valid Unicode"
                     ) from problem
             yield Cells(file, columns, [line for line, _ in chunk])
     if not names:
@@ -230,8 +232,8 @@ def _objects(file: DataFile, text: IO[str]) -> Iterator[tuple[int, dict[str, Any
         raise FileError(f"{file}: is not UTF-8 text; name its encoding by --encoding") from problem
     except (ValueError, TypeError) as problem:
         raise FileError(
-            f"{file}, line {number}: is no JSON object ({problem}). Write one object a line, such "
-            'as {"age": 37, "city": "Rome"}.'
+            f"{file}, line {number}: is not a JSON object ({problem}). Write one object a line, "
+            'such as {"age": 37, "city": "Rome"}.'
         ) from problem
 
 

@@ -215,7 +215,7 @@ def read_conditions(
     given = dict(content)
     kind, name = given.pop("kind"), given.pop("name")
     if not isinstance(name, str):
-        raise ValueError(f"{name!r} is no name of a column")
+        raise ValueError(f"{name!r} is not the name of a column")
     if kind == TextConditions.kind:
         count = given.pop("words")
         if type(count) is not int or not 1 <= count <= len(vocabulary):
@@ -241,7 +241,7 @@ def read_conditions(
         if not all(isinstance(level, str | bool | int | float) for level in levels):
             raise ValueError(f"the levels of {name!r} are not all text, numbers or booleans")
         return LevelConditions(name, Levels.from_dict({"0": levels}).columns[0], **given)
-    raise ValueError(f"{kind!r} is no kind of column")
+    raise ValueError(f"{kind!r} is not a kind of column")
 
 
 def _rounded(values: NDArray[np.floating]) -> NDArray[np.float32]:

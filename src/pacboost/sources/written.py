@@ -107,7 +107,7 @@ def read_labels(texts: Sequence[str], kind: type | None = None) -> NDArray[Any]:
     if kind is None:
         kind = label_kind(texts)
     if kind is not str and any("_" in text for text in texts):
-        raise ValueError("1_000 is no number in a table, though Python reads it as one")
+        raise ValueError("1_000 is not a number in a table, though Python reads it as one")
     return np.array([kind(text) for text in texts])
 
 
@@ -117,7 +117,7 @@ SIGNS = "%'’ \u00a0\u202f"
 
 
 def spoilt(texts: Sequence[str], spelling: Spelling) -> str | None:
-    """Return the first text that is no number where most are, but for signs such as $ and %.
+    """Return the first text that is not a number where most are, but for signs such as $ and %.
 
     >>> spoilt([*map(str, range(20)), "unknown"], Spelling())
     'unknown'

@@ -130,7 +130,7 @@ def _unwrapped(
         raise DataError(
             f"these {sample.n_rows} rows are not the {fitted.ledger.rows} rows, labels and weights "
             "that the rounds were trained on. Give the same X, y and sample_weight as to fit; rows "
-            "held back for validation, calibration or certificates are no training rows"
+            "held back for validation, calibration or certificates are not training rows"
         )
     return costs, gains
 

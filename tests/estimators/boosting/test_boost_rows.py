@@ -290,7 +290,7 @@ def test_numbers_are_categories_if_named() -> None:
         named = BoostClassifier("adaboost", categorical_features=choice, **options).fit(frame, y)
         assert named.levels_.to_dict() == {"0": [0, 1, 2, 3, 4, 5]}
         assert named.score(frame, y) == 1
-    with pytest.raises(ParameterError, match=r"names 'nope', which is no column of X.*'kind'"):
+    with pytest.raises(ParameterError, match=r"names 'nope', which is not a column of X.*'kind'"):
         BoostClassifier(categorical_features=["nope"]).fit(frame, y)
 
 

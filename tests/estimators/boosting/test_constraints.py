@@ -73,9 +73,9 @@ def test_a_date_is_all_columns_that_are_made_of_it() -> None:
         (3, "interaction_constraints is 3; it may be"),
         ([0, 1], r"interaction_constraints is \[0, 1\]; it may be a list of sets"),
         (["a", "b"], "it may be a list of sets"),
-        ([["a", "x"]], "names 'x', which is no column of X; its columns are a, b, c, d"),
-        ([[0, 4]], "names 4, which is no column of X"),
-        ([[0.5]], "names 0.5, which is no column of X"),
+        ([["a", "x"]], "names 'x', which is not a column of X; its columns are a, b, c, d"),
+        ([[0, 4]], "names 4, which is not a column of X"),
+        ([[0.5]], "names 0.5, which is not a column of X"),
     ],
 )
 @pytest.mark.parametrize("kind", [BoostClassifier, BoostRegressor])

@@ -57,7 +57,7 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"memory": "200MB"}, "memory is 200 MB, but this process takes"),
         ({"time_limit": "soon"}, "time_limit is 'soon'"),
         ({"time_limit": 0}, "time_limit is 0"),
-        ({"booster": "adaboost"}, "whose weights are no chances; it may be .*'logit'"),
+        ({"booster": "adaboost"}, "whose weights are not probabilities; it may be .*'logit'"),
         ({"booster": "nobody"}, "nobody"),
         ({"learner": "nobody"}, "nobody"),
         ({"max_bins": 1}, "max_bins is 1"),

@@ -554,7 +554,7 @@ def test_more_than_two_classes_are_refused_with_the_reason() -> None:
     texts = [f"word{label} word" for label in y]
     with pytest.raises(ParameterError, match="holds 3 classes, and booster is a function"):
         TextBoostClassifier(booster=logistic).fit(texts, y)
-    with pytest.raises(PacboostError, match="whose weights are no chances"):
+    with pytest.raises(PacboostError, match="whose weights are not probabilities"):
         FilterBoostClassifier(booster=logistic).fit(X, y > 0)
 
 

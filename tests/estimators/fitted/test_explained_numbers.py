@@ -138,7 +138,7 @@ def test_curves_are_drawn_for_features_by_name_or_number() -> None:
     assert pacboost.plots.partial_dependence(model, features="age")[0].get_xlabel() == "age"
     rising = model.partial_dependence("age")["age"].values[:, 0]
     assert rising[-1] > 0 > rising[0]
-    with pytest.raises(ParameterError, match="features names 'x', which is no column of X"):
+    with pytest.raises(ParameterError, match="features names 'x', which is not a column of X"):
         pacboost.plots.partial_dependence(model, features=["x"])
     three = BoostClassifier(n_estimators=4).fit(data()[0], np.digitize(data()[1], [70, 90]))
     assert pacboost.plots.partial_dependence(three, for_class=2)[0].get_xlabel() == "age"

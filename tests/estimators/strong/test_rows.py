@@ -165,13 +165,13 @@ def test_the_latest_rows_certify() -> None:
     ("call", "kind", "complaint"),
     [
         (lambda: strong().fit(X, "label"), ParameterError, "columns of X have no names"),
-        (lambda: strong().fit(FRAME, "nope"), DataError, "'nope', which is no column"),
+        (lambda: strong().fit(FRAME, "nope"), DataError, "'nope', which is not a column"),
         (lambda: strong().fit("nowhere.csv", "y"), FileError, "no such file"),
         (lambda: strong().fit("nowhere.csv"), ParameterError, "name the column"),
         (lambda: strong().fit(X, Y, groups=Y, time=Y), ParameterError, "both given"),
         (lambda: strong().fit(X, Y, groups=[1]), DataError, "groups has shape"),
         (lambda: strong().fit(X, Y, time=[1]), DataError, "time has shape"),
-        (lambda: strong().fit(FRAME, "label", time="city"), DataError, "is no date"),
+        (lambda: strong().fit(FRAME, "label", time="city"), DataError, "is not a date"),
         (lambda: strong().fit(lambda: [], groups=Y), ParameterError, "rows in memory"),
     ],
 )

@@ -90,9 +90,9 @@ def test_impossible_lengths_are_refused(tmp_path: Path, size: bytes) -> None:
 
 def test_what_has_no_end_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FileError, match="it is no file"):
+    with pytest.raises(FileError, match="it is not a file"):
         pacboost.load(tmp_path / "pipe")
-    with pytest.raises(FileError, match="it is no file"):
+    with pytest.raises(FileError, match="it is not a file"):
         pacboost.load("/dev/zero")
 
 

@@ -156,14 +156,14 @@ DAMAGE: dict[str, tuple[str, Edit]] = {
     "a cut of more than 32 bits": ("cut", lambda t, core: t.update(cut=t["cut"].astype(np.int64))),
     "a set of levels that is not there": ("member", first("member", 99)),
     "a member below none": ("member", first("member", -2)),
-    "a value that is no number": ("values", first("values", float("nan"))),
+    "a value that is not a number": ("values", first("values", float("nan"))),
     "an infinite value": ("values", first("values", float("inf"))),
     "a value beyond all that adds up": ("values", first("values", 1e200)),
     "values for one class more": (
         "values",
         lambda trees, core: trees.update(values=np.tile(trees["values"], 2)),
     ),
-    "a gain that is no number": ("gain", first("gain", float("nan"))),
+    "a gain that is not a number": ("gain", first("gain", float("nan"))),
     "no splits at all": ("splits", lambda trees, core: trees.pop("splits")),
     "a kind of rule that is none": ("kind", lambda trees, core: trees.update(kind="bush")),
     "a field of another version": ("colour", lambda trees, core: trees.update(colour="green")),
@@ -189,7 +189,7 @@ DAMAGE: dict[str, tuple[str, Edit]] = {
         "levels",
         lambda trees, core: core.update(levels={"7": core["levels"]["1"]}),
     ),
-    "a vote that is no number": (
+    "a vote that is not a number": (
         "votes",
         lambda trees, core: core["votes"].__setitem__(0, float("nan")),
     ),

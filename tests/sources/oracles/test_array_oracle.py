@@ -147,7 +147,7 @@ INFINITE = with_cell(-np.inf).astype(np.float64)
         (np.asfortranarray(INFINITE), Y, r"^row 17: column 2 holds -inf"),
         (sp.csr_array(INFINITE), Y, r"^row 17: column 2 holds -inf"),
         (pd.DataFrame(INFINITE, columns=list("abc")), Y, r"^row 17: column 'c' holds -inf"),
-        (with_cell("red"), Y, r"^row 17: column 2 holds 'red', which is no number"),
+        (with_cell("red"), Y, r"^row 17: column 2 holds 'red', which is not a number"),
         (X, np.where(np.arange(N) == 17, np.nan, Y), "^row 17: has no label"),
         (X, pl.Series([None if i == 17 else i for i in range(N)]), "^row 17: has no label"),
     ],

@@ -333,7 +333,7 @@ def test_nothing_in_a_file_is_unpickled(tmp_path: Path) -> None:
     schema = pa.schema([column, pa.field("y", pa.int64())], metadata={b"pandas": code})
     table = pa.table([[1.0, 2.0], [0, 1]], schema=schema)
     pq.write_table(table, tmp_path / "a.parquet")
-    with suppress(DataError):  # a type that is not known is no number
+    with suppress(DataError):  # a type that is not known is not a number
         ParquetOracle(tmp_path / "a.parquet", "y").draw(2)
     assert not (tmp_path / "ran").exists()
 

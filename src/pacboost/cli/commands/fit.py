@@ -61,8 +61,8 @@ class BoosterName(Names):
 @click.option(
     "--alpha",
     type=float,
-    help="With --loss huber: the share of rows that are no outliers; with --loss quantile the same "
-    "as --quantile.  [default: 0.9 with --loss huber]",
+    help="With --loss huber: the share of rows that are not outliers; with --loss quantile the "
+    "same as --quantile.  [default: 0.9 with --loss huber]",
 )
 @options.text
 @options.epsilon

@@ -46,8 +46,8 @@ def note_categories(data: DataFile, table: FrameTable, others: Collection[str]) 
         elif odd is not None:
             _warn(
                 f"{data}: column {name!r} holds mostly numbers and is read as categories, because "
-                f"{odd!r} is no number. Write plain numbers, leave such cells empty, or name the "
-                "word by --missing if it stands for a missing value"
+                f"{odd!r} is not a number. Write plain numbers, leave such cells empty, or name "
+                "the word by --missing if it stands for a missing value"
             )
 
 
@@ -162,13 +162,13 @@ def _refuse_unknown(asked: Sequence[str], known: Collection[str], option: str) -
     for name in asked:
         if name not in known:
             raise ParameterError(
-                f"{option} names {name!r}, which is no column; "
+                f"{option} names {name!r}, which is not a column; "
                 + (f"the columns are {', '.join(map(repr, known))}" if known else ONLY_TARGET)
             )
 
 
 def _as_numbers(examples: LabelledTable) -> NDArray[np.generic] | None:
-    """Read the labels as numbers, also if they have commas; None if one of them is no number."""
+    """Read the labels as numbers, also if they have commas; None if one of them is not a number."""
     labels = examples.labels
     if labels.dtype.kind in "iufb":
         return labels

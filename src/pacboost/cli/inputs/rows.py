@@ -160,7 +160,7 @@ def _refuse_lacking(cells: Cells, names: Sequence[str]) -> None:
 
 
 def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[Any]:
-    """Read labels as the classes are, numbers or text; one that is no class stays a mistake.
+    """Read labels as the classes are, numbers or text; one that is not a class stays a mistake.
 
     >>> labels(["1", "0.0", "7"], np.array([0, 1]), "y").tolist()
     [1, 0, 7]

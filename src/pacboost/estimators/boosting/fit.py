@@ -161,7 +161,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     early_stopping: Any = False
     validation_fraction: float = 0.1
     _patience = 20
-    """How many rounds without progress end a run, where ``early_stopping`` is no number."""
+    """How many rounds without progress end a run, where ``early_stopping`` is not a number."""
     _tolerance = 0.0
     """The least improvement that counts as progress."""
     eval_metric: Any = "error"

@@ -75,7 +75,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         For "quantile": which one, between 0 and 1. 0.9 predicts numbers that nine of ten targets
         lie below.
     alpha : float, default=0.9
-        For "huber": the share of rows that are no outliers. Residuals are cut off at this quantile
+        For "huber": the share of rows that are not outliers. Residuals are cut off at this quantile
         of their absolute values, found anew in every round.
     n_estimators : int, default=None
         The maximum number of rounds. None: 2,000, from 30,000 rows on 300; with

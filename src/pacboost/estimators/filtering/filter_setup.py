@@ -275,7 +275,7 @@ def _booster(estimator: Any, learner: Learner) -> FilteringBooster[Any]:
     if not isinstance(booster, FilteringBooster):
         fit = [name for name, kind in BOOSTERS.items() if issubclass(kind, FilteringBooster)]
         raise ParameterError(
-            f"booster is {estimator.booster!r}, whose weights are no chances; it may be "
+            f"booster is {estimator.booster!r}, whose weights are not probabilities; it may be "
             f"{', '.join(map(repr, fit))}, or a FilteringBooster of your own"
         )
     known = {f.name for f in fields(booster)}  # type: ignore[arg-type]

@@ -33,8 +33,8 @@ def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, co
     column = known.get(feature, feature) if isinstance(feature, str) else feature
     if not isinstance(column, Integral) or not 0 <= int(column) < columns:
         raise ParameterError(
-            f"{parameter} names {feature!r}, which is no column of X{meant(feature, known)}; its "
-            "columns are "
+            f"{parameter} names {feature!r}, which is not a column of X{meant(feature, known)}; "
+            "its columns are "
             f"{', '.join(known) if known else f'0 to {columns - 1}'}"
         )
     return int(column)

@@ -182,7 +182,7 @@ def _refuse_broken(labels: NDArray[Any]) -> None:
     for row, label in enumerate(labels.ravel().tolist()):
         if isinstance(label, str) and not is_unicode(label):
             raise DataError(
-                f"y holds {label!a} in row {row}, which is no valid Unicode and could not be "
+                f"y holds {label!a} in row {row}, which is not valid Unicode and could not be "
                 "written to a file; replace it, or drop the row"
             )
 

@@ -29,7 +29,7 @@ from pacboost.sources.written import part_of
 def open_gpu_array(X: Any) -> Any:
     """Return a table of rows on the GPU; or an array for the CPU, where that is what boosts.
 
-    Raises if the array is no table of numbers.
+    Raises if the array is not a table of numbers.
     """
     import cupy
 

@@ -123,7 +123,8 @@ def read(
         return replace(reading, X=FrameTable.learn(reading.X, origin=origin, note=True))
     if order is not None:
         raise ParameterError(
-            f"dates is {dates!r}, which says how text writes dates, but X is no file and no frame"
+            f"dates is {dates!r}, which says how text writes dates, but X is neither a file "
+            "nor a frame"
         )
     for name, value in known.items():
         if isinstance(value, str):
@@ -182,7 +183,7 @@ def _from_columns(
     for role, name in taken.items():
         if name not in names:
             raise DataError(
-                f"{role} names {name!r}, which is no column; the columns are "
+                f"{role} names {name!r}, which is not a column; the columns are "
                 f"{', '.join(repr(other) for other in names)}{guess(name, names)}"
             )
         known = {**known, role: cells(names.index(name))}
@@ -366,7 +367,7 @@ def _moments(texts: NDArray[Any]) -> NDArray[Any]:
     if moments is None:
         strange = next((text for text in written if not orders([text])), written[0])
         raise DataError(
-            f"time holds {strange!r}, which is no date; give numbers, dates, or text such as "
+            f"time holds {strange!r}, which is not a date; give numbers, dates, or text such as "
             "2024-01-31 or 31.1.2024"
         )
     return np.array(moments, dtype="datetime64[us]")

@@ -173,7 +173,7 @@ class _Trees:
         try:
             return array("f", cells)
         except TypeError as problem:
-            raise ValueError(f"a row holds what is no number: {problem}") from problem
+            raise ValueError(f"a row holds what is not a number: {problem}") from problem
 
     def sums(self, row: Any) -> list[float]:
         """Add up what every tree says of a row."""

@@ -50,7 +50,7 @@ class _Texts:
     def held(self, text: str) -> set[int]:
         """Return the numbers of the known words that a text contains."""
         if not isinstance(text, str):
-            raise ValueError(f"{text!r:.60} is no text; give strings, '' where there is nothing")
+            raise ValueError(f"{text!r:.60} is not text; give strings, '' where there is nothing")
         return {self.words[word] for word in self._all(text) if word in self.words}
 
     def _all(self, text: str) -> Iterator[str]:
@@ -103,7 +103,7 @@ class _Numbers:
         try:
             rank = bisect_left(self.cuts, array("f", [cell])[0])  # compared as 32-bit floats
         except TypeError as problem:
-            raise ValueError(f"{cell!r:.60} is no number: {problem}") from problem
+            raise ValueError(f"{cell!r:.60} is not a number: {problem}") from problem
         return {*self.above[:rank], *self.at_most[rank:]} - {-1}
 
 

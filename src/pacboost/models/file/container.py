@@ -105,7 +105,7 @@ def read(path: Path, kind: str, memory: int = 0) -> Content:
 def _opened(path: Path, kind: str) -> Iterator[tuple[BufferedReader, int]]:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # others may have no end, or none to wait for
-            raise FileError(f"{path}: cannot be read (it is no file); a {kind} file is needed")
+            raise FileError(f"{path}: cannot be read (it is not a file); a {kind} file is needed")
         with path.open("rb") as file:
             yield file, os.fstat(file.fileno()).st_size
     except OSError as problem:

@@ -172,7 +172,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text:.40} is no number that a fit writes")
+        raise ValueError(f"{text:.40} is not a number that a fit writes")
     return number
 
 

@@ -232,7 +232,7 @@ def _values(part: Fields, field: Field[Any], count: int) -> list[Any]:
         part.room.take(BYTES_A_VALUE * found.size, part.where)
         optional = "None" in str(field.type)
         if np.isinf(found).any() or (np.isnan(found).any() and not optional):
-            part.refuse(field.name, "holds what is no number")
+            part.refuse(field.name, "holds what is not a number")
         found = [None if optional and v != v else v for v in found.tolist()]  # noqa: PLR0124
     if not isinstance(found, list) or len(found) != count:
         part.refuse(field.name, f"does not hold a value for each of {count} records")

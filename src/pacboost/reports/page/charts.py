@@ -279,7 +279,7 @@ class Frame:
         return together(parts)
 
     def line(self, x: ArrayLike, y: ArrayLike, class_: str) -> Markup:
-        """Draw a line through points; it is broken where y is no number."""
+        """Draw a line through points; it is broken where y is not a number."""
         heights = np.asarray(y, dtype=np.float64)
         known = ~np.isnan(heights)
         across, up = self.x.at(x), self.y.at(np.where(known, heights, self.y.low))

@@ -190,7 +190,7 @@ class HeldArray(Held):
             try:
                 values[place] = np.nan if is_missing(cell) else cell
             except (TypeError, ValueError) as problem:
-                complaint = f"{self.shown(place[1])} holds {cell!r}, which is no number"
+                complaint = f"{self.shown(place[1])} holds {cell!r}, which is not a number"
                 raise BadCell(place[0], complaint) from problem
         return values
 
@@ -335,7 +335,7 @@ def _array(X: Any) -> NDArray[Any]:
     try:
         return np.asarray(X)
     except ValueError as problem:
-        raise DataError(f"the examples are no table of numbers: {problem}") from problem
+        raise DataError(f"the examples are not a table of numbers: {problem}") from problem
 
 
 def hold_frame(frame: Any, target: str, drop: Collection[str], where: str) -> HeldColumns:

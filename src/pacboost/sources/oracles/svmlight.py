@@ -113,8 +113,8 @@ def _number(text: bytes) -> float:
     try:
         return float(b"text" if b"_" in text else text)  # Python reads 1_000 as 1000
     except ValueError:
-        raise ValueError(f"{text.decode(errors='replace')!r} is no number") from None
+        raise ValueError(f"{text.decode(errors='replace')!r} is not a number") from None
 
 
 def _no_feature(cell: bytes) -> str:
-    return f"{cell.decode(errors='replace')!r} is no feature; those are written as number:value"
+    return f"{cell.decode(errors='replace')!r} is not a feature; those are written as number:value"
