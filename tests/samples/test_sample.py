@@ -55,6 +55,7 @@ def of(model: Any, *rows: Any) -> str:
     return fingerprint
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.RareClassWarning")
 def test_other_rows_have_other_fingerprints() -> None:
     moved, turned = X.copy(), Y.copy()
     moved[7, 1], turned[3] = 9.0, 1 - turned[3]

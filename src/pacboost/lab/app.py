@@ -12,6 +12,7 @@ import ctypes
 import hmac
 import json
 import secrets
+import sys
 import threading
 import time
 import traceback
@@ -142,6 +143,12 @@ class Asked(threading.Thread):
             )
 
 
+def _quiet(problem: Any) -> None:
+    """Report what cannot be raised, unless it is that a question was ended in such a place."""
+    if problem.exc_type is not Ended:
+        sys.__unraisablehook__(problem)
+
+
 class Connection(H11Protocol):
     """Closes when the header of a request takes too long."""
 
@@ -170,7 +177,7 @@ class Server(uvicorn.Server):
     """Serves a lab; questions that are being answered end with it."""
 
     def __init__(self, lab: Lab) -> None:
-        self.lab = lab
+        self.lab, sys.unraisablehook = lab, _quiet
         config = uvicorn.Config(
             lab.app(), http=Connection, ws="none", log_level="critical", access_log=False,
             lifespan="off", server_header=False, timeout_graceful_shutdown=2,

@@ -284,6 +284,7 @@ def test_agrees_with_scikit_learn_on_stumps() -> None:
 # Ends of the world
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.RareClassWarning")
 def test_two_classes_of_which_one_is_held_back_predict_the_other() -> None:
     X, y = noisy()
     weights = (y == 0).astype(float)

@@ -163,6 +163,7 @@ def test_rows_held_back_to_stop_say_how_steep_probabilities_are() -> None:
     assert loss(model, X[500:], y[500:]) < loss(plain.fit(X[:500], y[:500]), X[500:], y[500:])
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.RareClassWarning")
 def test_a_class_of_one_row_leaves_the_trial_out() -> None:
     X, _ = world(300)
     y = (np.arange(300) == 7).astype(int)

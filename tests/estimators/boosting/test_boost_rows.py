@@ -119,6 +119,7 @@ def test_the_log_loss_is_that_of_the_probabilities(booster: str, classes: int) -
     assert shuffled.base == pytest.approx(wanted)
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.RareClassWarning")
 def test_a_class_of_a_single_row_is_not_held_back() -> None:
     X, y = world()
     y[7] = 2
