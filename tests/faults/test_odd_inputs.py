@@ -213,7 +213,7 @@ def test_only_our_errors_at_length(name: str, data: st.DataObject) -> None:
         (table_with(datetime.date(2020, 1, 1)), "column 1 holds a date in row 3"),
         (frame_with([1, 2]), r"column 'b' holds a list in row 3: \[1, 2\]"),
         (WHOLE["names twice"], "column names must differ"),
-        (WHOLE["a broken name"], "the name of column 0 is .* no valid Unicode"),
+        (WHOLE["a broken name"], "the name of column 0 is .* not valid Unicode"),
     ],
 )
 def test_errors_name_column_row_and_cell(X: Any, said: str) -> None:

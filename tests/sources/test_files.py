@@ -378,7 +378,7 @@ def test_a_first_line_of_values_is_noted(path: Path) -> None:
         ('{"a": 1}\n{"a": \n', "line 2: is not a JSON object"),
         ('{"a": 1}\n7\n', "line 2: is not a JSON object"),
         ('{"a": [1, 2]}\n', "line 1: 'a' is .1, 2."),
-        ('{"a": "\\ud800"}\n', "'a' holds .* no valid Unicode"),
+        ('{"a": "\\ud800"}\n', "'a' holds .* not valid Unicode"),
         ("", "is empty"),
     ],
 )

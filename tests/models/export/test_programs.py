@@ -235,7 +235,7 @@ def test_rows_may_be_dictionaries() -> None:
     [
         ([1.0, 2.0], "2 cells, and 4 are needed"),
         ({"a": 1.0}, "no column 'b'"),
-        (["x", 1.0, 1.0, "colour 1"], "no number"),
+        (["x", 1.0, 1.0, "colour 1"], "not a number"),
     ],
 )
 def test_bad_rows_are_refused(row: Any, said: str) -> None:

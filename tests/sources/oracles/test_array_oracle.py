@@ -166,7 +166,7 @@ def test_a_bad_cell_is_named_when_it_is_drawn(data: Any, labels: Any, complaint:
     [
         (X[:0], Y[:0], "0 rows and 3 columns"),
         (X[:, :0], Y, "101 rows and 0 columns"),
-        ([[1, 2], [3]], [0, 1], "no table of numbers"),
+        ([[1, 2], [3]], [0, 1], "not a table of numbers"),
         (X[0], Y, r"shape \(3,\)"),
         (X, Y[:5], "101 rows but 5 labels"),
         (X, np.zeros((N, 2)), r"labels have shape \(101, 2\)"),
