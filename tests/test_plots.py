@@ -34,7 +34,9 @@ def fitted(kind: str) -> Any:
     if kind == "strong":
         return StrongClassifier(n_estimators=5, random_state=0).fit(X, y)
     if kind == "numbers":
-        return BoostRegressor(n_estimators=5, early_stopping=False).fit(X[:, 1:], X[:, 0])
+        return BoostRegressor(n_estimators=5, early_stopping=False, random_state=0).fit(
+            X[:, 1:], X[:, 0]
+        )
     if kind == "forest":
         return RandomForestClassifier(5, random_state=0).fit(X, y)
     learner = "tree" if kind == "trees" else "stump"

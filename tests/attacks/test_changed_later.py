@@ -69,7 +69,9 @@ def test_thresholds_and_sets_keep_the_classifier_that_they_were_certified_for(mo
     assert (covering.predict_set(new) == held).all()
 
 
-@pytest.mark.parametrize("kind", [lambda: BoostRegressor(n_estimators=10), LinearRegression])
+@pytest.mark.parametrize(
+    "kind", [lambda: BoostRegressor(n_estimators=10, random_state=0), LinearRegression]
+)
 def test_intervals_keep_the_models_that_they_were_certified_for(kind: Callable[[], Any]) -> None:
     X, _ = rows(0)
     fresh, new = rows(1)[0], rows(2)[0]

@@ -207,7 +207,7 @@ def test_regressors(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     rows = generator.normal(size=(700, 2))
     target = rows[:, 0] + generator.normal(size=700) / 4
-    model = pacboost.BoostRegressor(n_estimators=20).fit(rows[:400], target[:400])
+    model = pacboost.BoostRegressor(n_estimators=20, random_state=0).fit(rows[:400], target[:400])
     model.save(tmp_path / "m.pacb")
     held = {"a": rows[400:, 0].tolist(), "b": rows[400:, 1].tolist(), "y": target[400:].tolist()}
     data = write_csv(tmp_path / "fresh.csv", held)

@@ -197,7 +197,7 @@ def test_callbacks_stop_fail_and_are_told_of_both_runs() -> None:
     BoostClassifier(n_estimators=3, early_stopping="refit").set_callbacks(both).fit(X, y)
     assert both.heard.count(("begin", "boosting")) == 2
     monitor = callback.ScoringMonitor(scoring="r2")
-    BoostRegressor(n_estimators=3).set_callbacks(monitor).fit(X, NUMBERS)
+    BoostRegressor(n_estimators=3, random_state=0).set_callbacks(monitor).fit(X, NUMBERS)
     assert len(monitor.get_logs().data) >= 3
     texts = TextBoostClassifier(n_estimators=3).set_callbacks(recorder())
     assert texts.fit(["good film", "bad film"] * 30, [1, 0] * 30).predict(["good"])[0] == 1

@@ -110,7 +110,7 @@ def test_verbose_of_zero_and_below_is_silent(kind: Any, verbose: Any, capfd: Any
     "model",
     [
         BoostClassifier(n_estimators=1),
-        BoostRegressor(n_estimators=1),
+        BoostRegressor(n_estimators=1, random_state=0),
         FilterBoostClassifier(n_estimators=1, sample_rows=200),
         BoostClassifier("adaboost", n_estimators=1),
         AdaBoostClassifier(n_estimators=1),
@@ -261,7 +261,7 @@ def test_parameters_from_numpy_give_the_same_model(kind: Any) -> None:
         (lambda rate: AdaBoostClassifier(learning_rate=rate), np.float64(0.5)),
         (lambda rate: AdaBoostClassifier(learning_rate=rate), np.array(0.5)),
         (lambda l2: BoostClassifier(n_estimators=3, l2=l2), np.int8(3)),
-        (lambda l2: BoostRegressor(n_estimators=3, l2=l2), np.int8(100)),
+        (lambda l2: BoostRegressor(n_estimators=3, l2=l2, random_state=0), np.int8(100)),
         (lambda rate: BoostClassifier(Logit(rate), n_estimators=3), np.float16(0.3)),
         (lambda rate: BoostClassifier(n_estimators=3).set_params(booster__learning_rate=rate),
          np.float32(0.3)),

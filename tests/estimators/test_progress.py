@@ -20,7 +20,7 @@ X = np.random.default_rng(0).normal(size=(300, 3))
 Y = X[:, 0] + X[:, 1] * X[:, 2] > 0
 FITS: dict[str, Callable[[], object]] = {
     "boosting": lambda: pacboost.AdaBoostClassifier(n_estimators=30).fit(X, Y),
-    "mean loss": lambda: pacboost.BoostRegressor(n_estimators=8).fit(X, X[:, 0]),
+    "mean loss": lambda: pacboost.BoostRegressor(n_estimators=8, random_state=0).fit(X, X[:, 0]),
     "bagging": lambda: pacboost.RandomForestClassifier(8).fit(X, Y),
     "boosters": lambda: pacboost.theory.BaggedBoost(n_bags=3, n_estimators=2).fit(X, Y),
     "rounds": lambda: pacboost.FilterBoostClassifier(n_estimators=3).fit(X, Y),

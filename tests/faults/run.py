@@ -60,8 +60,11 @@ SMALL: dict[str, Any] = {
     "n_estimators": 3, "random_state": 0, "n_bags": 3, "max_members": 9, "n_jobs": 1,
     "verbose": False,
 }  # fmt: skip
-CONVENTIONS = ("is not an estimator instance", "os.PathLike")
-"""What scikit-learn says of what is no estimator, and Python of what is no path."""
+CONVENTIONS = (
+    "is not an estimator instance", "is a class, not an instance", "os.PathLike",
+    "Expected 2D array", "should be a 1d array", "features as input",
+)  # fmt: skip
+"""What scikit-learn says of odd estimators and shapes, and Python of what is no path."""
 TEXTS = ["good day" if label else "bad luck" for label in LABELS]
 Case = Callable[[Random, Path], object]
 
@@ -74,7 +77,7 @@ def ours(use: Callable[[], object]) -> None:
             use()
         except (PacboostError, NotFittedError):
             return
-        except TypeError as problem:
+        except (TypeError, ValueError) as problem:
             if not any(words in str(problem) for words in CONVENTIONS):
                 raise
 

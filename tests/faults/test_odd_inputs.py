@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import pacboost
-from pacboost.errors import DataError, PacboostError
+from pacboost.errors import DataError, DataTypeError, PacboostError
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -31,7 +31,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
         n_estimators=2, certify="holdout", random_state=0
     ),
     "by majority": lambda: pacboost.theory.BoostByMajority(edge=0.4, epsilon=0.4, n_estimators=2),
-    "regressor": lambda: pacboost.BoostRegressor(n_estimators=2),
+    "regressor": lambda: pacboost.BoostRegressor(n_estimators=2, random_state=0),
     "forest": lambda: pacboost.RandomForestClassifier(2, random_state=0),
     "out of bag": lambda: pacboost.RandomForestClassifier(2, certify="oob", random_state=0),
     "numbers": lambda: pacboost.ExtraTreesRegressor(2, random_state=0),
@@ -218,7 +218,7 @@ def test_only_our_errors_at_length(name: str, data: st.DataObject) -> None:
 )
 def test_errors_name_column_row_and_cell(X: Any, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        pacboost.BoostRegressor(n_estimators=2).fit(X, LABELS)
+        pacboost.BoostRegressor(n_estimators=2, random_state=0).fit(X, LABELS)
 
 
 def test_an_unknown_argument_is_named() -> None:
@@ -245,8 +245,8 @@ def test_a_name_in_the_place_of_rows_or_labels_is_explained(X: Any, y: Any, said
 
 
 def test_na_in_arrays_of_objects_is_missing() -> None:
-    one = pacboost.BoostRegressor(n_estimators=2).fit(table_with(pd.NA), LABELS)
-    other = pacboost.BoostRegressor(n_estimators=2).fit(table_with(np.nan), LABELS)
+    one = pacboost.BoostRegressor(n_estimators=2, random_state=0).fit(table_with(pd.NA), LABELS)
+    other = pacboost.BoostRegressor(n_estimators=2, random_state=0).fit(table_with(np.nan), LABELS)
     assert one.predict(GOOD).tolist() == other.predict(GOOD).tolist()
 
 
@@ -259,3 +259,10 @@ def test_errors_of_callbacks_pass_as_they_are() -> None:
 
     with pytest.raises(Stop):
         pacboost.BoostClassifier(n_estimators=2, callbacks=[stop]).fit(GOOD, LABELS)
+
+
+@pytest.mark.parametrize("model", [3, "model", None])
+def test_what_is_no_model_is_shown(model: Any) -> None:
+    X = np.arange(40.0).reshape(20, 2)
+    with pytest.raises(DataTypeError, match="a fitted classifier or regressor is needed"):
+        pacboost.certify(model, X, X[:, 0] > 20)

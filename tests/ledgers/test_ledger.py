@@ -109,7 +109,7 @@ def test_reasons_for_none() -> None:
     filtered = FilterBoostClassifier(n_estimators=3, random_state=0).fit(X, signs).ledger_
     with pytest.raises(DataError, match="drawn, learned from and forgotten"):
         filtered.hardest(1)
-    numbers = BoostRegressor(n_estimators=2).fit(X, X[:, 0]).ledger_
+    numbers = BoostRegressor(n_estimators=2, random_state=0).fit(X, X[:, 0]).ledger_
     with pytest.raises(DataError, match="numbers have no margins"):
         numbers.hardest(1)
     with pytest.raises(DataError, match="the vote is empty"):

@@ -339,7 +339,9 @@ def test_levels_are_shown_by_name(without_shap: None) -> None:
     X, score = rows()
     frame = pd.DataFrame({"size": X[:, 2], "kind": np.where(score > 0, "a", "b")})
     frame.loc[0, "kind"] = None
-    found = BoostRegressor(n_estimators=4).fit(frame, score).shap_values(frame.iloc[:3])
+    found = (
+        BoostRegressor(n_estimators=4, random_state=0).fit(frame, score).shap_values(frame.iloc[:3])
+    )
     assert found.display_data[:, 1].tolist() == [None, *frame["kind"].iloc[1:3]]
     assert found[1:].display_data.shape == (2, 2)
     assert found.data.dtype == np.float64
@@ -362,7 +364,7 @@ def test_shap_itself_finds_the_same(kind: str) -> None:
 def test_what_has_no_such_form_is_refused_with_a_reason() -> None:
     X, score = rows()
     frame = pd.DataFrame({"size": X[:, 0], "kind": np.where(score > 0, "a", "b")})
-    trees = BoostRegressor(n_estimators=4).fit(frame, score)
+    trees = BoostRegressor(n_estimators=4, random_state=0).fit(frame, score)
     with pytest.raises(DataError, match=r"sets of levels \(kind\).*shap_values\(X\) explains"):
         trees.shap_trees()
     stumps = AdaBoostClassifier(n_estimators=3).fit(np.nan_to_num(X), score > 0)
@@ -371,6 +373,6 @@ def test_what_has_no_such_form_is_refused_with_a_reason() -> None:
     texts = TextBoostClassifier(n_estimators=3).fit(["a b", "c d"] * 20, [0, 1] * 20)
     with pytest.raises(DataError, match="shap's dictionary has trees on numbers only"):
         texts.shap_trees()
-    constant = BoostRegressor(n_estimators=2, min_leaf_rows=200).fit(X, score)
+    constant = BoostRegressor(n_estimators=2, min_leaf_rows=200, random_state=0).fit(X, score)
     with pytest.raises(DataError, match="a constant only"):
         constant.shap_trees()

@@ -251,7 +251,9 @@ def test_answers_and_intervals_have_their_panels(tmp_path: Path) -> None:
     said = panel(modest.report(tmp_path / "page.html"))
     assert "Answers that are given" in said
     assert "Answering less, and being right more often" in said
-    numbers = pacboost.BoostRegressor(n_estimators=5).fit(ROWS[:1000], ROWS[:1000, 0])
+    numbers = pacboost.BoostRegressor(n_estimators=5, random_state=0).fit(
+        ROWS[:1000], ROWS[:1000, 0]
+    )
     assert panel(numbers.report(tmp_path / "page.html")) == ""
     numbers = pacboost.intervals(numbers, ROWS[1000:], ROWS[1000:, 0]).estimator_
     said = panel(numbers.report(tmp_path / "page.html"))

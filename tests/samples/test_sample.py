@@ -70,7 +70,7 @@ def test_other_rows_have_other_fingerprints() -> None:
             of(model, X, Y, X[:, 0] ** 2),
         }
         assert len(known) == 4
-    trees = BoostRegressor(n_estimators=2)
+    trees = BoostRegressor(n_estimators=2, random_state=0)
     assert of(trees, X, X[:, 0]) != of(trees, X, X[:, 1])
 
 

@@ -372,6 +372,12 @@ def test_a_first_line_of_values_is_noted(path: Path) -> None:
         read_csv(path, "setosa")
 
 
+def test_half_a_letter_of_utf_16_is_not_text(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_bytes("a,y\n1,0\n".encode("utf-16") + b"9")
+    with pytest.raises(FileError, match="is not utf-16 text"):
+        read_csv(tmp_path / "rows.csv", "y")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

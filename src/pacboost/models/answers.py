@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from pacboost.errors import DataError
+from pacboost.errors import DataError, DataTypeError
 from pacboost.numerics.markup import paragraph, table
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import mean, row_totals
+from pacboost.sources.explained_errors import shown
 
 MOST_SHOWN = 20
 """A notebook shows so many answers; of more, the first half of that number and the last."""
@@ -77,6 +78,10 @@ class AnswerList(list[Answer]):
 
 def asked(model: Any, X: Any, method: str = "predict") -> NDArray[Any]:
     """Return what a model says of rows, in the memory of the CPU wherever they are."""
+    if isinstance(model, type) or not hasattr(model, "predict"):
+        raise DataTypeError(
+            f"a fitted classifier or regressor is needed as the model, and {shown(model)} came"
+        )
     return np.asarray(in_host_memory(getattr(model, method)(X)))
 
 

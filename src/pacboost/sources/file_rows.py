@@ -9,6 +9,7 @@ import json
 import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -183,7 +184,8 @@ def _header(file: DataFile, cells: list[str]) -> list[str]:
 def _undecodable(file: DataFile, encoding: str, problem: UnicodeDecodeError) -> FileError:
     shown = "UTF-8" if encoding == "utf-8-sig" else encoding
     said = f"is not {shown} text"
-    with file.opened() as stream, _text(stream, encoding, "surrogateescape") as text:
+    escaped = "surrogateescape"  # which UTF-16 does not know
+    with suppress(UnicodeDecodeError), file.opened() as s, _text(s, encoding, escaped) as text:
         for number, line in enumerate(text, start=1):
             stray = re.search("[\udc80-\udcff]", line)
             if stray is not None:

@@ -156,6 +156,7 @@ def test_rows_of_the_fit_are_remembered_and_intervals_take_new_ones() -> None:
     [
         ({"loss": "huber"}, "loss is 'huber'; it may be 'linear', 'square', 'exponential'"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0; it must be above 0"),
+        ({"learning_rate": 1e300}, "it must be above 0 and at most 1e.09"),
         ({"n_estimators": 0}, "n_estimators"),
     ],
 )

@@ -33,7 +33,7 @@ def sets(labels: Any) -> tuple[Any, Any, Any]:
 def test_every_curve_is_the_metric_after_every_round() -> None:
     _, y = world()
     train, first, second = sets(y)
-    model = BoostRegressor(n_estimators=12, early_stopping=False).fit(
+    model = BoostRegressor(n_estimators=12, early_stopping=False, random_state=0).fit(
         *train, eval_set=[first, second]
     )
     assert list(model.validation_curves_) == ["validation_0", "validation_1"]
@@ -105,7 +105,9 @@ def test_held_back_rows_have_a_curve_and_fits_without_any_have_none() -> None:
 def test_one_pair_and_texts() -> None:
     _, y = world()
     train, first, _ = sets(y)
-    model = BoostRegressor(n_estimators=4, early_stopping=False).fit(*train, eval_set=first)
+    model = BoostRegressor(n_estimators=4, early_stopping=False, random_state=0).fit(
+        *train, eval_set=first
+    )
     assert list(model.validation_curves_) == ["validation_0"]
     texts, labels = [f"word{k % 7} other{k % 3}" for k in range(60)], np.arange(60) % 7 > 3
     text = TextBoostClassifier(n_estimators=5, early_stopping=False)
@@ -135,17 +137,19 @@ BAD: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("given", "said"), BAD)
 def test_what_are_no_sets_is_refused(given: Any, said: str) -> None:
     with pytest.raises(ParameterError, match=said):
-        BoostRegressor().fit(*world(), eval_set=given)
+        BoostRegressor(random_state=0).fit(*world(), eval_set=given)
 
 
 def test_two_ways_at_once_and_bad_rows_are_refused() -> None:
     X, y = world()
     with pytest.raises(ParameterError, match="both given"):
-        BoostRegressor().fit(X, y, X_val=X, y_val=y, eval_set=[(X, y)])
+        BoostRegressor(random_state=0).fit(X, y, X_val=X, y_val=y, eval_set=[(X, y)])
     with pytest.raises(DataError, match="contains NaN"):
-        BoostRegressor(n_estimators=3).fit(X, y, eval_set=[(X, y), (X, y * np.nan)])
+        BoostRegressor(n_estimators=3, random_state=0).fit(X, y, eval_set=[(X, y), (X, y * np.nan)])
     with pytest.raises(DataError, match="y_val holds -"):
-        BoostRegressor("poisson", n_estimators=3).fit(X, y**2, eval_set=[(X, y**2), (X, y)])
+        BoostRegressor("poisson", n_estimators=3, random_state=0).fit(
+            X, y**2, eval_set=[(X, y**2), (X, y)]
+        )
     pairs = [(X, y > 0), (X, np.where(y > 0, "a", "b"))]
     with pytest.raises(DataError, match="not among the classes"):
         BoostClassifier(n_estimators=3).fit(X, y > 0, eval_set=pairs)

@@ -171,7 +171,9 @@ def test_other_metrics_see_predictions_not_their_logarithms(metric: str) -> None
         return float(np.abs(targets - predictions).max())
 
     chosen: Any = own if metric == "own" else metric
-    model = BoostRegressor("poisson", n_estimators=5, eval_metric=chosen, early_stopping=False)
+    model = BoostRegressor(
+        "poisson", n_estimators=5, eval_metric=chosen, early_stopping=False, random_state=0
+    )
     model.fit(X, y, X_val=X, y_val=y)
     measures = {**MEASURES, "own": own}
     if metric != "huber":
@@ -227,7 +229,7 @@ def test_bad_input_is_refused_with_a_reason(
 def test_bad_validation_targets_are_refused() -> None:
     X, y = world("gamma", 50)
     with pytest.raises(DataError, match="y_val holds -"):
-        BoostRegressor("gamma").fit(X, y, X_val=X, y_val=-y)
+        BoostRegressor("gamma", random_state=0).fit(X, y, X_val=X, y_val=-y)
 
 
 @pytest.mark.parametrize("loss", ["quantile", "gamma", "function"])
@@ -236,7 +238,7 @@ def test_every_loss_explains_itself_after_loading_too(loss: str, tmp_path: Path)
         return score - y, np.ones(y.size)
 
     X, y = world("gamma")
-    model = BoostRegressor(square) if loss == "function" else regressor(loss)
+    model = BoostRegressor(square, random_state=0) if loss == "function" else regressor(loss)
     model.set_params(n_estimators=12).fit(X, y).save(tmp_path / "model.pacb")
     for own in (model, pacboost.load(tmp_path / "model.pacb")):
         assert own.explain(X[0]) is not None
@@ -274,7 +276,7 @@ def test_learns_and_shows_its_grounds(loss: str) -> None:
 
 def test_certifies_nothing(tmp_path: Path) -> None:
     X, y = world("squared_error")
-    model = BoostRegressor(n_estimators=3).fit(X, y)
+    model = BoostRegressor(n_estimators=3, random_state=0).fit(X, y)
     assert model.model_.certificate is None
     assert not hasattr(model, "certificate_")
     with pytest.raises(NotCertified, match="'square' is regression"):
@@ -308,14 +310,16 @@ def test_far_from_zero_is_as_good_as_near() -> None:
 @pytest.mark.parametrize("value", [0.0, 0.1, -3.0, 1e50, 1e-50])
 def test_constant_targets_are_predicted(loss: str, value: float) -> None:
     X, _ = world("squared_error", 50)
-    model = BoostRegressor(loss).fit(X, np.full(50, value))
+    model = BoostRegressor(loss, random_state=0).fit(X, np.full(50, value))
     np.testing.assert_allclose(model.predict(X), value, rtol=1e-14)
     assert len(model.ledger_) <= 1
 
 
 def test_a_perfect_fit_ends_the_run() -> None:
     X = np.arange(20.0)[:, None]
-    model = BoostRegressor(n_estimators=50, learning_rate=1.0, min_leaf_rows=0, l2=0.0)
+    model = BoostRegressor(
+        n_estimators=50, learning_rate=1.0, min_leaf_rows=0, l2=0.0, random_state=0
+    )
     model.fit(X, X[:, 0])
     assert np.array_equal(model.predict(X), X[:, 0])
     assert model.ledger_.stopped == "every target is met"
@@ -346,7 +350,7 @@ BAD_TARGETS: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("y", "complaint"), BAD_TARGETS)
 def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
     with pytest.raises(DataError, match=complaint):
-        BoostRegressor().fit(np.arange(8.0).reshape(4, 2), y)
+        BoostRegressor(random_state=0).fit(np.arange(8.0).reshape(4, 2), y)
 
 
 def test_a_booster_of_regression_is_refused_by_the_classifier() -> None:
@@ -530,7 +534,7 @@ BAD: list[tuple[Any, str]] = [
 def test_bad_returns_are_refused(function: Any, said: str) -> None:
     X, y, labels = rows_of_objectives()
     with pytest.raises(ParameterError, match=said):
-        BoostRegressor(function, n_estimators=3).fit(X, y)
+        BoostRegressor(function, n_estimators=3, random_state=0).fit(X, y)
     with pytest.raises(ParameterError, match=said):
         BoostClassifier(function, n_estimators=3).fit(X, labels)
 
@@ -542,7 +546,7 @@ def test_errors_of_the_function_are_raised_as_they_are() -> None:
         y[0] = 3.0
 
     with pytest.raises(ValueError, match="read-only"):
-        BoostRegressor(broken).fit(X, y)
+        BoostRegressor(broken, random_state=0).fit(X, y)
 
 
 def test_more_than_two_classes_are_refused_with_the_reason() -> None:
@@ -573,6 +577,6 @@ def test_validation_needs_a_metric_where_the_loss_is_unknown() -> None:
 def test_a_class_is_no_function() -> None:
     X, y, labels = rows_of_objectives()
     with pytest.raises(ParameterError, match="loss is <class"):
-        BoostRegressor(dict).fit(X, y)
+        BoostRegressor(dict, random_state=0).fit(X, y)
     with pytest.raises(ParameterError, match="an object, not a class"):
         BoostClassifier(dict).fit(X, labels)

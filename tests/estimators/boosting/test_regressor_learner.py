@@ -56,7 +56,9 @@ def test_every_loss_falls_with_any_regressor(loss: str, learner: Any) -> None:
     assert len({*model.predict(X)}) > 31
     few = BoostRegressor(loss, learner=learner, n_estimators=2, max_leaves=4, random_state=0)
     assert 2 <= len({*few.fit(X, y).predict(X)}) <= 4
-    large = BoostRegressor(loss, learner=learner, n_estimators=2, min_leaf_rows=160).fit(X, y)
+    large = BoostRegressor(
+        loss, learner=learner, n_estimators=2, min_leaf_rows=160, random_state=0
+    ).fit(X, y)
     assert len({*large.predict(X)}) == 2
 
 
@@ -78,17 +80,19 @@ def test_a_learner_of_scikit_learn_is_no_second_class_one() -> None:
         pickle.loads(pickle.dumps(whole)).predict(X[:9]).tolist() == whole.predict(X[:9]).tolist()
     )
     weights = np.repeat([0.0, 1.0], 200)
-    half = BoostRegressor(learner=Ridge(), n_estimators=9).fit(X, y, weights)
+    half = BoostRegressor(learner=Ridge(), n_estimators=9, random_state=0).fit(X, y, weights)
     assert half.score(X[200:], y[200:]) > half.score(X[:200], y[:200])
 
 
 def test_learners_get_sparse_rows_as_they_came_if_they_take_them() -> None:
     X, y = world()
-    dense = BoostRegressor(learner=Ridge(), n_estimators=5).fit(X, y).predict(X)
-    stored = BoostRegressor(learner=Ridge(), n_estimators=5).fit(sparse.csr_array(X), y)
+    dense = BoostRegressor(learner=Ridge(), n_estimators=5, random_state=0).fit(X, y).predict(X)
+    stored = BoostRegressor(learner=Ridge(), n_estimators=5, random_state=0).fit(
+        sparse.csr_array(X), y
+    )
     np.testing.assert_allclose(stored.predict(sparse.csr_array(X)), dense, atol=1e-6)
     with pytest.warns(DenseWarning):
-        BoostRegressor(learner=IsotonicRegression(), n_estimators=3).fit(
+        BoostRegressor(learner=IsotonicRegression(), n_estimators=3, random_state=0).fit(
             sparse.csr_array(X[:, :1]), y
         )
 
@@ -96,9 +100,9 @@ def test_learners_get_sparse_rows_as_they_came_if_they_take_them() -> None:
 @pytest.mark.parametrize("learner", ["stump", Ridge, LogisticRegression(), 3])
 def test_what_is_no_regressor_is_refused(learner: Any) -> None:
     with pytest.raises(ParameterError, match=r"learner is .*; it may be None or 'tree'"):
-        BoostRegressor(learner=learner).fit(*world())
+        BoostRegressor(learner=learner, random_state=0).fit(*world())
     with pytest.raises(ParameterError, match="no parameter 'max_depth'"):
-        BoostRegressor(learner=Ridge(), max_depth=3).fit(*world())
+        BoostRegressor(learner=Ridge(), max_depth=3, random_state=0).fit(*world())
     X, y = world()
     options: dict[str, Any] = {"n_estimators": 5, "random_state": 0}
     usual: dict[str, Any] = {"max_leaves": 4, "min_leaf_rows": 20, "max_features": 1.0}

@@ -78,7 +78,7 @@ def test_a_threshold_leaves_sets_as_they_are(tmp_path: Path) -> None:
 def test_files_keep_intervals(tmp_path: Path) -> None:
     y = TRAIN["a"] * 2
     for model, method in (
-        (pacboost.BoostRegressor(n_estimators=10), "residual"),
+        (pacboost.BoostRegressor(n_estimators=10, random_state=0), "residual"),
         (pacboost.RandomForestRegressor(20, random_state=0), "scaled"),
     ):
         model.fit(TRAIN[BOTH], y)
@@ -90,8 +90,8 @@ def test_files_keep_intervals(tmp_path: Path) -> None:
         assert np.array_equal(found, made.predict_interval(NEW[BOTH]))
         assert all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
         assert "The prediction interval holds" in str(pacboost.inspect(tmp_path / "m.pacb"))
-    scale = pacboost.BoostRegressor(n_estimators=3).fit(TRAIN[BOTH], y.abs())
-    model = pacboost.BoostRegressor(n_estimators=3).fit(TRAIN[BOTH], y)
+    scale = pacboost.BoostRegressor(n_estimators=3, random_state=0).fit(TRAIN[BOTH], y.abs())
+    model = pacboost.BoostRegressor(n_estimators=3, random_state=0).fit(TRAIN[BOTH], y)
     made = pacboost.intervals(model, FRESH[BOTH], FRESH["a"] * 2, scale=scale)
     with pytest.raises(FileError, match="another model scales the intervals"):
         made.save(tmp_path / "n.pacb")
@@ -224,7 +224,9 @@ def test_intervals(name: str, target: str, way: str) -> None:
     model: Any = RandomForestRegressor(30, random_state=0).fit(X[fit], y[fit])
     if way == "quantiles":
         model = tuple(
-            BoostRegressor("quantile", quantile=q, n_estimators=60).fit(X[fit], y[fit])
+            BoostRegressor("quantile", quantile=q, n_estimators=60, random_state=0).fit(
+                X[fit], y[fit]
+            )
             for q in (0.05, 0.95)
         )
     X, y = X[rest], y[rest]

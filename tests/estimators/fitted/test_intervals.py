@@ -77,7 +77,7 @@ def test_scaled_by_a_second_model(model: Any) -> None:
     assert 0.885 < share(found) < 0.95
     small, large = widths(found)
     assert large > 2 * small
-    other = BoostRegressor(n_estimators=3).fit(FRESH, NUMBERS)
+    other = BoostRegressor(n_estimators=3, random_state=0).fit(FRESH, NUMBERS)
     with pytest.raises(NotCertified, match="rows the model was trained on"):
         pacboost.intervals(model, FRESH, NUMBERS, scale=other)
 

@@ -105,7 +105,7 @@ def results() -> list[tuple[Any, str]]:
     y = np.where(X[:, 0] + generator.normal(size=600) > 0, "<yes>", "no")
     model = fitted(("no", "<yes>"))
     weak = BoostClassifier("adaboost", "stump", n_estimators=1, random_state=0).fit(X[:99], y[:99])
-    numbers = pacboost.BoostRegressor(n_estimators=5).fit(X[:300], X[:300, 0])
+    numbers = pacboost.BoostRegressor(n_estimators=5, random_state=0).fit(X[:300], X[:300, 0])
     careful = pacboost.choose_threshold(model, X, y, recall=0.8)
     sure = pacboost.choose_threshold(model, X, y, target_error=0.4)
     sets, spans = pacboost.sets(model, X, y), pacboost.intervals(numbers, X[300:], X[300:, 0])

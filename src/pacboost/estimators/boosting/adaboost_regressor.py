@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.boosters.booster import check_rate
 from pacboost.bounds.training import R2_LOSSES, median_misses
 from pacboost.errors import ParameterError
 from pacboost.estimators.fitting.memory import all_or_nothing
@@ -89,8 +90,7 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
         check_estimator(self.estimator)
         rounds = positive_whole("n_estimators", self.n_estimators)
         rate = real_number("learning_rate", self.learning_rate)
-        if not rate > 0:
-            raise ParameterError(f"learning_rate is {rate}; it must be above 0")
+        check_rate("learning_rate", rate)
         if self.loss not in list(R2_LOSSES):
             names = ", ".join(map(repr, R2_LOSSES))
             raise ParameterError(f"loss is {self.loss!r}; it may be {names}")
