@@ -16,7 +16,7 @@ from pacboost.errors import NotCertified
 from pacboost.questions.compare import Comparison
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE
 
-DELTA, RUNS = 0.1, 5
+DELTA, RUNS = 0.1, 8
 
 
 def coins(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

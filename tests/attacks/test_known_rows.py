@@ -23,7 +23,7 @@ def coins(seed: int, rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]
     return generator.normal(size=(rows, 4)), generator.integers(2, size=rows)
 
 
-DELTA, RUNS = 0.2, 6
+DELTA, RUNS = 0.2, 10
 ALLOWED = int(binom.isf(1e-3, RUNS, DELTA))
 QUESTIONS: dict[str, Callable[..., float]] = {
     "error": lambda *rows: certify(*rows, delta=DELTA).value,
