@@ -259,7 +259,7 @@ def _explaining_steps(
     given: Any,
     named: Mapping[str, Any],
 ) -> Iterator[Any]:
-    """Give answers one by one: the first is computed when it is asked for."""
+    """Yield answers one by one: the first is computed when it is asked for."""
     try:
         yield from answers
     except NEVER:

@@ -257,8 +257,8 @@ class Boosting(BoostingFit, VoteClassifier):
         elif never:
             warn(
                 f"the model never says {self.classes_.tolist()[never[0]]!r}, a rare class, not "
-                "even of a training row: there it is worth no more than one that does not know the "
-                'class. Fit with class_weight="balanced", or choose a threshold by what mistakes '
-                "cost (pacboost.choose_threshold)",
+                "even for a training row, so it will find hardly any of its rows. Fit with "
+                'class_weight="balanced", or choose a threshold by what mistakes cost '
+                "(pacboost.choose_threshold)",
                 RareClassWarning,
             )

@@ -120,7 +120,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         share of the first one's rounds.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early. More of them measure better, and leave
-        fewer to learn from.
+        fewer to learn from. The trial of ``early_stopping="auto"`` holds a fifth back, whatever
+        this is.
     eval_metric : str or function, default="loss"
         "loss" (that of the training), "squared_error", "absolute_error", "huber", with a loss of
         the same name "quantile", with predictions by their logarithm "poisson" or "gamma", or a

@@ -24,7 +24,7 @@ from pacboost.sources.explained_errors import shown
 
 @contextmanager
 def plain_parameters(estimator: Any) -> Iterator[None]:
-    """Give the estimator Python's own numbers, words and lists while it is fitted.
+    """Hold the parameters of an estimator as Python's own numbers and lists while it is fitted.
 
     Its parameters are as they were afterwards, because scikit-learn asks for that.
     """
