@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.oracles import blocks
 from pacboost.sources.oracles.blocks import BlockOracle, Shuffle, key
-from pacboost.sources.oracles.held import Held, HeldArray
+from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import SHUFFLED, STREAM
 from tests.sources.oracles.passes import check_draws, of_size, sequence
 
@@ -42,7 +42,7 @@ class Blocks(BlockOracle):
             raise DataError(f"block {block} is broken")
         rows = np.arange(self.sizes[block])
         X = np.stack([np.full(rows.size, block), rows], axis=1).astype(np.float64)
-        held = HeldArray(X, rows % 2)
+        held = Held(X, rows % 2)
         self.alive.add(held)
         self.most_alive = max(self.most_alive, len(self.alive))
         return held

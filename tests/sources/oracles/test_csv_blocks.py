@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pacboost.errors import DataError, FileError, PacboostError
 from pacboost.sources.file_rows import read_csv
-from pacboost.sources.oracles import csv
-from pacboost.sources.oracles.csv import CsvOracle, Lines, cut, read_lines
+from pacboost.sources.oracles import lines
+from pacboost.sources.oracles.lines import CsvOracle, Lines, cut, read_lines
 from tests.sources.oracles.passes import check_draws, check_passes, of_size, sequence
 
 
@@ -28,7 +28,7 @@ def write(path: Path, n: int, first: int = 0) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three files, in blocks of few lines."""
-    monkeypatch.setattr(csv, "BLOCK", 64)
+    monkeypatch.setattr(lines, "BLOCK", 64)
     for name, n, first in [("p1", 35, 0), ("p2", 20, 35), ("p3", 41, 55)]:
         write(tmp_path / f"{name}.csv", n, first)
     return tmp_path
@@ -81,7 +81,7 @@ def test_arrow_and_the_small_reader_agree(rows: list[tuple[str, str, str]]) -> N
     with pytest.MonkeyPatch.context() as patch:
         import tempfile
 
-        patch.setattr(csv, "BLOCK", 40)
+        patch.setattr(lines, "BLOCK", 40)
         with tempfile.TemporaryDirectory() as home:
             path = Path(home) / "a.csv"
             path.write_text("\n".join(["a,b,y", *map(",".join, rows)]))
@@ -102,7 +102,7 @@ def test_line_ends_and_a_byte_order_mark(tmp_path: Path, end: str) -> None:
 
 
 def test_quoted_line_ends_cut_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv, "BLOCK", 16)
+    monkeypatch.setattr(lines, "BLOCK", 16)
     path = tmp_path / "q.csv"
     rows = [f'{i},"line {i}\nand ""more""\n"' for i in range(30)]
     path.write_text("\n".join(["a,y", *rows, ""]))
@@ -162,7 +162,7 @@ def test_what_is_said_of_broken_files(
 ) -> None:
     whole = complaint(tmp_path / "bad.csv", text)
     assert whole.startswith(said), whole
-    monkeypatch.setattr(csv, "BLOCK", 16)  # blocks have no part in what is said
+    monkeypatch.setattr(lines, "BLOCK", 16)  # blocks have no part in what is said
     assert complaint(tmp_path / "bad.csv", text) == whole
 
 
@@ -175,7 +175,7 @@ def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
 def test_labels_of_another_kind_than_at_the_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv, "BLOCK", 64)
+    monkeypatch.setattr(lines, "BLOCK", 64)
     said = complaint(tmp_path / "bad.csv", GOOD + "1,2,x\n")
     assert said.startswith(", line 22: the label is 'x', where those at the beginning of ")
 
@@ -224,7 +224,7 @@ def test_blocks_are_whole_rows_for_any_size(rows: list[list[str]], size: int) ->
     text = io.StringIO(newline="")
     python_csv.writer(text, lineterminator="\n", quoting=python_csv.QUOTE_ALL).writerows(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv, "BLOCK", size)
+        patch.setattr(lines, "BLOCK", size)
         path = Path("unused")
         content = text.getvalue().encode()
         patch.setattr(Path, "open", lambda self, mode: io.BytesIO(content))

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from pacboost.errors import FileError, PacboostError, ParameterError
-from pacboost.sources.oracles import csv
-from pacboost.sources.oracles.svmlight import SvmlightOracle
+from pacboost.sources.oracles import lines
+from pacboost.sources.oracles.lines import SvmlightOracle
 from tests.sources.oracles.passes import check_draws, of_size, sequence
 
 N = 60
@@ -21,7 +21,7 @@ N = 60
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two files, in blocks of few lines."""
-    monkeypatch.setattr(csv, "BLOCK", 200)
+    monkeypatch.setattr(lines, "BLOCK", 200)
     generator = np.random.default_rng(0)
     X = generator.normal(size=(N, 9)) * (generator.random((N, 9)) < 0.3)
     X[0, 8] = 1.0
@@ -90,7 +90,7 @@ def test_what_is_said_of_broken_files(
     path = tmp_path / "bad.svm"
     path.write_text(text)
     for size in (2**23, 50):
-        monkeypatch.setattr(csv, "BLOCK", size)
+        monkeypatch.setattr(lines, "BLOCK", size)
         with pytest.raises(PacboostError) as caught:
             sequence(SvmlightOracle(path), of_size(10))
         assert str(caught.value).startswith(f"{path}{said}")

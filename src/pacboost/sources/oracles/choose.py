@@ -17,7 +17,7 @@ from pacboost.errors import DataError, DataTypeError, FileError, ParameterError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
 from pacboost.sources.dataframe import is_frame
-from pacboost.sources.oracles import arrow, csv, svmlight
+from pacboost.sources.oracles import arrow
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.files import File, RemoteFile, find_files, refuse_other
 from pacboost.sources.oracles.held import (
@@ -28,6 +28,7 @@ from pacboost.sources.oracles.held import (
     hold_frame,
     split_frame,
 )
+from pacboost.sources.oracles.lines import CsvOracle, SvmlightOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle, SpreadOracle
 from pacboost.sources.oracles.stream import StreamOracle, sql
@@ -36,8 +37,8 @@ COMPRESSED = (".csv.gz", ".csv.bz2", ".csv.zst", ".csv.xz", ".csv.zip")
 DATABASES = (".duckdb", ".ddb")
 KINDS: dict[tuple[str, ...], Callable[..., AbstractOracle]] = {
     arrow.SUFFIXES: arrow.ParquetOracle,
-    csv.SUFFIXES: csv.CsvOracle,
-    svmlight.SUFFIXES: svmlight.SvmlightOracle,
+    CsvOracle.suffixes: CsvOracle,
+    SvmlightOracle.suffixes: SvmlightOracle,
     DATABASES: sql,
 }
 
@@ -112,7 +113,7 @@ def _from_files(
         if len(files) > 1:
             raise FileError(f"{files[0]} and {files[1]}: draw from one database at a time")
         return make(files[0], _named(target, "a database"), seed, **options)
-    if first == svmlight.SUFFIXES:  # whose labels have no name
+    if first == SvmlightOracle.suffixes:  # whose labels have no name
         return make(files, seed, **options)
     return make(files, _named(target, str(files[0])), seed, **options)
 
@@ -254,11 +255,8 @@ class DaskOracle(SpreadOracle):
     def block_place(self, block: int) -> str:
         return f"partition {self._facts[block].number}"
 
-    def classes(self) -> NDArray[Any]:
+    def classes(self, cluster: Cluster | None = None) -> NDArray[Any]:
         return distinct(facts.labels for facts in self._facts)
-
-    def classes_on(self, cluster: Cluster) -> NDArray[Any]:
-        return self.classes()
 
     def fingerprint(self) -> str:
         """Hash the keys of the partitions, which Dask makes from their content or their files."""
@@ -338,23 +336,15 @@ def open_source(
     passed over: a source that workers cannot read is refused.
     """
     pair = isinstance(source, tuple) and len(source) == 2
-    chosen = (
-        current_client()
-        if client is None or client is True
-        else None
-        if client is False
-        else client
-    )
+    chosen = current_client() if client is None or client is True else client or None
     if is_collection(source[0] if pair else source):
         cluster = None if chosen is None else Cluster(chosen, timeout)
-        oracle: AbstractOracle = DaskOracle(source, target, seed, cluster=cluster, **options)
-    else:
-        oracle = as_oracle(source, target, seed, **options)
-        spread = isinstance(oracle, SpreadOracle) and chosen is not None
-        cluster = Cluster(chosen, timeout) if spread else None
-    if isinstance(oracle, SpreadOracle) and cluster is not None:
-        return RemoteOracle(oracle, cluster)
-    if client is None or client is False or isinstance(oracle, DaskOracle):
+        dask = DaskOracle(source, target, seed, cluster=cluster, **options)
+        return dask if cluster is None else RemoteOracle(dask, cluster)
+    oracle = as_oracle(source, target, seed, **options)
+    if isinstance(oracle, SpreadOracle) and chosen is not None:
+        return RemoteOracle(oracle, Cluster(chosen, timeout))
+    if client is None or client is False:
         return oracle
     if chosen is None:
         raise ParameterError("client is True, and there is no current Dask client; make one first")

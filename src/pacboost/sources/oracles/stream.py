@@ -26,7 +26,6 @@ from pacboost.sources.oracles.files import refuse_other
 from pacboost.sources.oracles.held import (
     NO_LABEL,
     Held,
-    HeldColumns,
     distinct,
     hold,
     hold_arrow,
@@ -271,7 +270,7 @@ class TableOracle(BlockOracle):
         self.largest_block = min(rows, ROWS) * bits // 8
         self.largest_block_place = self._where
 
-    def read(self, block: int) -> HeldColumns:
+    def read(self, block: int) -> Held:
         columns = ", ".join(map(_quoted, [*self.names, self._target]))
         table = self._fetch_arrow(f"SELECT {columns} {self._from} {_range(block)}")
         return hold_arrow(table, self._target)
@@ -328,7 +327,7 @@ class QueryOracle(StreamOracle):
         with self._connection.cursor() as cursor:
             yield from _arrow_reader(cursor, self._query)
 
-    def hold(self, batch: Any) -> HeldColumns:
+    def hold(self, batch: Any) -> Held:
         names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
         table = need("pyarrow").Table.from_batches([batch])
         return hold_arrow(table.select([*names, self._target]), str(self._target))
