@@ -249,6 +249,7 @@ def sql(
 class TableOracle(BlockOracle):
     """The rows of a table, by ranges of their numbers."""
 
+    bytes_besides = CACHE
     names: tuple[str, ...]
     n_rows: int
 
@@ -276,16 +277,19 @@ class TableOracle(BlockOracle):
         return hold_arrow(table, self._target)
 
     def _fetch_arrow(self, query: str) -> Any:
-        with _complaints(self._where):
+        with self._complaints():
             return _arrow_reader(self._connection.cursor(), query).read_all()
 
     def _fetch_one(self, query: str) -> Any:
-        with _complaints(self._where):
+        with self._complaints():
             return self._connection.cursor().execute(query).fetchone()
 
-    @property
-    def bytes_needed(self) -> int:
-        return super().bytes_needed + CACHE
+    @contextmanager
+    def _complaints(self) -> Iterator[None]:
+        try:
+            yield
+        except need("duckdb", "sql").Error as problem:
+            raise DataError(f"{self._where}: {problem}") from problem
 
     def classes(self) -> NDArray[Any]:
         target = _quoted(self._target)
@@ -314,6 +318,7 @@ class QueryOracle(StreamOracle):
 
     shuffles_rows = True
     reads_ahead = True
+    bytes_besides = CACHE
 
     def __init__(
         self, database: Any, query: str, target: str, seed: int = 0, *, drop: Collection[str] = ()
@@ -331,10 +336,6 @@ class QueryOracle(StreamOracle):
         names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
         table = need("pyarrow").Table.from_batches([batch])
         return hold_arrow(table.select([*names, self._target]), str(self._target))
-
-    @property
-    def bytes_needed(self) -> int:
-        return super().bytes_needed + CACHE
 
     def fingerprint(self) -> str:
         return sha256(repr((self._query, self.names, self._target)).encode()).hexdigest()
@@ -368,14 +369,6 @@ def _arrow_reader(cursor: Any, query: str) -> Any:
     relation = cursor.sql(query)
     # DuckDB 2 renamed this.
     return (getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader)(ROWS)
-
-
-@contextmanager
-def _complaints(where: str) -> Iterator[None]:
-    try:
-        yield
-    except need("duckdb", "sql").Error as problem:
-        raise DataError(f"{where}: {problem}") from problem
 
 
 def _range(block: int) -> str:
