@@ -15,7 +15,7 @@ from pacboost.errors import DataError, FileError, PacboostError
 from pacboost.sources.file_rows import read_csv
 from pacboost.sources.oracles import lines
 from pacboost.sources.oracles.lines import CsvOracle, Lines, cut, read_lines
-from tests.sources.oracles.passes import check_draws, check_passes, of_size, sequence
+from tests.sources.oracles.passes import BytesHeld, check_draws, check_passes, of_size, sequence
 
 
 def write(path: Path, n: int, first: int = 0) -> Path:
@@ -113,9 +113,10 @@ def test_quoted_line_ends_cut_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_bytes_are_counted(folder: Path) -> None:
     oracle = CsvOracle(folder, "y")
+    held = BytesHeld(oracle)
     sequence(oracle, of_size(2))
-    assert 0 < oracle.most_bytes_held <= oracle.largest_block * 2
-    assert oracle.bytes_read >= N * 16
+    assert 0 < held.most <= oracle.largest_block * 2
+    assert held.read >= N * 16
     oracle.check_memory(10_000)
     with pytest.raises(DataError, match=r"p\d\.csv, from line \d+ on: takes"):
         oracle.check_memory(100)

@@ -159,9 +159,6 @@ class AbstractOracle(ABC):
     order: Order
     sparse: bool = False
     """Whether rows hold few of the columns, so that their number says nothing about memory."""
-    bytes_read: int = 0
-    most_bytes_held: int = 0
-    """The most bytes of decoded blocks that were in memory at one time."""
     largest_block: int = 0
     """How many bytes the largest block takes in memory; 0 where nothing is read in blocks."""
     largest_block_place: str = ""
