@@ -138,34 +138,37 @@ class Held:
             bad = np.flatnonzero(np.isinf(stored.data))
             if bad.size:
                 row = int(np.searchsorted(stored.indptr, bad[0], side="right")) - 1
-                raise self._bad(row, stored.indices[bad[0]], f"{stored.data[bad[0]]}; {FINITE}")
+                place = row, int(stored.indices[bad[0]])
+                raise self._bad(place, f"{stored.data[bad[0]]}; {FINITE}")
             return SparseTable(stored)
         values = self._picked(rows)
         infinite = np.isinf(values)
         if infinite.any():
-            row, column = np.unravel_index(int(infinite.argmax()), infinite.shape)
-            raise self._bad(row, column, f"{values[row, column]}; {FINITE}")
+            cell = np.unravel_index(int(infinite.argmax()), infinite.shape)
+            raise self._bad(tuple(map(int, cell)), f"{values[cell]}; {FINITE}")
         return ArrayTable(values, self.names)
 
     def _picked(self, rows: Rows) -> Values:
         array = self._array
         if array is None:
-            values: Any = np.empty((self.n_columns, rows.size), self._dtype)
+            values: Values = np.empty((self.n_columns, rows.size), self._dtype)
             for column, out in zip(self._columns, values, strict=True):
                 out[:] = _values(_some(column, rows))
             return values.T
+        picked: Any
         if array.flags.f_contiguous and not array.flags.c_contiguous:
             picked = np.take(array.T, rows, axis=1).T  # as it lies in memory
         else:
             picked = np.take(array, rows, axis=0)
         if picked.dtype.kind != "O":
-            return picked if picked.dtype in FLOATS else picked.astype(np.float64)
+            plain: Values = picked if picked.dtype in FLOATS else picked.astype(np.float64)
+            return plain
         values = np.empty(picked.shape)
         for place, cell in np.ndenumerate(picked):
             try:
                 values[place] = np.nan if is_missing(cell) else cell
             except (TypeError, ValueError) as problem:
-                raise self._bad(*place, f"{cell!r}, which is not a number") from problem
+                raise self._bad(place, f"{cell!r}, which is not a number") from problem
         return values
 
     def column(self, column: int) -> NDArray[Any]:
@@ -190,9 +193,10 @@ class Held:
             raise BadCell(missing, NO_LABEL)
         return labels
 
-    def _bad(self, row: Any, column: Any, complaint: str) -> BadCell:
+    def _bad(self, place: tuple[int, ...], complaint: str) -> BadCell:
+        row, column = place
         shown = column if self.names is None else repr(self.names[column])
-        return BadCell(int(row), f"column {shown} holds {complaint}")
+        return BadCell(row, f"column {shown} holds {complaint}")
 
 
 def _some(column: Any, rows: Rows | slice) -> Any:
