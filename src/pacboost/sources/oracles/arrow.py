@@ -25,7 +25,7 @@ from pacboost.sources.oracles.files import (
     fingerprint,
     opened,
     refuse_other,
-    stamps_of,
+    stamp,
 )
 from pacboost.sources.oracles.held import (
     NO_LABEL,
@@ -151,7 +151,7 @@ class ParquetOracle(SpreadOracle):
     ) -> None:
         self._target, self._left_out = target, drop
         self._files = find_files(source, SUFFIXES)
-        self._stamps = stamps_of(path.absolute() for path in self._files)
+        self._stamps = {path.absolute(): stamp(path) for path in self._files}
         self._groups: list[RowGroup] = []
         for file, path in enumerate(self._files):
             with parquet_file(path, str(path)) as parquet:

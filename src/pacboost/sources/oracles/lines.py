@@ -33,7 +33,7 @@ from pacboost.sources.oracles.files import (
     find_files,
     fingerprint,
     refuse_other,
-    stamps_of,
+    stamp,
 )
 from pacboost.sources.oracles.held import (
     NO_LABEL,
@@ -120,7 +120,7 @@ class LineOracle(BlockOracle):
 
     def __init__(self, source: Source, seed: int) -> None:
         self._files = find_files(source, self.suffixes)
-        self._stamps = stamps_of(self._files)
+        self._stamps = {path: stamp(path) for path in self._files}
         self._blocks = [
             lines
             for file, path in enumerate(self._files)
@@ -381,14 +381,33 @@ class SvmlightOracle(LineOracle):
         for line, cells in self._rows(lines):
             try:
                 labels.append(_number(cells[0]))
-                _read_features(cells, numbers, values, self._first, self.n_columns)
+                self._read_features(cells[1:], numbers, values)
             except ValueError as problem:
                 raise FileError(f"{self._files[lines.file]}, line {line}: {problem}") from None
             ends.append(len(numbers))
         columns = np.array(numbers, dtype=np.int64) - self._first
-        shape = (len(labels), self.n_columns)
-        matrix = sparse.csr_array((np.array(values, dtype=np.float64), columns, ends), shape=shape)
+        stored = np.array(values, dtype=np.float64), columns, ends
+        matrix = sparse.csr_array(stored, shape=(len(labels), self.n_columns))
         return Held(matrix, np.array(labels))
+
+    def _read_features(self, cells: list[bytes], numbers: list[int], values: list[float]) -> None:
+        """Add the features of a line to those before."""
+        before, last = self._first - 1, self._first + self.n_columns - 1
+        for cell in cells:
+            text, colon, value = cell.partition(b":")
+            if text == b"qid":
+                continue
+            if not (colon and text.isdigit()):
+                raise ValueError(_no_feature(cell))
+            number = int(text)
+            if not before < number <= last:
+                raise ValueError(
+                    f"feature {number} follows feature {before}; numbers have to ascend, from "
+                    f"{self._first} to {last}. Sort them, or set n_features or zero_based."
+                )
+            numbers.append(number)
+            values.append(_number(value))
+            before = number
 
     def _rows(self, lines: Lines) -> Iterator[tuple[int, list[bytes]]]:
         """Return the cells of each line that is not empty, with its number."""
@@ -412,28 +431,6 @@ class SvmlightOracle(LineOracle):
 
     def fingerprint(self) -> str:
         return fingerprint(self._files, self.n_columns, self._first)
-
-
-def _read_features(
-    cells: list[bytes], numbers: list[int], values: list[float], first: int, n_features: int
-) -> None:
-    """Add the features of a line to those before."""
-    before = first - 1
-    for cell in cells[1:]:
-        text, colon, value = cell.partition(b":")
-        if text == b"qid":
-            continue
-        if not (colon and text.isdigit()):
-            raise ValueError(_no_feature(cell))
-        number = int(text)
-        if not before < number < n_features + first:
-            raise ValueError(
-                f"feature {number} follows feature {before}; numbers have to ascend, from {first} "
-                f"to {n_features + first - 1}. Sort them, or set n_features or zero_based."
-            )
-        numbers.append(number)
-        values.append(_number(value))
-        before = number
 
 
 def _number(text: bytes) -> float:

@@ -75,7 +75,7 @@ class StreamOracle(BlockOracle):
     def read(self, block: int) -> Held | None:
         if self._last is not None and block == self._number - 1:
             return self._last
-        self._last = None
+        self._last = None  # which is held no longer than the next one is asked for
         if block < self._number:
             if not self.repeats:
                 raise DataError(
@@ -89,9 +89,22 @@ class StreamOracle(BlockOracle):
         return self._next()
 
     def _next(self) -> Held | None:
+        """Hold the next batch, whose columns have to be those of the first; None at the end."""
         batch = self._ask()
-        self._last = None if batch is None else self._check(self.hold(batch))
-        return self._last
+        if batch is None:
+            return None
+        held, where = self.hold(batch), f"batch {self._number - 1} of {self.called}"
+        if self._number == 1:
+            self.names, self.n_columns = held.names, held.n_columns
+        if self.names is not None and held.names is not None and held.names != self.names:
+            refuse_other(held.names, where, self.names, "the first")
+            raise DataError(f"{where}: has its columns in another order than the first")
+        if held.n_columns != self.n_columns:
+            raise DataError(
+                f"{where}: has {held.n_columns} columns where the first had {self.n_columns}"
+            )
+        self._last = held
+        return held
 
     def _ask(self) -> Any:
         """Return the next batch as it comes; None at the end."""
@@ -131,20 +144,6 @@ class StreamOracle(BlockOracle):
             f"{where} is a {type(batch).__name__}; it has to be a pair (X, y), or a data frame "
             "whose column of labels is named as the target"
         )
-
-    def _check(self, held: Held) -> Held:
-        """Refuse a batch whose columns are not those of the first."""
-        if self._number == 1:
-            self.names, self.n_columns = held.names, held.n_columns
-        where = f"batch {self._number - 1} of {self.called}"
-        if self.names is not None and held.names is not None and held.names != self.names:
-            refuse_other(held.names, where, self.names, "the first")
-            raise DataError(f"{where}: has its columns in another order than the first")
-        if held.n_columns != self.n_columns:
-            raise DataError(
-                f"{where}: has {held.n_columns} columns where the first had {self.n_columns}"
-            )
-        return held
 
     def fingerprint(self) -> str:
         return sha256(repr((self.n_columns, self.names, self._target)).encode()).hexdigest()
