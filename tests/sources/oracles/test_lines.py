@@ -294,7 +294,9 @@ def test_passes_of_svmlight_files(svmlight_folder: Path) -> None:
 def test_the_same_rows_as_scikit_learn_reads(svmlight_folder: Path) -> None:
     rows, values, labels = sequence(SvmlightOracle(svmlight_folder), of_size(7))
     order = np.argsort(rows)
-    read = [load_svmlight_file(str(svmlight_folder / n), n_features=9) for n in ("1.svm", "2.libsvm")]
+    read = [
+        load_svmlight_file(str(svmlight_folder / n), n_features=9) for n in ("1.svm", "2.libsvm")
+    ]
     np.testing.assert_array_equal(values[order], sp.vstack([X for X, _ in read]).toarray())
     assert [labels[k] for k in order] == np.concatenate([y for _, y in read]).tolist()
 
@@ -324,14 +326,20 @@ GOOD_LINES = "1 1:0.5 3:1\n" * 30
     ("text", "said"),
     [
         ("", ": there are no rows"),
-        (GOOD_LINES + "1 2\n", ", line 31: '2' is not a feature; those are written as number:value"),
+        (
+            GOOD_LINES + "1 2\n",
+            ", line 31: '2' is not a feature; those are written as number:value",
+        ),
         (GOOD_LINES + "1 2 3:4:5\n", ", line 31: '2' is not a feature"),
         (GOOD_LINES + "1 2:3:4\n", ", line 31: '3:4' is not a number"),
         (GOOD_LINES + "1 a:3\n", ", line 31: 'a:3' is not a feature"),
         (GOOD_LINES + "1 1:x\n", ", line 31: 'x' is not a number"),
         (GOOD_LINES + "1 1:1_0\n", ", line 31: '1_0' is not a number"),
         (GOOD_LINES + "yes 1:1\n", ", line 31: 'yes' is not a number"),
-        (GOOD_LINES + "1 3:1 2:1\n", ", line 31: feature 2 follows feature 3; numbers have to ascend"),
+        (
+            GOOD_LINES + "1 3:1 2:1\n",
+            ", line 31: feature 2 follows feature 3; numbers have to ascend",
+        ),
         (
             GOOD_LINES + "1 0:1\n",
             ", line 31: feature 0 follows feature 0; numbers have to ascend, from 1",

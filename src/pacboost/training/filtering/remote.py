@@ -19,13 +19,12 @@ import numpy as np
 from pacboost.parallel.remote_task import Job, Shared
 from pacboost.samples.bins import Codes
 from pacboost.samples.blocks import CodedTable
-from pacboost.samples.content_sample import ContentKeys
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.blocks import Span, Spot
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.remote import RemoteOracle, place_in
-from pacboost.training.filtering.candidates import Offer, kinds_of, numbers
+from pacboost.training.filtering.candidates import Coins, Offer, kinds_of
 from pacboost.training.filtering.refilling import Look, RefillFound, Refilling
 from pacboost.training.filtering.stream import BlockRows
 
@@ -37,19 +36,13 @@ class RemoteLook:
     """The task of a refill: how rows are looked at, and which of them are left out."""
 
     look: Look
-    apart_key: np.uint64
-    apart_share: float
-    content: ContentKeys | None
-    """What coins go by, where it is not the place of a row."""
+    coins: Coins
     measures: bool
     """Whether weights and mistakes of all rows are wanted: where no rows are set apart to test."""
 
     def __call__(self, held: Held, where: str, span: Span) -> SentRows:
         unread = span.of(held, partial(place_in, where))
-        ids = unread.rows
-        if self.content is not None:
-            ids = self.content.ids(unread.read().table, ids)
-        left = ~(numbers(ids, self.apart_key) < self.apart_share)
+        left = ~self.coins.low(self.coins.ids(unread))
         kinds = kinds_of(np.full(unread.n_rows, span.lap == 0))
         tickets = np.arange(span.ticket, span.ticket + unread.n_rows, dtype=np.uint64)
         offer = Offer(unread, unread.rows, kinds, tickets, tells=self.measures)
@@ -175,9 +168,9 @@ class RemoteRefilling(Refilling):
 
     def _shared_look(self) -> Shared[RemoteLook]:
         """Return the task of this refill as workers have it: it is sent once."""
-        learned, coin = self._candidates.learned, self._rows.coin_of_rows_apart
+        learned = self._candidates.learned
         if learned.started not in self._looks:
-            look = RemoteLook(self._task(learned.empty()), *coin, self._measures)
+            look = RemoteLook(self._task(learned.empty()), self._rows.coins, self._measures)
             self._looks[learned.started] = self._cluster.share_value(look)
         return self._looks[learned.started]
 
