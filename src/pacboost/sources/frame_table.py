@@ -38,6 +38,7 @@ from pacboost.sources.written import (
     HOUR,
     TRUE_FALSE,
     Spelling,
+    are_sentences,
     orders,
     part_name,
     part_of,
@@ -454,6 +455,12 @@ def _warn_of(
             f"{', '.join(map(repr, roles[UNIQUE]))} {'is' if few else 'are'} unique in every row, "
             f"so {'it' if few else 'they'} cannot help to predict, and {'is' if few else 'are'} "
             "not used"
+        )
+    texts = [n for n in roles.get(UNIQUE, ()) if n in coded and are_sentences(coded[n].texts)]
+    if texts:
+        notes.append(
+            f"{', '.join(map(repr, texts))} reads like sentences; TextBoostClassifier and "
+            "StrongClassifier learn from the words"
         )
     for name in roles.get(UNCLEAR, ()):
         notes.append(
