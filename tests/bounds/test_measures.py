@@ -208,7 +208,7 @@ def test_a_bet_that_learns_is_sharper_where_losses_vary_little() -> None:
         0.1730, abs=5e-5
     )
     generator = np.random.default_rng(0)
-    texts = [measures.written(generator.permutation(spread), rare=False) for _ in range(8)]
+    texts = [measures.written(generator.permutation(spread), rare=False) for _ in range(4)]
     values = [measures.mean_upper(text, 1.0, 0.05) for text in texts]
     assert np.median(values) == pytest.approx(0.1619, abs=3e-4)
     with pytest.raises(ParameterError, match="blocks have"):
@@ -287,9 +287,9 @@ def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = Tr
 
 
 def test_mean_of_losses() -> None:
-    check_coverage("mean loss, n=60", loss_failures(80, 60, 0.05, False), 80, 0.05)
-    blocks = loss_failures(80, 60, 0.05, False, rare=False)
-    check_coverage("mean loss by blocks, n=60", blocks, 80, 0.05)
+    check_coverage("mean loss, n=60", loss_failures(40, 60, 0.05, False), 40, 0.05)
+    blocks = loss_failures(40, 60, 0.05, False, rare=False)
+    check_coverage("mean loss by blocks, n=60", blocks, 40, 0.05)
     check_rejected("mean loss by the normal law", loss_failures(400, 60, 0.05, True), 400, 0.05)
 
 

@@ -19,7 +19,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from pacboost import BoostClassifier, load
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError
 from pacboost.models import calibration
 from pacboost.models.calibration import (
     METHODS,
@@ -154,11 +154,6 @@ def test_calibration_error_by_hand() -> None:
     assert calibration_error(shares[:, 1], labels, bins=2) == pytest.approx(two_parts)
 
 
-def test_equal_confidences_stay_in_one_part() -> None:
-    labels = np.tile([0, 1], 50)
-    assert calibration_error(np.full(100, 0.5), np.sort(labels), bins=15) == pytest.approx(0.0)
-
-
 @both
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32), rows=st.integers(10, 60), ties=st.booleans())
@@ -194,13 +189,6 @@ def test_units_of_scores_and_of_weights_do_not_matter(
     np.testing.assert_allclose(
         second(fit(method, moved, labels, weights * 1e-6), moved), plain, atol=1e-6
     )
-
-
-@both
-def test_rows_without_weight_count_as_absent(method: str) -> None:
-    scores, labels = some_rows(1, 60)
-    weights = np.where(np.arange(60) < 40, 2.0, 0.0)
-    assert fit(method, scores, labels, weights) == fit(method, scores[:40], labels[:40])
 
 
 @settings(deadline=None, max_examples=25)
@@ -240,16 +228,6 @@ def test_separated_scores_still_have_a_finite_sigmoid() -> None:
     np.testing.assert_allclose(curve.at(scores)[[0, -1]], [0, 1], atol=0.02)
 
 
-def test_level_stretches_keep_their_ends_only() -> None:
-    curve = fit("isotonic", np.arange(40.0), np.arange(40) >= 20).curves[0]
-    assert curve == Isotonic((0.0, 19.0, 20.0, 39.0), (0.0, 0.0, 1.0, 1.0))
-
-
-def test_an_unknown_method_is_refused_with_the_list() -> None:
-    with pytest.raises(ParameterError, match="method is 'beta'; it may be sigmoid or isotonic"):
-        fit("beta", *some_rows(0, 20))
-
-
 @both
 @pytest.mark.parametrize(
     ("scores", "labels", "weights", "words"),
@@ -285,13 +263,6 @@ def test_scores_of_another_shape_are_refused(method: str) -> None:
     three = fit(method, np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 3)
     with pytest.raises(DataError, match=r"takes \(rows, 3\)"):
         three.probabilities(np.ones(3))
-
-
-def test_errors_of_nothing_are_refused() -> None:
-    with pytest.raises(DataError, match="with a row at least"):
-        calibration_error(np.empty((0, 2)), [])
-    with pytest.raises(ParameterError, match="bins is 0"):
-        calibration_error([0.5], [1], bins=0)
 
 
 @pytest.mark.parametrize(
@@ -356,12 +327,6 @@ def test_where_every_row_is_right_the_slope_is_finite() -> None:
     assert softmax(slope * scores[0])[0] == pytest.approx((4 + 1 / 3) / 5, rel=1e-9)
 
 
-def test_the_order_of_rows_does_not_matter() -> None:
-    scores, labels = drawn(1, 200, 5, 2.0)
-    weights, order = np.ones(200), np.random.default_rng(2).permutation(200)
-    assert fit_slope(scores, labels, weights) == fit_slope(scores[order], labels[order], weights)
-
-
 def test_finds_the_truth_where_curves_of_few_rows_do_not() -> None:
     """Sixty classes, ten rows of each to learn from."""
     scores, labels = drawn(3, 4000, 60, 3.0)
@@ -371,14 +336,6 @@ def test_finds_the_truth_where_curves_of_few_rows_do_not() -> None:
     assert calibration_error(found.probabilities(fresh), truth) < 0.03
     curves = calibration.fit("sigmoid", scores[:600], labels[:600])
     assert calibration_error(curves.probabilities(fresh), truth) > 0.1
-
-
-def test_two_classes_have_one_score() -> None:
-    scores = np.random.default_rng(5).normal(size=500)
-    labels = (np.random.default_rng(6).random(500) < expit(4 * scores)).astype(int)
-    found = calibration.fit("temperature", scores, labels)
-    assert found.slope is not None
-    assert found.probabilities(scores)[:, 1] == pytest.approx(expit(found.slope * scores))
 
 
 def test_a_class_may_be_absent() -> None:

@@ -156,23 +156,3 @@ def test_plain_objects_and_json() -> None:
     assert content["boosters"][0]["bound"] == 0.2
     assert content["boosters"][1]["notes"] == ["a note"]
     assert "model" not in content["boosters"][1]
-
-
-def test_as_text() -> None:
-    text = str(BOTH)
-    for part in ("Stump: 100 rows to learn from, 50 to test on", "one: done", "no: [bold]"):
-        assert part in text
-    assert "other: a note" in text
-    assert "with probability 0.95" in text
-    same = made(*(Compared(name, seconds=1.0, stopped="done") for name in "ab"))
-    assert "a, b: done" in str(same)
-
-
-def test_by_name_and_in_order() -> None:
-    assert BOTH["other"].failed
-    assert [entry.name for entry in BOTH] == ["one", "other"]
-    assert len(BOTH) == 2
-    with pytest.raises(KeyError, match="'third' was not compared; 'one', 'other' were"):
-        BOTH["third"]
-    errors, _ = BOTH.plot()
-    assert errors.get_xlabel() == "share of the rows that are wrong"

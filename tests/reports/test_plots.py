@@ -43,11 +43,6 @@ def test_the_curve_passes_the_point_asked_for(tmp_path: Path, value: float) -> N
     assert min(asked) <= value <= max(asked)
 
 
-def test_nothing_fractional(tmp_path: Path) -> None:
-    with pytest.raises(PacboostError, match="no fractional"):
-        plan_curve(plan.no_free_lunch, {"domain": 16}, tmp_path / "curve.png")
-
-
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be written"):
         plan_curve(plan.rectangle, BOX, tmp_path / "absent" / "curve.png")
@@ -184,11 +179,6 @@ def test_other_metrics_have_a_scale_of_their_own() -> None:
     assert len(lines(axes)) == 2
 
 
-def test_rounds_of_nothing() -> None:
-    with pytest.raises(DataError, match="no rounds"):
-        plots.rounds(Ledger("adaboost", "exponential", "stump", 10, 1, False, True))
-
-
 def test_margins_are_drawn_as_shares_of_rows_at_or_below() -> None:
     axes = plots.margins(FEW)
     drawn = lines(axes)
@@ -249,16 +239,6 @@ def test_shapes_of_categories_and_several_classes() -> None:
     assert [steps.get_data()[0].tolist() for steps in age.patches] == [[-1, 1], [0, 0], [1, -1]]
 
 
-def test_shapes_of_the_top_features_on_axes_of_ones_own() -> None:
-    figure = Figure()
-    grid = figure.subplots(2, 2)
-    panels = plots.shapes(SHAPES, ax=grid, top=2)
-    assert [axes.get_xlabel() for axes in panels] == ["x3", "x0"]
-    assert [axes.axison for axes in grid.ravel()] == [True, True, False, False]
-    (one,) = plots.shapes(SHAPES, ax=Figure().subplots(), top=1)
-    assert one.get_xlabel() == "x3"
-
-
 def test_shapes_that_cannot_be_drawn() -> None:
     with pytest.raises(DataError, match="2 axes for 3 panels"):
         plots.shapes(SHAPES, ax=Figure().subplots(1, 2))
@@ -276,14 +256,6 @@ def test_importances_are_bars_with_the_largest_on_top() -> None:
     assert axes.yaxis_inverted()
     assert axes.get_xlabel() == "share of the importance (3 largest of 4)"
     assert plots.importances(None, shares).get_xlabel() == "share of the importance"
-
-
-def test_importances_with_a_spread() -> None:
-    axes = plots.importances(list("ab"), [0.1, 0.6], spread=[0.05, 0.2], label="lost")
-    (bars,) = axes.collections
-    ends = [segment[:, 0].tolist() for segment in bars.get_segments()]
-    np.testing.assert_allclose(ends, [[0.4, 0.8], [0.05, 0.15]])
-    assert axes.get_xlabel() == "lost"
 
 
 def test_axes_given_are_drawn_on_and_others_are_new(tmp_path: Path) -> None:

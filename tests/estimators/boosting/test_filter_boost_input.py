@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from pacboost import FilterBoostClassifier
-from pacboost.errors import DataError, FileError, OneClassWarning, ParameterError
+from pacboost.errors import DataError, OneClassWarning, ParameterError
 from pacboost.estimators.filtering import filter_setup
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import recompute, verify
@@ -91,11 +91,6 @@ def test_a_checkpoint_of_black_boxes_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ParameterError, match="black boxes are not written"):
         small("mada", nothing, checkpoint=tmp_path / "run").fit(*noisy(1000))
-
-
-def test_a_checkpoint_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="there is no folder"):
-        small(checkpoint=tmp_path / "not" / "there").fit(*noisy(1000))
 
 
 # -- rows
@@ -296,14 +291,6 @@ def test_the_same_batches_give_the_same_model() -> None:
     assert model_bytes(fed(X, y).model_) != model_bytes(fed(X, y, random_state=9).model_)
 
 
-def test_fit_starts_afresh() -> None:
-    X, y = noisy(3000)
-    model = fed(X, y, n_estimators=12)
-    assert model_bytes(model.fit(X, y).model_) == model_bytes(small().fit(X, y).model_)
-    again = model.partial_fit(X, y)
-    assert len(again.ledger_.refills) == 1
-
-
 # -- bad input
 
 
@@ -336,12 +323,6 @@ def test_classes_cannot_change() -> None:
     model.partial_fit(X, y, classes=[1, 0])
     with pytest.raises(DataError, match=r"classes are \[0, 1, 2\], and were \[0, 1\]"):
         model.partial_fit(X, y, classes=[0, 1, 2])
-
-
-def test_the_rows_are_not_kept() -> None:
-    X, y = noisy(20_000)
-    fitted = small(learner="stump").fit(X, y)
-    assert len(pickle.dumps(fitted)) < X.nbytes / 4
 
 
 def test_a_stream_that_was_pickled_goes_on() -> None:

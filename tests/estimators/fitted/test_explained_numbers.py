@@ -84,16 +84,6 @@ def test_importances_by_shuffling() -> None:
         fitted().permutation_importances(frame, y, metric="error")
 
 
-@pytest.mark.parametrize(("metric", "sides"), [("loss", 1), ("absolute_error", 2)])
-def test_rounds_show_the_loss_on_validation_rows(metric: str, sides: int) -> None:
-    frame, y = data()
-    model = BoostRegressor(n_estimators=8, eval_metric=metric, early_stopping=True, random_state=0)
-    axes = pacboost.plots.rounds(model.fit(frame, y), frame, y)
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert any(label.startswith("validation") for label in labels)
-    assert len(axes.figure.axes) == sides
-
-
 def test_votes_without_interactions_have_shapes() -> None:
     """Trees that ask for one feature each are step functions, of numbers and categories alike."""
     frame, y = data()
