@@ -95,14 +95,6 @@ def test_no_answer_where_the_model_is_not_sure(folder: Path) -> None:
     assert found["counts"]["no answer"] == 150 - sure.sum() > 0
 
 
-def test_a_level_that_no_fit_has_seen_is_missing(folder: Path, tmp_path: Path) -> None:
-    columns = people(150, 1)
-    blank = write_csv(tmp_path / "a.csv", {**columns, "colour": [""] * 150})
-    unseen = write_csv(tmp_path / "b.csv", {**columns, "colour": ["mauve"] * 150})
-    one, other = (run("predict", folder / "m.pacb", path).stdout for path in (blank, unseen))
-    assert one == other
-
-
 def test_a_model_that_knows_no_names_takes_columns_in_order(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(100, 2))
     model = pacboost.AdaBoostClassifier(n_estimators=3).fit(X, (X[:, 0] > 0).astype(int))
@@ -219,10 +211,6 @@ def test_several_texts_and_lines_of_the_input(intents: Path) -> None:
     assert [one["confidence"] for one in found] == model.predict_proba(asked).max(axis=1).tolist()
 
 
-def test_a_text_without_a_known_word(intents: Path) -> None:
-    assert "no known word" in well("ask", intents, "xyzzy")
-
-
 def test_no_answer_where_it_is_not_sure(intents: Path) -> None:
     found = answer("ask", intents, "xyzzy", "lost card", "--abstain-below", "0.7")["answers"]
     assert [one["answer"] for one in found] == [None, "lost card"]
@@ -257,10 +245,6 @@ def test_what_is_not_named_is_missing(people_model: Path) -> None:
 @pytest.mark.parametrize("part", ["height=2", "size", "=3"])
 def test_no_such_column(people_model: Path, part: str) -> None:
     assert "its columns are size, colour, weight" in refused("ask", people_model, part)
-
-
-def test_no_number(people_model: Path) -> None:
-    assert "size" in refused("ask", people_model, "size=tall")
 
 
 def test_a_threshold_that_was_certified_is_kept_to(tmp_path: Path) -> None:

@@ -275,14 +275,10 @@ def test_bad_texts_are_named(texts: Any, said: str) -> None:
     ("options", "said"),
     [
         ({"ngrams": 3}, "ngrams is 3"),
-        ({"n_estimators": 0}, "n_estimators is 0"),
         ({"length": 0}, "length is 0"),
         ({"candidates": 1.5}, "candidates is 1.5"),
-        ({"learning_rate": 0}, "learning_rate is 0"),
         ({"learning_rate": "much"}, "learning_rate is 'much'"),
         ({"l2": -1}, "l2 is"),
-        ({"booster": "tree"}, "booster is 'tree'"),
-        ({"certify": "often"}, "certify is 'often'"),
     ],
 )
 def test_bad_parameters(options: dict[str, Any], said: str) -> None:

@@ -167,21 +167,6 @@ def test_another_fit_forgets_the_last_one() -> None:
     assert model.predict(["my card"]).tolist() == ["card"]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "complaint"),
-    [
-        ({"epsilon": 0}, "epsilon is 0"),
-        ({"epsilon": 1.5}, "epsilon is 1.5"),
-        ({"delta": 1}, "delta is 1"),
-        ({"n_estimators": 0}, "n_estimators is 0"),
-        ({"text_columns": "said"}, "text_columns is 'said'"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(parameters: dict[str, object], complaint: str) -> None:
-    with pytest.raises(ParameterError, match=complaint):
-        StrongClassifier(**parameters).fit(X, Y)  # type: ignore[arg-type]
-
-
 # What the chosen estimator can do, StrongClassifier can do by itself: on frames, as Tab shows.
 
 
