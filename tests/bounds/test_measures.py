@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
 from pacboost.bounds import measures
-from pacboost.bounds.measures import certificate
 from pacboost.errors import ParameterError
 from pacboost.numerics.kl import kl_lower, kl_upper
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -38,14 +37,6 @@ def test_ends_enclose_what_was_seen() -> None:
         low, high = measures.balanced_lower(parts, 0.05), measures.balanced_upper(parts, 0.05)
         assert low <= (k / n + 1 / 9) / 2 <= high
         assert measures.gap_upper(parts, 0.05) >= abs(k / n - 1 / 9)
-
-
-def test_unknown_names_are_refused() -> None:
-    inputs = {"k": 1, "n": 9, "delta": 0.05, "claims": 1}
-    with pytest.raises(ParameterError, match="measure is 'recal'; it may be 'error', 'recall'"):
-        certificate("recal", "rates.rate_lower", inputs, size=9)
-    with pytest.raises(ParameterError, match="bound is"):
-        certificate("recall", "rates.rate", inputs, size=9)
 
 
 def drawn(chances: tuple[float, ...], n: int, runs: int) -> Counts:

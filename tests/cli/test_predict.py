@@ -57,17 +57,6 @@ def test_probabilities_columns_kept_and_errors_in_a_file(folder: Path, tmp_path:
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_json_holds_the_predictions_or_says_where_they_are(folder: Path, tmp_path: Path) -> None:
-    found = answer("predict", folder / "m.pacb", folder / "rows.csv", "--target", "label")
-    assert [row["prediction"] for row in found["predictions"]] == predicted(folder)
-    assert found["counts"]["yes"] == predicted(folder).count("yes")
-    assert 0 < found["wrong"] < 75
-    out = tmp_path / "out.csv"
-    elsewhere = answer("predict", folder / "m.pacb", folder / "rows.csv", "--output", out)
-    assert elsewhere["output"] == str(out)
-    assert "predictions" not in elsewhere
-
-
 def test_blocks_of_any_size_give_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_rows, "ROWS_AT_ONCE", 7)
     result = run("predict", folder / "m.pacb", folder / "rows.csv")

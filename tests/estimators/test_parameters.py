@@ -207,7 +207,7 @@ def small_fit(kind: Any, **given: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.thinned(15)
+@pytest.mark.thinned(30)
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

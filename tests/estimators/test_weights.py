@@ -97,16 +97,6 @@ def test_certificates_by_rows_learned_from_refuse_weights(certify: str) -> None:
             kind(certify=certify, **more).fit(X, Y, sample_weight=given)
 
 
-def test_the_sentence_says_it() -> None:
-    model = StrongClassifier(0.2, n_estimators=20, random_state=0).fit(X, Y, WEIGHTS)
-    assert f" wrong, {WITHOUT})" in model.sentence_
-    groups = np.arange(len(Y)) // 3
-    grouped = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, WEIGHTS, groups=groups)
-    assert f"held-out groups, {WITHOUT})" in grouped.sentence_
-    later = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, WEIGHTS, time=np.arange(600))
-    assert f" wrong, {WITHOUT})" in later.sentence_
-
-
 def test_which_rows_certify_does_not_depend_on_weights() -> None:
     few = WEIGHTS * (np.arange(600) % 3 > 0)
     plain = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)

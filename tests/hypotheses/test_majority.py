@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pacboost.errors import DataError
 from pacboost.hypotheses import majority
-from pacboost.hypotheses.function import ClassFunction, Function, Recorded
+from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.majority import Decision, Pattern, Three, named
 from pacboost.hypotheses.stump import StumpRule
@@ -168,10 +168,3 @@ def test_what_is_above_zero_counts_as_plus(given: Any) -> None:
 def test_answers_of_another_shape_are_refused(given: Any, shape: str) -> None:
     with pytest.raises(DataError, match=rf"^rule answered with shape {shape} for 3 rows"):
         Function(lambda rows: given, "rule").answers(sample())
-
-
-@pytest.mark.parametrize("size", [0, 2, 4])
-def test_recorded_answers_refuse_other_rows(size: int) -> None:
-    rule = Recorded(np.ones(size, dtype=np.int8), "record")
-    with pytest.raises(DataError, match=f"record knows only the {size} rows .* but 3 were given"):
-        rule.answers(sample())

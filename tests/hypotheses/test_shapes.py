@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from pacboost import BoostClassifier
 from pacboost.boosters.booster import whole_values
-from pacboost.errors import DataError
-from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Names, Valued
 from pacboost.hypotheses.shapes import partial_dependence, shapes
 from pacboost.hypotheses.stump import StumpRule
@@ -26,7 +24,6 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import words_of
-from pacboost.theory import MajorityOfBoosters
 from tests.word_samples import some_presence
 
 LEVELS = 5
@@ -186,30 +183,6 @@ def test_constants_are_the_intercept() -> None:
     assert shapes(Vote([], np.empty(0), 3), NAMES).intercept.tolist() == [0, 0, 0]
 
 
-def test_rules_without_shapes_are_refused() -> None:
-    bins = some_bins(np.random.default_rng(0))
-    two = np.array([0, 1], np.int32)
-    large = TreeRule(
-        bins,
-        two,
-        two * 0,
-        two > 0,
-        np.array([-1, -2], np.int32),
-        np.array([1, -3], np.int32),
-        two * 0 - 1,
-        np.empty((0, 256), np.uint8),
-        np.ones(2),
-        np.ones(5),
-        np.ones((3, 1)),
-    )
-    with pytest.raises(DataError, match=r"3 leaves.*shap_values\(X\)"):
-        shapes(Vote([large], np.ones(1)), NAMES)
-    box = Function(lambda rows: rows[:, 0], "box")
-    for rule in (box, Valued(box, np.ones((2, 1)))):
-        with pytest.raises(DataError, match=r"Function rules.*permutation_importances"):
-            shapes(Vote([rule], np.ones(1)), NAMES)
-
-
 # Partial dependence of trees: by the walk of single rows, and of stumps as their shapes say.
 
 RNG = np.random.default_rng(0)
@@ -247,12 +220,6 @@ def test_curves_are_averages_over_the_other_columns(classes: int) -> None:
             for value in values
         ])  # fmt: skip
         assert shape.at(values) + found.intercept == pytest.approx(wanted)
-
-
-def test_votes_of_votes_are_refused() -> None:
-    model = MajorityOfBoosters(n_estimators=3, random_state=0).fit(X, Y).model_
-    with pytest.raises(DataError):
-        partial_dependence(model.vote, model.say(), [0])
 
 
 # Word lists: the first word speaks, and turned over they say the same bit for bit.

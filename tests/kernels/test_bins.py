@@ -77,13 +77,6 @@ def test_codes_and_scores_equal_the_twins(
     np.testing.assert_array_equal(scored(values, columns, cuts, steps, missing), expected)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_the_largest_and_the_smallest_numbers_get_the_outer_codes(size: int) -> None:
-    cuts = [np.arange(float(size))]
-    values = np.array([[np.inf], [np.finfo(np.float64).max], [-np.inf]])
-    assert encoded(values, cuts, size + 1, np.uint16).tolist() == [[size, size, 0]]
-
-
 @pytest.mark.parametrize("size", [255, 256, 1000])
 def test_a_value_on_a_cut_is_not_above_it(size: int) -> None:
     cuts = np.arange(float(size))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.kernels.runtime import threads
-from pacboost.parallel import cores
 from pacboost.samples.bins import fit_bins
 from pacboost.sources.arrays import ArrayTable
 
@@ -24,15 +23,6 @@ def shares(n_rows: int = MANY_ROWS) -> list[tuple[int, int]]:
     calls: list[tuple[int, int]] = []
     threads.each_rows(lambda start, stop: calls.append((start, stop)), n_rows)
     return sorted(calls)
-
-
-@pytest.mark.parametrize(("n_jobs", "count"), [(None, 3), (-1, 3), (-2, 2), (-1000, 1)])
-def test_negative_numbers_count_down_from_all_cores(
-    n_jobs: int | None, count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cores, "cores", lambda: 3)
-    with threads.using(n_jobs):
-        assert len(shares()) == count
 
 
 def test_leaving_by_an_exception_restores_too() -> None:

@@ -46,13 +46,6 @@ def test_promise(edge: float, order: str, seed: int, rows: int) -> None:
         assert measured < edge + 2 * (right.min() + 1) / weights.sum()
 
 
-def test_bad_promises_are_refused() -> None:
-    with pytest.raises(ParameterError, match=r"edge is 1.5"):
-        Adversary(1.5)
-    with pytest.raises(ParameterError, match="random, heavy or light"):
-        Adversary(0.1, "nice")
-
-
 # Rules that are decided beforehand, and stumps that are weak on purpose.
 
 X, Y = Plane("moons", noise=0.1).draw(120, seed=0)
@@ -105,15 +98,6 @@ def test_the_class_of_rules_is_known_only_if_all_are_stumps() -> None:
         == fitted("stump").ledger_.vc_dimension
     )
     assert fitted(Scripted({1: (0, 0.5, 1)}, Tree(max_leaves=4))).ledger_.vc_dimension is None
-
-
-@pytest.mark.parametrize(
-    ("rule", "words"),
-    [((7, 0.0, 1), "there are 0 to 1"), ((0, 0.0, 2), "-1 or"), ((0, np.inf, 1), "-1 or")],
-)
-def test_what_is_no_rule_is_refused(rule: tuple[int, float, int], words: str) -> None:
-    with pytest.raises(ParameterError, match=words):
-        fitted(Scripted({1: rule}))
 
 
 def test_weak_stumps_keep_their_promise_and_hardly_exceed_it() -> None:

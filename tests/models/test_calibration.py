@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
-from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from pacboost import BoostClassifier, load
 from pacboost.errors import DataError
 from pacboost.models import calibration
 from pacboost.models.calibration import (
@@ -351,15 +348,3 @@ def test_files_keep_it_and_refuse_what_is_none() -> None:
     for slope in (-1.0, float("inf"), float("nan"), "steep", None):
         with pytest.raises(DataError, match="not a calibration"):
             Calibration.from_dict({"method": "temperature", "slope": slope})
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_models_keep_it(classes: int, tmp_path: Path) -> None:
-    X, y = load_iris(return_X_y=True)
-    y = np.minimum(y, classes - 1)
-    model = BoostClassifier(n_estimators=5, calibrate="temperature", random_state=0).fit(X, y)
-    assert model.predict(X).tolist() == model.predict_proba(X).argmax(axis=1).tolist()
-    model.save(tmp_path / "model.pacb")
-    back = load(tmp_path / "model.pacb")
-    assert np.array_equal(back.predict_proba(X), model.predict_proba(X))
-    assert np.allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))

@@ -106,11 +106,3 @@ def test_boosting_a_majority_needs_far_less_than_the_theorem() -> None:
     assert answer.examples is not None
     assert 10 < answer.simulated < answer.examples / 100
     assert needs.boosted_majority(0.1, 0.05, 0.01, 1000) is None
-
-
-def test_needs_can_be_skipped() -> None:
-    with needs.skipped():
-        assert plan.strong(epsilon=0.1, delta=0.05, edge=0.1, dimension=4).simulated is None
-        assert plan.rounds(edge=0.1, rows=1000).simulated is None
-        assert plan.filtering(epsilon=0.1, delta=0.05, edge=0.2).simulated is None
-    assert plan.filtering(epsilon=0.1, delta=0.05, edge=0.2).simulated is not None

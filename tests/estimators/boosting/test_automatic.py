@@ -73,7 +73,7 @@ def tables() -> dict[str, tuple[Any, Any]]:
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", tables())
 def test_setting_a_parameter_to_its_automatic_value_changes_nothing(name: str) -> None:
-    """Every parameter with the smallest table, and each with one of the others."""
+    """Every parameter with the smallest table, some at a time, and each with one of the others."""
     X, y = tables()[name]
     model = BoostClassifier(random_state=0).fit(X, y)
     automatic = {key: value for key, value in model.settings_.items() if key != "max_depth"}
@@ -81,9 +81,10 @@ def test_setting_a_parameter_to_its_automatic_value_changes_nothing(name: str) -
     others = {"callbacks": [lambda entry: None], "warm_start": True, "eval_metric": "log_loss"}
     settings = list((automatic | usual | others).items())
     place = list(tables()).index(name)
-    for key, value in settings[place - 1 :: len(tables()) - 1] if place else settings:
-        again = BoostClassifier(random_state=0, **{key: value}).fit(X, y)
-        assert content(again) == content(model), key
+    parts = [place - 1] if place else range(len(tables()) - 1)
+    for some in (dict(settings[part :: len(tables()) - 1]) for part in parts):
+        again = BoostClassifier(random_state=0, **some).fit(X, y)
+        assert content(again) == content(model), some
         assert again.settings_ == model.settings_
     everything = BoostClassifier(random_state=0, **automatic).fit(X, y, np.ones(len(y)))
     assert content(everything) == content(model)

@@ -229,7 +229,7 @@ def coins(seed: int, rows: int, features: int) -> tuple[NDArray[np.float64], NDA
     return generator.random((rows, features)), generator.choice([-1, 1], size=rows).astype(np.int8)
 
 
-@several_runs(50, 150)
+@several_runs(80, 150)
 def test_coverage_on_coin_flips_and_the_twins(runs: int) -> None:
     delta = 0.05
     count = dict.fromkeys(("holdout", "training rows", "best of 50"), 0)

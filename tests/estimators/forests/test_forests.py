@@ -380,15 +380,3 @@ def test_files_keep_the_sets_of_labels(tmp_path: Path) -> None:
     model_file.save(broken, tmp_path / "b.pacb")
     with pytest.raises(FileError, match="no sets of as many labels"):
         pacboost.load(tmp_path / "b.pacb")
-
-
-def test_one_label_after_several_and_class_weights() -> None:
-    once = RandomForestClassifier(20, random_state=0).fit(X, Y)
-    one = RandomForestClassifier(10, random_state=0).fit(X, Y)
-    one.fit(X, Y[:, 0])
-    assert not one.several_labels_
-    assert one.predict(X).shape == (500,)
-    weighted = RandomForestClassifier(10, class_weight="balanced", random_state=0).fit(X, Y)
-    assert wrong(weighted) < 0.4
-    with pytest.raises(DataError, match="one label a row"):
-        once.permutation_importances(X, Y)

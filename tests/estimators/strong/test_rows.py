@@ -286,9 +286,9 @@ def boost(**parameters: Any) -> Callable[[], Any]:
 
 
 TABLES: dict[str, Callable[[], Any]] = {
-    "strong": lambda: pacboost.StrongClassifier(random_state=0),
-    "strong, looking early": lambda: pacboost.StrongClassifier(0.2, random_state=0),
-    "strong, epsilon missed": lambda: pacboost.StrongClassifier(0.001, random_state=0),
+    "strong": strong,
+    "strong, looking early": lambda: strong(epsilon=0.2),
+    "strong, epsilon missed": lambda: strong(epsilon=0.001),
     "adaboost": lambda: pacboost.AdaBoostClassifier(
         n_estimators=1, certify="holdout", random_state=0
     ),
