@@ -66,18 +66,6 @@ def test_rounds_of_a_regression_hold_the_loss() -> None:
         plots.rounds(model, X[:, 1:])
 
 
-def test_a_strong_classifier_shows_its_vote() -> None:
-    X, y = rows()
-    model = fitted("strong")
-    assert "training error" in labels(plots.rounds(model, X, y))
-    assert plots.margins(model, X, y).get_xlim() == (-1, 1)
-    assert (
-        plots.importances(model, top=3)
-        .get_xlabel()
-        .startswith("share of the importance (3 largest")
-    )
-
-
 def test_margins_and_the_equaliser_end_at_the_model_s_margins() -> None:
     X, y = rows()
     model = fitted("stumps")

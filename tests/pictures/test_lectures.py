@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.linear_model import LogisticRegression
+from sklearn.datasets import load_breast_cancer
 
 from pacboost import AdaBoostClassifier
 from pacboost.errors import DataError, ParameterError
@@ -190,11 +189,3 @@ def test_toy_shows_three_rounds_and_the_vote() -> None:
     ]
     areas = np.concatenate([points.get_sizes() for points in axes[1].collections[1:]])
     assert areas.max() / areas.min() == pytest.approx(7 / 3)
-
-
-def test_regions_of_any_classifier() -> None:
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    model = LogisticRegression(max_iter=1000).fit(X, y)
-    axes = pictures.regions(model, X, y, features=(2, 3), resolution=50)
-    assert axes.get_xlabel() == "petal length (cm)"
-    assert len(axes.get_legend().get_texts()) == 3
