@@ -31,8 +31,6 @@ def rows(three: bool = False) -> tuple[Any, Any]:
 @cache
 def fitted(kind: str) -> Any:
     X, y = rows(kind == "three")
-    if kind == "strong":
-        return StrongClassifier(n_estimators=5, random_state=0).fit(X, y)
     if kind == "numbers":
         return BoostRegressor(n_estimators=5, early_stopping=False, random_state=0).fit(
             X[:, 1:], X[:, 0]
