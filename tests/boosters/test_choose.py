@@ -17,6 +17,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster, as_loss
 from pacboost.boosters.registry import BOOSTERS, LOSSES
 from pacboost.errors import FileError, ParameterError
+from tests.cli.running import well, write_csv
 from tests.worlds import noisy
 
 ONE_FILE = '''
@@ -107,6 +108,21 @@ def test_one_file_of_your_own_is_a_booster_in_python(
     assert model.certificate_.value >= np.mean(model.predict(X) != signs)
     model.set_params(booster__part=0.25).fit(X, signs)
     assert model.ledger_.rounds[0].vote > 0
+
+
+def test_one_file_of_your_own_is_a_booster_on_the_command_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(folder)
+    X, signs = noisy(200, 3, seed=1)
+    columns = {f"x{j}": column for j, column in enumerate(X.T.tolist())}
+    data = write_csv(folder / "rows.csv", {**columns, "y": signs})
+    output = folder / "model.json"
+    asked = ["--target", "y", "--booster", "timid:Timid", "--rounds", "5", "--output", output]
+    well("fit", data, *asked)
+    loaded = pacboost.load(output)
+    assert loaded.ledger_.booster == "timid"
+    assert all(check.holds for check in pacboost.verify(output))
 
 
 def test_a_model_file_cannot_have_code_imported(folder: Path) -> None:

@@ -190,12 +190,3 @@ def test_ctrl_c_before_any_is_done_carries_nothing() -> None:
         compare(X, y, "adaboost,logit", "stump", **options)
     assert not hasattr(caught.value, "comparison")
     assert not caught.value.__notes__  # nothing is kept that one could go on with
-
-
-def test_progress_names_the_booster(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = data(100)
-    found = compare(X, y, "adaboost,mada", "stump", n_estimators=4, verbose=True)
-    shown = capsys.readouterr().err
-    for part in ("adaboost", "mada", "4/4"):
-        assert part in shown
-    assert found["mada"].model.callbacks is None
