@@ -85,6 +85,11 @@ def test_nothing_is_certified_without_draws() -> None:
         certificate(replace(REFILL, draws=0, again=0), 0.025, 1.0, ASSUMES, of="this file")
 
 
+def test_rows_of_two_kinds_are_not_mixed() -> None:
+    with pytest.raises(NotCertified, match="one kind"):
+        certificate(REFILL, 0.025, 1.0, ASSUMES, of="this file")
+
+
 def stops(delta: float, *, shared: bool, runs: int) -> int:
     """Runs whose votes all err on 0.101, tested one after the other until one seems below 0.1."""
     generator, wrong = np.random.default_rng(0), 0

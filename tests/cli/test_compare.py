@@ -82,13 +82,6 @@ def test_all_and_the_usual_ones(data: Path) -> None:
     assert not any(entry["failed"] for entry in json.loads(usual.output)["boosters"])
 
 
-def test_draws(data: Path, tmp_path: Path) -> None:
-    path = tmp_path / "picture.svg"
-    result = compared(data, "--boosters", "adaboost,mada", "--learner", "tree", "--plot", str(path))
-    assert result.exit_code == 0, result.output
-    assert path.stat().st_size > 1000
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

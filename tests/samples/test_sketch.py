@@ -136,6 +136,13 @@ def test_small_for_many_rows(columns: int) -> None:
     assert not sketch.overlap(table(gaussian(50_000, columns, 2))).suspicious
 
 
+def test_each_table_has_its_own_salt() -> None:
+    X = gaussian(200, 2, 1)
+    first, second = Sketch.of(table(X)), Sketch.of(table(X[:199]))
+    assert first.salt != second.salt
+    assert not np.isin(first.exact.hashes, second.exact.hashes).any()
+
+
 def one_hot(rows: int, seed: int) -> Rows:
     """A category in 60 columns, one value, and hardly a row that differs in the first columns."""
     generator = np.random.default_rng(seed)

@@ -171,6 +171,14 @@ def test_what_cannot_be_compressed_is_refused_with_the_reason(learner: str) -> N
         pacboost.theory.compress(model, X, y)
 
 
+def test_more_than_two_classes_are_refused() -> None:
+    X, y = some_rows(4)
+    labels = y + 2 * (X[:, 2] > 0)
+    model = BoostClassifier("adaboost", "stump", n_estimators=5).fit(X, labels)
+    with pytest.raises(NotCertified, match="two classes"):
+        pacboost.theory.compress(model, X, labels)
+
+
 def noise(trial: int) -> tuple[Rows, NDArray[np.int64]]:
     generator = np.random.default_rng(trial)
     return generator.normal(size=(120, 20)), generator.integers(0, 2, 120)

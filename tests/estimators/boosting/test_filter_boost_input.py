@@ -306,6 +306,12 @@ def test_classes_cannot_change() -> None:
         model.partial_fit(X, y, classes=[0, 1, 2])
 
 
+def test_the_rows_are_not_kept() -> None:
+    X, y = noisy(20_000)
+    fitted = small(learner="stump").fit(X, y)
+    assert len(pickle.dumps(fitted)) < X.nbytes / 4
+
+
 def test_a_stream_that_was_pickled_goes_on() -> None:
     X, y = noisy(1200)
     one = small(random_state=1).partial_fit(X[:600], y[:600])

@@ -114,25 +114,3 @@ def test_without_interactions_curves_are_shapes_but_for_a_constant() -> None:
             column = table.block(j, j + 1)[:, 0]
             difference = shape.at(column) - curves.features[j].at(column)
             np.testing.assert_allclose(difference, difference[0, 0], atol=1e-9)
-
-
-def test_curves_are_drawn_for_features_by_name_or_number() -> None:
-    model = fitted()
-    assert [
-        axes.get_xlabel() for axes in pacboost.plots.partial_dependence(model, features=["job", 0])
-    ] == [
-        "age",
-        "job",
-    ]
-    assert len(pacboost.plots.partial_dependence(model, top=1)) == 1
-    assert pacboost.plots.partial_dependence(model, features="age")[0].get_xlabel() == "age"
-    rising = model.partial_dependence("age")["age"].values[:, 0]
-    assert rising[-1] > 0 > rising[0]
-    with pytest.raises(ParameterError, match="features names 'x', which is not a column of X"):
-        pacboost.plots.partial_dependence(model, features=["x"])
-    three = BoostClassifier(n_estimators=4).fit(data()[0], np.digitize(data()[1], [70, 90]))
-    assert pacboost.plots.partial_dependence(three, for_class=2)[0].get_xlabel() == "age"
-    stumps = BoostClassifier("adaboost", "stump", n_estimators=3, categorical_features=None)
-    stumps.fit(data()[0][["age", "noise"]], data()[1] > 80)
-    with pytest.raises(DataError, match=r"StumpRule rules.*shapes\(\)"):
-        stumps.partial_dependence()
