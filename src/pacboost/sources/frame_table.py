@@ -107,6 +107,8 @@ class FrameTable(ColumnTable):
 
     names: tuple[str, ...]
     choice: Any = None
+    _whole: Values | None = None
+    """All numbers, where they are few."""
     _relearned: Collection[str] = ()
 
     def __init__(
@@ -132,8 +134,11 @@ class FrameTable(ColumnTable):
         for j, source in enumerate(self._sources):
             if kinds[source] in (TEXT, MOMENTS):
                 self._read[j] = self._from_text_or_dates(j, kinds[source])
-            if j not in levels:
-                self._refuse_infinite(j)
+        if self.width >= self.n_columns > 1:
+            self._whole = super().block(0, self.n_columns)
+        for first, values in self.blocks():
+            for j in np.flatnonzero(np.isinf(values).any(axis=0)).tolist():
+                self._refuse_infinite(first + j, values[:, j])
         self._coded.clear()
 
     @classmethod
@@ -237,6 +242,7 @@ class FrameTable(ColumnTable):
         some._columns = {name: self._columns[name] for name in dict.fromkeys(some._sources)}
         some._read = {new: self._read[old] for new, old in enumerate(kept) if old in self._read}
         some.levels, some.n_columns = self.levels.of(kept), len(kept)
+        some._whole = None if self._whole is None else self._whole[:, list(kept)]
         return some
 
     def column(self, number: int) -> Values:
@@ -288,15 +294,15 @@ class FrameTable(ColumnTable):
         known = {str(level): float(k) for k, level in enumerate(own)}
         return lambda text: known.get(text, known.get(text.strip(), np.nan))
 
-    def _refuse_infinite(self, number: int) -> None:
-        values = self.column(number)
-        bad = np.isinf(values)
-        if bad.any():
-            row = int(bad.argmax())
-            raise self.origin.error(
-                f"{self.origin.prefix}column {self.names[number]!r} holds {values[row]} in "
-                f"{self.origin.row(row)}; {FINITE}"
-            )
+    def block(self, first: int, last: int) -> Values:
+        return super().block(first, last) if self._whole is None else self._whole[:, first:last]
+
+    def _refuse_infinite(self, number: int, values: Values) -> None:
+        row = int(np.isinf(values).argmax())
+        raise self.origin.error(
+            f"{self.origin.prefix}column {self.names[number]!r} holds {values[row]} in "
+            f"{self.origin.row(row)}; {FINITE}"
+        )
 
     def _unreadable(self, number: int, coded: Coded) -> PacboostError:
         way, spelling = self.levels.written.get(number, ""), self.origin.spelling
