@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, norm
 
-import pacboost
-from pacboost.bounds import deciding, measures
+from pacboost.bounds import deciding
 from pacboost.bounds.coverage import average_rank, covered_lower, covering_rank
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.measures import rate_lower
@@ -125,7 +124,7 @@ CASES = [
 @pytest.mark.parametrize("case", CASES)
 def test_promises_are_kept(case: tuple[str, object, int, float], ties: bool) -> None:
     name, wish, rows, share = case
-    runs = {"cost": 12, "precision": 25}.get(name, 60)
+    runs = {"cost": 8, "precision": 12}.get(name, 60)
     failed, others = broken(name, wish, rows, share, runs, ties)
     check_coverage(f"threshold, {name}={wish}, n={rows}, ties={ties}", failed, runs, 0.05)
     check_coverage(f"other side of {name}={wish}, n={rows}", others, runs, 0.05)
@@ -204,11 +203,6 @@ def test_many_equal_scores_do_not_prevent_a_certificate_of_precision(share: floa
     found = ThresholdChoice(score[own], score[~own], 1, 0.05).decide("precision", 0.9)
     assert found.certificate.value == 0.9
     assert int((score >= found.threshold).sum()) >= 0.9 * share * 2000
-
-
-def test_where_all_scores_are_equal_the_refusal_says_so() -> None:
-    with pytest.raises(NotCertified, match="too many rows have the highest score"):
-        ThresholdChoice(np.ones(600), np.ones(400), 1, 0.05).decide("precision", 0.9)
 
 
 def test_seen_rates_sold_as_a_guarantee_are_rejected() -> None:
@@ -309,18 +303,6 @@ def test_promises_are_kept_in_full_of_covering(n: int, coverage: float, delta: f
 def test_coverage_on_average_sold_as_confidence_is_rejected(n: int) -> None:
     failed = missed(n, 0.9, 0.05, 300, ties=False, average=True)
     check_rejected(f"sets that cover on average, n={n}", failed, 300, 0.05)
-
-
-def test_certificates_are_made_again() -> None:
-    inputs = {"rank": 96, "n": 100, "delta": 0.05, "claims": 1}
-    made = measures.certificate("set_coverage", "covering.covered_lower", inputs, size=100)
-    assert made.claim == (
-        "The prediction set holds the true class for at least 91.08 % of new examples."
-    )
-    assert pacboost.verify(made)[0].holds
-    assert not made.vacuous
-    with pytest.raises(ParameterError, match="of is 'set_coverage'"):
-        pacboost.certify(None, [[0.0]], [0], of="set_coverage")
 
 
 def test_rows_that_nothing_covers() -> None:
