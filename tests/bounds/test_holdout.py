@@ -317,7 +317,7 @@ def chasing(runs: int, n: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np
 
 @pytest.mark.parametrize("world", [drifting, chasing])
 def test_the_mixture_covers(world: Callable[..., Any]) -> None:
-    runs, n, delta = 4000, 100, 0.05
+    runs, n, delta = 4000, 200, 0.05
     k, risks = world(runs, n, 7)
     bounds = {m: ordered_mixture(int(m), n, delta) for m in np.unique(k)}
     broken = sum(bounds[m] < risk for m, risk in zip(k, risks, strict=True))

@@ -323,7 +323,7 @@ def test_dropping_the_price_of_a_choice_is_rejected() -> None:
     The certificate says 2L, and for a single member L itself is what the theorem bounds. With the
     price ln 2000 it holds; as if this member had been the only one planned, it does not.
     """
-    runs, rows, members = 80, 300, 2_000
+    runs, rows, members = 200, 300, 2_000
     generator = np.random.default_rng(5)
     bags = Bags(rows, rows, 1, 1, 0)
     held = broken = 0
@@ -371,7 +371,7 @@ def test_a_binomial_interval_on_the_votes_is_rejected() -> None:
 
 def test_a_binomial_interval_after_tuning_is_rejected() -> None:
     """Thirty votes that know nothing of fair labels; the one with the least error is kept."""
-    runs, rows, members = 30, 200, 5
+    runs, rows, members = 60, 200, 5
     generator = np.random.default_rng(7)
     bags, broken = Bags(rows, rows, 1, 1, 0), 0
     for _ in range(runs):

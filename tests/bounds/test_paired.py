@@ -38,7 +38,7 @@ def failures(runs: int, n: int, delta: float, unpaired: bool) -> int:
     return failed
 
 
-@several_runs(25, 1000)
+@several_runs(60, 1000)
 @pytest.mark.parametrize("n", [30, 400])
 def test_coverage(n: int, runs: int) -> None:
     check_coverage(f"difference of risks, n={n}", failures(runs, n, 0.05, False), runs, 0.05)

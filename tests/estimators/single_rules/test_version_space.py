@@ -77,7 +77,7 @@ def test_agnostic_certificate_counts_mistakes() -> None:
 
 def test_certificates_hold_where_labels_are_coins_and_careless_ones_do_not() -> None:
     """Every risk is 1/2. Forgetting that the class was searched, or δ, fails far too often."""
-    runs, m, delta = 60, 60, 0.05
+    runs, m, delta = 150, 60, 0.05
     world = LabelNoise(BooleanConcept(4, two_literals), 0.5)
     generator = np.random.default_rng(1)
     violated = {"certificate": 0, "no union": 0, "training error": 0}
@@ -98,7 +98,7 @@ def test_consistent_certificates_hold_on_thresholds_with_exact_risk() -> None:
     world = Intervals(((0.25, 0.75),))
     generator = np.random.default_rng(2)
     grid = np.arange(1, 64) / 64
-    runs, violated = 60, 0
+    runs, violated = 150, 0
     for _ in range(runs):
         X, y = world.draw(50, generator)
         model = VersionSpaceClassifier("intervals", grid=grid).fit(X, y)
