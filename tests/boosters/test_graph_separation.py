@@ -129,7 +129,7 @@ def test_validation_rows_stop_it() -> None:
     ).fit(X, signs)
     assert "best on the validation rows" in model.ledger_.stopped
     assert len(model.ledger_) < 40
-    assert len(model.model_.vote.hypotheses[0].rules) == len(model.ledger_)  # type: ignore[attr-defined]
+    assert len(model.model_.vote.hypotheses[0].rules) == len(model.ledger_)
 
 
 def test_weights_are_as_good_as_repeated_rows() -> None:

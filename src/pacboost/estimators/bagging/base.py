@@ -34,7 +34,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.validation import OutOfBag
-from pacboost.models.model import ForestModel
+from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.numerics.same_bits import product
@@ -69,7 +69,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     verbose: bool | int | str
     stopped_: str
     oob_score_: float
-    model_: ForestModel
+    model_: Model
     """What a forest leaves behind."""
     _sets: NDArray[np.int64] | None = None
     """The sets of labels that trees vote for, where a row may have several."""

@@ -122,7 +122,7 @@ class AdaBoostClassifier(Boosting):
     @property
     def estimator_weights_(self) -> NDArray[np.float64]:
         """Twice the votes, as scikit-learn counts them."""
-        return 2 * self._fitted("estimator_weights_").vote.votes
+        return 2 * self.votes_
 
     @property
     def estimator_errors_(self) -> NDArray[np.float64]:

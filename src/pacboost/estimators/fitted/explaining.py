@@ -21,7 +21,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import attribution, explanation
-from pacboost.models.model import FittedModel, ForestModel, Model
+from pacboost.models.model import Model
 from pacboost.numerics import markup
 from pacboost.numerics.checks import meant, positive_whole
 from pacboost.numerics.exact import wrong_answers, wrong_classes, wrong_margins
@@ -153,7 +153,7 @@ def refuse_other_than_trees(model: Model) -> None:
         )
 
 
-def numbers_of(features: Any, model: FittedModel, top: int) -> list[int]:
+def numbers_of(features: Any, model: Model, top: int) -> list[int]:
     """Return the numbers of features that are named or numbered, else the most important ones."""
     if features is None:
         order = np.argsort(-model.importances(), kind="stable")
@@ -182,11 +182,11 @@ def shuffled(
     """Measure by how much predictions get worse when a column is shuffled."""
     repeats, seed = positive_whole("repeats", repeats), draw_seed(random_state)
     model = estimator.model_
-    if isinstance(model, ForestModel):
+    if model.forest:
         forest, rules = model.vote, [model.vote]
 
         def scores(table: Table) -> Doubles:  # above 0 for the second class of two
-            found = forest.scores(table)
+            found: Doubles = forest.scores(table)
             return found[:, 1] - found[:, 0] if forest.classes == 2 else found
 
     else:

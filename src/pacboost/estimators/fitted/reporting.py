@@ -19,7 +19,6 @@ from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.answers import asked
 from pacboost.models.file import format as model_file
-from pacboost.models.model import ForestModel
 from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, subject_of
 from pacboost.samples.sample import Sample
@@ -71,8 +70,7 @@ def report(
 
     check_is_fitted(self)
     refuse_half(X, y)
-    forest = isinstance(self.model_, ForestModel)
-    table = self._open(X) if forest and X is not None else None
+    table = self._open(X) if self.model_.forest and X is not None else None
     subject = subject_of(self.model_, getattr(self, "_refusal", ""), table)
     more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
     answers = subject.answering if answering is None else answering

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,14 @@ from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
 from pacboost.hypotheses.shapes import Shapes, partial_dependence, shapes
-from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.answers import asked
 from pacboost.models.explain import explanation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
-from pacboost.models.model import FittedModel, Model
+from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
 from pacboost.sources.table import Table
@@ -39,14 +39,13 @@ from pacboost.training import metrics
 from pacboost.training.run.margins import NAMING, margins_of, norm, normalised
 
 Answer = TypeVar("Answer")
-Kind = TypeVar("Kind", bound=FittedModel)
 Doubles = NDArray[np.float64]
 
 
-class FittedBase(RemembersRows, BaseEstimator, Generic[Kind]):  # type: ignore[misc]
+class FittedBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     """An estimator whose fit leaves a vote of rules, or of the trees of a forest, in ``model_``."""
 
-    model_: Kind
+    model_: Model
     n_jobs: int | None
     device: str
 
@@ -71,6 +70,17 @@ class FittedBase(RemembersRows, BaseEstimator, Generic[Kind]):  # type: ignore[m
         """Each feature's share of the votes, or for trees of what their splits won."""
         return self._fitted("feature_importances_").importances()
 
+    def apply(self, X: Any) -> NDArray[np.integer]:
+        """Return the leaf that every row falls into, for every rule: (rows, rules).
+
+        Leaves are numbered from 0 in each rule; a constant has one leaf, a stump has two. Of a
+        forest the number is the place of a node in its tree.
+        """
+        table = self._open(X)
+        with using(threads(self.n_jobs)):
+            leaves: NDArray[np.integer] = self.model_.vote.cells(table)
+        return leaves
+
     def _open(self, X: Any) -> Table:
         """Read rows as in fit."""
         check_is_fitted(self)
@@ -83,17 +93,16 @@ class FittedBase(RemembersRows, BaseEstimator, Generic[Kind]):  # type: ignore[m
         with using(threads(self.n_jobs)), using_gpu(on_gpu):
             scores = (
                 vote.scores_like(table, as_cupy(X))
-                if isinstance(vote, Vote) and on_gpu and lies_on_gpu(X)
+                if on_gpu and lies_on_gpu(X)
                 else vote.scores(table)
             )
         return of_the_library_of(X, answer(self.model_, scores))  # type: ignore[no-any-return]
 
     def _on_gpu(self, X: Any) -> bool:
         """Check whether rows are scored on the GPU; forests are not."""
-        of_rules = isinstance(self.model_.vote, Vote)
-        return of_rules and predict_on_gpu(getattr(self, "device", "cpu"), X)
+        return not self.model_.forest and predict_on_gpu(getattr(self, "device", "cpu"), X)
 
-    def _fitted(self, name: str) -> Kind:
+    def _fitted(self, name: str) -> Model:
         if not hasattr(self, "model_"):
             raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
         return self.model_
@@ -174,7 +183,7 @@ def judged(self: Any, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
     return scores, wrong(scores)
 
 
-class VoteBase(FittedBase[Model]):
+class VoteBase(FittedBase):
     """An estimator whose fit leaves a vote of rules."""
 
     _repr_mimebundle_ = explaining.bundle
@@ -192,7 +201,8 @@ class VoteBase(FittedBase[Model]):
     @property
     def votes_(self) -> NDArray[np.float64]:
         """The vote of every rule; 1 where the cells of a rule hold what is added."""
-        return self._fitted("votes_").vote.votes
+        votes: NDArray[np.float64] = self._fitted("votes_").vote.votes
+        return votes
 
     @property
     def estimators_(self) -> list[Any]:
@@ -269,15 +279,6 @@ class VoteBase(FittedBase[Model]):
                 f"x has {table.n_rows} rows; explain takes one row, such as X[:1] or X.iloc[[0]]"
             )
         return table
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the number of the leaf that every row falls into, for every rule: (rows, rules).
-
-        Leaves are numbered from 0 in each rule; a constant has one leaf, a stump has two.
-        """
-        table = self._open(X)
-        with using(self.n_jobs):
-            return self.model_.vote.cells(table)
 
     def _repr_html_inner(self) -> str:
         certificate = self.model_.certificate if hasattr(self, "model_") else None

@@ -24,7 +24,7 @@ from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import explanation
-from pacboost.models.model import ForestModel
+from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
@@ -70,7 +70,7 @@ MOST_COPIES = 64
 
 
 @dataclass(eq=False, repr=False)
-class ForestBase(Bagged, FittedBase[ForestModel]):
+class ForestBase(Bagged, FittedBase):
     """How forests are grown; classifiers and regressors define what trees predict."""
 
     n_estimators: int = 1000
@@ -143,9 +143,9 @@ class ForestBase(Bagged, FittedBase[ForestModel]):
         run.members, classes = [], getattr(self, "classes_", np.empty(0))
         if self._sets is not None:
             classes = np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
-        self.model_ = ForestModel(
-            kind=self._kind, classes=classes, n_features=table.n_columns,
-            names=table.names, vote=forest.grown(_taken(trees)),
+        self.model_ = Model(
+            ledger=without_rounds(self._kind), classes=classes, n_features=table.n_columns,
+            names=table.names, vote=forest.grown(_taken(trees)), bins=bins,
             levels=getattr(self, "levels_", NO_LEVELS),
             labels=0 if self._sets is None else self._sets.shape[1],
         )  # fmt: skip
@@ -185,12 +185,6 @@ class ForestBase(Bagged, FittedBase[ForestModel]):
             lightest,
             self._kind == "extra_trees",
         )
-
-    def apply(self, X: Any) -> NDArray[np.int64]:
-        """Return the leaf of every row in every tree, (rows, trees)."""
-        table = self._open(X)
-        with using(threads(self.n_jobs)):
-            return self.model_.vote.leaves(table)
 
     def proximity(self, X: Any) -> NDArray[np.float64]:
         """Return for every two rows the share of trees in which they fall into the same leaf."""

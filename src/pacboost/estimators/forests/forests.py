@@ -119,7 +119,7 @@ class ForestRegressor(BaggedRegressor, ForestBase):
         """Return the standard deviation of what the trees predict, for every row."""
         table = self._open(X)
         with using(threads(self.n_jobs)):
-            return self.model_.vote.spread(table)
+            return np.asarray(self.model_.vote.spread(table))
 
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
         return explaining.with_targets(self, X, y), regression_metric("square", square)
