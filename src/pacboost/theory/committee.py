@@ -29,12 +29,11 @@ from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Vote, vote_digest
+from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.model import Model
 from pacboost.numerics.checks import integer, positive_whole
 from pacboost.numerics.same_bits import mean_of
 from pacboost.samples.bins import Bins
@@ -108,19 +107,14 @@ class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
         if self.classes_.size == 1:
             members = [StumpRule.constant(1)]
         vote = Vote(members, np.ones(len(members)), ledger.classes)
-        ledger = replace(ledger, vote_digest=vote_digest(vote))
-        names, levels = table.names, table.levels
-        self.model_ = Model(
-            classes=self.classes_, n_features=table.n_columns, names=names, vote=vote,
-            ledger=ledger, bins=bins, levels=levels,
-        )  # fmt: skip
+        self.model_ = self._model_of(table, bins, vote, replace(ledger))
         counted = None
         if apart is not None:
             certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
             said, shares = self.predict(apart.X), self.predict_proba(apart.X)
             counted = HeldOut.of(apart.y, said, self.classes_, shares)
         if certificate is not None:
-            certificate = certificate.of(ledger.digest())
+            certificate = certificate.of(self.model_.digest())
             self.model_ = replace(self.model_, certificate=certificate, held_out=counted)
 
 

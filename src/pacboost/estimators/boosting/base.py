@@ -202,7 +202,7 @@ class Boosting(BoostingFit, VoteClassifier):
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model with its certificate."""
-        model = self._model_of(work.run, calibration=self._calibrated(work))
+        model = self._boosted(work.run, calibration=self._calibrated(work))
         with suppress(NotCertified):
             model = replace(model, certificate=training_error(model.ledger))
         self.model_ = model

@@ -321,7 +321,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model; nothing is certified."""
-        self.model_ = self._model_of(work.run)
+        self.model_ = self._boosted(work.run)
 
     def _warn(self, run: Run) -> None:
         """Warn of nothing: without a single tree the mean is still a useful prediction."""

@@ -24,7 +24,7 @@ from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
 from pacboost.hypotheses.shapes import Shapes, partial_dependence, shapes
-from pacboost.hypotheses.vote import Scores
+from pacboost.hypotheses.vote import Scores, Vote, vote_digest
 from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
@@ -34,12 +34,15 @@ from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
+from pacboost.samples.bins import Bins
+from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
 from pacboost.training import metrics
 from pacboost.training.run.margins import NAMING, margins_of, norm, normalised
 
 Answer = TypeVar("Answer")
 Doubles = NDArray[np.float64]
+NO_CLASSES: NDArray[Any] = np.empty(0)
 
 
 class FittedBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
@@ -187,6 +190,8 @@ class VoteBase(FittedBase):
     """An estimator whose fit leaves a vote of rules."""
 
     _repr_mimebundle_ = explaining.bundle
+    _reading: Any = None
+    """How texts are read, where rows hold some."""
 
     def rules(self) -> list[str]:
         """Return every rule in words, with its vote, in the order of rounds."""
@@ -279,6 +284,24 @@ class VoteBase(FittedBase):
                 f"x has {table.n_rows} rows; explain takes one row, such as X[:1] or X.iloc[[0]]"
             )
         return table
+
+    def _model_of(
+        self, rows: Any, bins: Bins | None, vote: Vote, ledger: Ledger, **more: Any
+    ) -> Model:
+        """Make the model of a vote; ``rows`` have the names and the number of the columns."""
+        text = self._reading
+        ledger.vote_digest = vote_digest(vote)
+        return Model(
+            classes=getattr(self, "classes_", NO_CLASSES),
+            n_features=rows.n_columns,
+            names=rows.names if text is None else text.vocabulary,
+            vote=vote,
+            ledger=ledger,
+            bins=bins,
+            levels=getattr(self, "levels_", NO_LEVELS),
+            text=text,
+            **more,
+        )
 
     def _repr_html_inner(self) -> str:
         certificate = self.model_.certificate if hasattr(self, "model_") else None
