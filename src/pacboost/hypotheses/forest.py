@@ -85,10 +85,6 @@ class Forest:
     def __len__(self) -> int:
         return sum(len(block) for block in self.blocks)
 
-    def features(self) -> set[int] | None:
-        """Name no columns: a forest may look at any of them."""
-        return None
-
     def gains(self, columns: int) -> NDArray[np.float64]:
         return self.importances
 

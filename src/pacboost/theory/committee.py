@@ -23,9 +23,8 @@ from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import LabelledRows, training_sample
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import draw_seed, progress_after, threads
-from pacboost.estimators.inputs.tables import open_table
-from pacboost.estimators.inputs.warn import warn_of_one_class
+from pacboost.estimators.inputs.parameters import draw_seed, progress_after
+from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
@@ -36,6 +35,7 @@ from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
 from pacboost.numerics.checks import integer, positive_whole
 from pacboost.numerics.same_bits import mean_of
+from pacboost.parallel.cores import thread_count
 from pacboost.samples.bins import Bins
 from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample, signs_of
@@ -222,7 +222,7 @@ class RowCommittee(MembersClassifier):
             self.part_sizes_ = np.array([parts[number].size for number in sorted(done)])
             return [Decision(member.vote) for member in members]
 
-        at_once = min(threads(self.n_jobs), len(parts))
+        at_once = min(thread_count(self.n_jobs), len(parts))
         steps = boost_each(sample, parts, learner, booster, rounds, seed, at_once, done)
         return steps, len(parts), rules
 

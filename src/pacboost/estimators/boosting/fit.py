@@ -35,7 +35,7 @@ from pacboost.estimators.inputs.examples import (
     training_sample,
     validation_sample,
 )
-from pacboost.estimators.inputs.parameters import callables, progress_after, threads
+from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
@@ -218,7 +218,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             told = {"X": X, "y": y, "metadata": weights}
             task = self._init_callback_context(max_subtasks=None)
             task.call_on_fit_task_begin(estimator=self, **told)
-        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), self._boosting(X):
+        with all_or_nothing(self) as attempt, using(self.n_jobs), self._boosting(X):
             compile_helper.start_for_a_person(self._rules)
             X_val, y_val = self._given(first[0]), first[1]
             work = self._prepare(self._given(X), y, sample_weight, X_val, y_val)

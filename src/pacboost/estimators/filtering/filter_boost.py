@@ -23,10 +23,8 @@ from pacboost.estimators.inputs.parameters import (
     callables,
     progress_after,
     read_seconds,
-    shows_progress,
 )
-from pacboost.estimators.inputs.tables import open_table, set_features
-from pacboost.estimators.inputs.warn import warn_of_one_class
+from pacboost.estimators.inputs.tables import open_table, set_features, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -214,7 +212,7 @@ class FilterBoostClassifier(VoteClassifier):
         else:
             with all_or_nothing(self):
                 self._learn_batch(X, y, classes)
-        if shows_progress(self.verbose):
+        if progress_after(self.verbose) == 0:
             from pacboost.reports.progress import tell_batch
 
             tell_batch(self.ledger_)

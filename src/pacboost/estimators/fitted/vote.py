@@ -20,7 +20,6 @@ from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.explaining import judging
 from pacboost.estimators.fitting.parameters import nested, set_nested
 from pacboost.estimators.inputs.estimator import RemembersRows
-from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
 from pacboost.hypotheses.shapes import Shapes, partial_dependence, shapes
@@ -80,20 +79,20 @@ class FittedBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         forest the number is the place of a node in its tree.
         """
         table = self._open(X)
-        with using(threads(self.n_jobs)):
+        with using(self.n_jobs):
             leaves: NDArray[np.integer] = self.model_.vote.cells(table)
         return leaves
 
     def _open(self, X: Any) -> Table:
         """Read rows as in fit."""
         check_is_fitted(self)
-        with using(threads(self.n_jobs)), using_gpu(self._on_gpu(X)):
+        with using(self.n_jobs), using_gpu(self._on_gpu(X)):
             return open_table(self, X, reset=False)
 
     def _answered(self, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
         """Return what follows from scores, as the library of the rows has arrays."""
         table, on_gpu, vote = self._open(X), self._on_gpu(X), self.model_.vote
-        with using(threads(self.n_jobs)), using_gpu(on_gpu):
+        with using(self.n_jobs), using_gpu(on_gpu):
             scores = (
                 vote.scores_like(table, as_cupy(X))
                 if on_gpu and lies_on_gpu(X)
@@ -192,6 +191,8 @@ class VoteBase(FittedBase):
     _repr_mimebundle_ = explaining.bundle
     _reading: Any = None
     """How texts are read, where rows hold some."""
+    _decide: Any
+    """Returns the classes, or the numbers, that scores stand for."""
 
     def rules(self) -> list[str]:
         """Return every rule in words, with its vote, in the order of rounds."""
@@ -275,15 +276,22 @@ class VoteBase(FittedBase):
         numbers = explaining.numbers_of(features, model, top)
         return partial_dependence(model.vote, model.say(), numbers)
 
-    def _one_row(self, x: Any) -> Table:
-        """Read the values of one row, in whatever form they come."""
+    def _as_one_row(self, x: Any) -> Any:
+        """Turn the values of one row, in whatever form they come, into rows that can be opened."""
+        return explaining.as_one_row(self.model_, x, type(self).__name__)
+
+    def _explained(self, x: Any, top: int, **asked: Any) -> explanation.Explanation:
+        """Explain the score of one row."""
+        top = positive_whole("top", top)
         check_is_fitted(self)
-        table = self._open(explaining.as_one_row(self.model_, x, type(self).__name__))
+        table = self._open(self._as_one_row(x))
         if table.n_rows != 1:
             raise DataError(
                 f"x has {table.n_rows} rows; explain takes one row, such as X[:1] or X.iloc[[0]]"
             )
-        return table
+        with using(self.n_jobs):
+            said = self._decide(self.model_.vote.scores(table)).tolist()[0]
+            return explanation.explain(self.model_, table, said, top, **asked)
 
     def _model_of(
         self, rows: Any, bins: Bins | None, vote: Vote, ledger: Ledger, **more: Any
@@ -362,11 +370,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         are to the score of ``for_class``, or of the class with the largest; with two, to the score
         of the second class, or of the first if that is named.
         """
-        top = positive_whole("top", top)
-        table = self._one_row(x)
-        with using(self.n_jobs):
-            decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
-            return explanation.explain(self.model_, table, decided, top, for_class, by)
+        return self._explained(x, top, for_class=for_class, by=by)
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"

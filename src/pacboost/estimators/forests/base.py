@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.bags import MOST_BINS, binned
-from pacboost.estimators.bagging.base import Bagged, Callback, Counted
+from pacboost.estimators.bagging.base import MOST_BINS, Bagged, Callback, Counted
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.vote import FittedBase
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import share_or_count, threads
+from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.shapes import Shapes
@@ -112,7 +111,7 @@ class ForestBase(Bagged, FittedBase):
         size = integer("max_bins", self.max_bins)
         if not 2 <= size <= MOST_BINS:
             raise ParameterError(f"max_bins is {size}; it may be 2 to {MOST_BINS}")
-        bins, counted = binned(self, examples.table, seed, size, examples.weights)
+        bins, counted = self._binned(examples.table, seed, size, examples.weights)
         sample = Sample(examples.table, examples.signs, bins=bins, labels=examples.labels)
         bags = self._drawn(sample, targets, examples.weights, seed)
         if examples.weights is not None and not self.bootstrap:
@@ -228,7 +227,7 @@ class ForestBase(Bagged, FittedBase):
                 "forests for one label. Fit one forest for each label"
             )
         numbers = explaining.numbers_of(features, model, top)
-        with using(threads(self.n_jobs)):
+        with using(self.n_jobs):
             return shapes.forest_partial_dependence(model.vote, model.say(), numbers, table)
 
     @abstractmethod
