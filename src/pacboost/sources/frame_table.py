@@ -30,7 +30,6 @@ from pacboost.sources.dataframe import (
     kind_of,
     moment_parts,
     numbers_of,
-    object_numbers,
 )
 from pacboost.sources.levels import NO_LEVELS, Levels, distinct, is_missing, pieces
 from pacboost.sources.table import FINITE, ColumnTable, Values, refuse_text
@@ -61,6 +60,8 @@ class CellOrigin:
 
 IN_MEMORY = CellOrigin()
 REFUSED, UNIQUE, UNCLEAR = "refused", "unique", "unclear"
+CELLS_AT_ONCE = 65_536
+"""Columns of few rows are read together, so many cells at once."""
 A_MINUTE = 0.9 / 1440
 FEWEST = 50
 """Of fewer rows, names or numbers may all differ by chance."""
@@ -119,6 +120,8 @@ class FrameTable(ColumnTable):
         self.names, self.levels, self.origin = tuple(names), levels, origin
         self._coded = dict(coded or {})
         self.n_rows, self.n_columns = len(next(iter(columns.values()), ())), len(self.names)
+        self.width = max(1, CELLS_AT_ONCE // max(1, self.n_rows))
+        self._absent = origin.spelling.missing_numbers
         self._read: dict[int, Values] = {}
         self._apart = set(names) <= columns.keys()  # months and such are there as numbers, too
         self._sources = list(names) if self._apart else levels.sources(names)
@@ -239,15 +242,11 @@ class FrameTable(ColumnTable):
     def column(self, number: int) -> Values:
         if number in self._read:
             return self._read[number]
-        cells, name = self._columns[self._sources[number]], repr(self.names[number])
+        cells = self._columns[self._sources[number]]
         if number in self.levels:
-            return self.levels.numbers(number, cells, name)
-        if not isinstance(cells, nw.Series):
-            values: Values = object_numbers(cells) if cells.dtype.kind == "O" else cells
-        else:
-            values = numbers_of(cells)
-        absent = self.origin.spelling.missing_numbers
-        return np.where(np.isin(values, absent), np.nan, values) if absent else values
+            return self.levels.numbers(number, cells, repr(self.names[number]))
+        values = numbers_of(cells)
+        return np.where(np.isin(values, self._absent), np.nan, values) if self._absent else values
 
     def _from_text_or_dates(self, number: int, kind: int) -> Values:
         """Convert text to levels or numbers, and dates to one of their parts."""
@@ -430,7 +429,7 @@ def _is_id(name: str, rows: int, cells: Any) -> bool:
     """Check whether a column is called an id, and holds another whole number in every row."""
     if rows < FEWEST or not ID.search(name):
         return False
-    values = numbers_of(cells) if isinstance(cells, nw.Series) else object_numbers(cells)
+    values = numbers_of(cells)
     return bool((values == np.rint(values)).all()) and np.unique(values).size == rows
 
 
