@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, InputWarning, PacboostError, warn
-from pacboost.sources.arrow import doubles
+from pacboost.sources.arrow import doubles, memory, one_chunk
 from pacboost.sources.categories import FROM_DTYPE, chosen_columns, is_by_type, levels_of
 from pacboost.sources.dataframe import (
     CATEGORIES,
@@ -80,11 +80,16 @@ class Coded:
     """
 
     def __init__(self, cells: Any, name: str) -> None:
-        self.texts: list[str] = distinct(cells)
+        native = cells.to_native() if isinstance(cells, nw.Series) else cells
+        if hasattr(native, "dictionary_encode"):  # Arrow does both at once
+            parts = one_chunk(native.dictionary_encode())
+            self.texts: list[str] = parts.dictionary.to_pylist()
+            places = memory(parts.indices.fill_null(len(self.texts)))
+            self.places: NDArray[np.intp] = places.astype(np.intp)
+            return
+        self.texts = distinct(cells)
         numbers = Levels({0: tuple(self.texts)}).numbers(0, cells, name)
-        self.places: NDArray[np.intp] = np.where(
-            np.isnan(numbers), len(self.texts), numbers
-        ).astype(np.intp)
+        self.places = np.where(np.isnan(numbers), len(self.texts), numbers).astype(np.intp)
 
     @property
     def present(self) -> int:
@@ -107,6 +112,8 @@ class FrameTable(ColumnTable):
 
     names: tuple[str, ...]
     choice: Any = None
+    _whole: Values | None = None
+    """All numbers, where they are few."""
     _relearned: Collection[str] = ()
 
     def __init__(
@@ -132,8 +139,11 @@ class FrameTable(ColumnTable):
         for j, source in enumerate(self._sources):
             if kinds[source] in (TEXT, MOMENTS):
                 self._read[j] = self._from_text_or_dates(j, kinds[source])
-            if j not in levels:
-                self._refuse_infinite(j)
+        if self.width >= self.n_columns > 1:
+            self._whole = super().block(0, self.n_columns)
+        for first, values in self.blocks():
+            for j in np.flatnonzero(np.isinf(values).any(axis=0)).tolist():
+                self._refuse_infinite(first + j, values[:, j])
         self._coded.clear()
 
     @classmethod
@@ -237,6 +247,7 @@ class FrameTable(ColumnTable):
         some._columns = {name: self._columns[name] for name in dict.fromkeys(some._sources)}
         some._read = {new: self._read[old] for new, old in enumerate(kept) if old in self._read}
         some.levels, some.n_columns = self.levels.of(kept), len(kept)
+        some._whole = None if self._whole is None else self._whole[:, list(kept)]
         return some
 
     def column(self, number: int) -> Values:
@@ -288,15 +299,15 @@ class FrameTable(ColumnTable):
         known = {str(level): float(k) for k, level in enumerate(own)}
         return lambda text: known.get(text, known.get(text.strip(), np.nan))
 
-    def _refuse_infinite(self, number: int) -> None:
-        values = self.column(number)
-        bad = np.isinf(values)
-        if bad.any():
-            row = int(bad.argmax())
-            raise self.origin.error(
-                f"{self.origin.prefix}column {self.names[number]!r} holds {values[row]} in "
-                f"{self.origin.row(row)}; {FINITE}"
-            )
+    def block(self, first: int, last: int) -> Values:
+        return super().block(first, last) if self._whole is None else self._whole[:, first:last]
+
+    def _refuse_infinite(self, number: int, values: Values) -> None:
+        row = int(np.isinf(values).argmax())
+        raise self.origin.error(
+            f"{self.origin.prefix}column {self.names[number]!r} holds {values[row]} in "
+            f"{self.origin.row(row)}; {FINITE}"
+        )
 
     def _unreadable(self, number: int, coded: Coded) -> PacboostError:
         way, spelling = self.levels.written.get(number, ""), self.origin.spelling
