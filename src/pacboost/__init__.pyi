@@ -7,7 +7,7 @@ from .errors import PacboostError as PacboostError
 from .estimators.bagging.bagging import BaggingClassifier as BaggingClassifier
 from .estimators.bagging.bagging import BaggingRegressor as BaggingRegressor
 from .estimators.boosting.adaboost import AdaBoostClassifier as AdaBoostClassifier
-from .estimators.boosting.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
+from .estimators.boosting.adaboost import AdaBoostRegressor as AdaBoostRegressor
 from .estimators.boosting.boost import BoostClassifier as BoostClassifier
 from .estimators.boosting.regressor import BoostRegressor as BoostRegressor
 from .estimators.boosting.text import TextBoostClassifier as TextBoostClassifier

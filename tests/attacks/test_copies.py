@@ -23,8 +23,8 @@ from pacboost import (
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.cli.main import main
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.questions.certify import certify_answers
 from pacboost.questions.mistakes import mistakes
-from pacboost.questions.selective import certify_answers
 from pacboost.samples.copies import Repeats, copied_times
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE
 from pacboost.sources.arrays import ArrayTable

@@ -14,7 +14,7 @@ import pacboost
 from pacboost import AdaBoostClassifier, certify
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified
-from pacboost.questions.selective import certify_answers
+from pacboost.questions.certify import certify_answers
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE
 
 

@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost import AdaBoostClassifier, certify
 from pacboost.errors import NotCertified
-from pacboost.questions.selective import certify_answers
+from pacboost.questions.certify import certify_answers
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.worlds import Boxes

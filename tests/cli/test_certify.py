@@ -11,8 +11,7 @@ import pytest
 
 import pacboost
 from pacboost.bounds.family import Family
-from pacboost.questions.certify import certify
-from pacboost.questions.selective import certify_answers
+from pacboost.questions.certify import certify, certify_answers
 from pacboost.sources.file_rows import read_csv
 from tests.cli.running import answer, people, refused, run, well, write_csv
 

@@ -149,7 +149,7 @@ def test_sums_and_leaves_are_those_of_a_plain_walk(classes: int, certify: str | 
         for i, line in enumerate(lines):
             leaves[i, t], payload = walked(tree, line, forest.bins.missing)
             sums[i] += said(forest, payload, tree)
-    assert np.array_equal(forest.leaves(table), leaves)
+    assert np.array_equal(forest.cells(table), leaves)
     for threads in (1, 2):
         with using(threads):
             assert np.array_equal(forest.sums(table), sums)

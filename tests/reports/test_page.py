@@ -19,6 +19,8 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.rounding import confidence
+from pacboost.hypotheses.vote import Vote
+from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.page import calibration, confusion
 from pacboost.reports.page.charts import Scale, round_numbers, tag
@@ -29,7 +31,11 @@ CERTIFICATE = holdout.certificate(30, 1000, 0.05)
 
 
 def subject(*certificates: Certificate, classes: tuple[str, ...] = ("no", "yes")) -> Subject:
-    return Subject("A method", classes, ("a", "b"), certificates, "", np.array([0.75, 0.25]), 7)
+    model = Model(
+        classes=np.array(classes), n_features=2, names=("a", "b"), vote=Vote([], np.empty(0)),
+        ledger=without_rounds(""),
+    )  # fmt: skip
+    return Subject(model, "A method", certificates, "", np.array([0.75, 0.25]))
 
 
 def judged(rows: int = 200, classes: int = 2, seed: int = 0) -> Evidence:

@@ -18,7 +18,7 @@ from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.forests import forests
 from pacboost.estimators.inputs.tables import set_features
 from pacboost.models.file import format as model_file
-from pacboost.models.model import ForestModel, Model
+from pacboost.models.model import Model
 
 MEMBERS = {
     "three_way": "ThreeWayBoost",
@@ -42,22 +42,14 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     a model of a hundred thousand rounds may need that.
     """
     model = model_file.load(path, memory)
-    if isinstance(model, ForestModel):
-        name = "RandomForest" if model.kind == "random_forest" else "ExtraTrees"
-        kind = "Classifier" if model.classes.size else "Regressor"
-        estimator = getattr(forests, name + kind)(len(model.vote))
-    else:
-        estimator = _estimator(model)
+    estimator = _estimator(model)
     estimator.model_ = replace(model, seen=(), decision=None)
     estimator._sketches = model.seen
     estimator.levels_ = model.levels
     set_features(estimator, model.n_features, model.names)
     if model.classes.size:
-        estimator.classes_ = model.classes
-        if isinstance(model, Model):
-            estimator._several_labels = model.ledger.several_labels
-        elif model.labels:
-            estimator.classes_, estimator._sets = np.arange(model.labels), model.sets
+        estimator.classes_ = np.arange(model.labels) if model.labels else model.classes
+        estimator._sets, estimator._several_labels = model.sets, model.ledger.several_labels
     return (
         estimator if model.decision is None else ThresholdClassifier.of(estimator, model.decision)
     )
@@ -65,6 +57,10 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
 
 def _estimator(model: Model) -> Any:
     ledger = model.ledger
+    if model.forest:
+        name = "RandomForest" if ledger.booster == "random_forest" else "ExtraTrees"
+        kind = "Classifier" if model.classes.size else "Regressor"
+        return getattr(forests, name + kind)(len(model.vote))
     if ":" in ledger.booster:  # "module:Class" would be imported by the next fit
         raise FileError(f"the file names {ledger.booster!r}, which is not the name of a booster")
     if ledger.booster in MEMBERS:

@@ -85,9 +85,8 @@ class Forest:
     def __len__(self) -> int:
         return sum(len(block) for block in self.blocks)
 
-    def features(self) -> set[int] | None:
-        """Name no columns: a forest may look at any of them."""
-        return None
+    def gains(self, columns: int) -> NDArray[np.float64]:
+        return self.importances
 
     @property
     def many(self) -> bool:
@@ -167,7 +166,7 @@ class Forest:
 
     def spread(self, table: Table) -> NDArray[np.float64]:
         """Return the standard deviation of what the trees predict, in regression."""
-        leaves = self.leaves(table)
+        leaves = self.cells(table)
         sums, squares, number = np.zeros(table.n_rows), np.zeros(table.n_rows), 0
         for block in self.blocks:
             values = block.nodes.view(np.float32)[forest.HALF :: 2]
@@ -178,7 +177,7 @@ class Forest:
         variance = np.maximum(squares / max(1, number) - mean**2, 0.0)
         return np.asarray(self.scale * np.sqrt(variance))
 
-    def leaves(self, table: Table) -> NDArray[np.int64]:
+    def cells(self, table: Table) -> NDArray[np.int64]:
         """Return the leaf of every row in every tree, (rows, trees): the place of its node."""
         leaves = np.empty((table.n_rows, len(self)), np.int64)
         lines: NDArray[np.uint8] = np.ascontiguousarray(self.bins.encode(table).T)

@@ -47,6 +47,16 @@ class Vote:
     votes: NDArray[np.float64]
     outputs: int = 1
 
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+    def gains(self, columns: int) -> NDArray[np.float64]:
+        """Add up the votes of what asks for each feature, or for trees what their splits won."""
+        gains = np.zeros(columns)
+        for hypothesis, vote in zip(self.hypotheses, self.votes, strict=True):
+            gains += hypothesis.importances(abs(float(vote)), columns)
+        return gains
+
     def scores(self, table: Table) -> Scores:
         """Return F for every row: (rows,) for one output, else (rows, outputs)."""
         scores = np.zeros((table.n_rows, self.outputs))

@@ -15,7 +15,7 @@ from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import Names
-from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.vote import Scores, vote_digest
 from pacboost.kernels import same_bits
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.ledgers.validation import ValidationCurve
@@ -30,17 +30,31 @@ from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
 from pacboost.training.metrics import steepness
 
+LEVELS_NAMED = 4
+"""Of sets of more levels, rules name two."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FittedModel:
+class Model:
     """What a fit leaves behind: a vote, and names for its columns, their levels and its answers."""
 
     classes: NDArray[Any]
     """Empty for numbers."""
     n_features: int
     names: tuple[str, ...] | None
-    vote: Vote | Forest
+    vote: Any
+    """A ``Vote`` of rules, or a ``Forest``, whose trees have one vote each."""
+    ledger: Ledger
+    """Of a forest it names the kind as booster, and holds no rounds."""
+    bins: Bins | None = None
+    """None if the learner did not use any."""
     levels: Levels = NO_LEVELS
+    labels: int = 0
+    """How many labels a row of a forest may have at once; 0 where it has one. Then every class
+    stands for a set of labels, named by a 1 for each that is in it and a 0 for each that is not."""
+    calibration: Calibration | None = None
+    text: TextFeatures | MixedFeatures | None = None
+    """How texts are read, where the columns are words."""
     certificate: Certificate | None = None
     decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee, which ``predict`` then uses."""
@@ -50,6 +64,12 @@ class FittedModel:
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
     seen: tuple[Sketch, ...] = ()
     """Sketches of the training rows, when the model was read from a file."""
+    answering: Answering | None = None
+    """Bounds on the error of confident answers, if held-out rows were used for that."""
+    validation: ValidationCurve | None = None
+    """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
+    fingerprint: str = ""
+    """The SHA-256 of the training rows (samples/sample.py), if they were available."""
 
     def __repr__(self) -> str:
         """Return the size only: arrays of all rules would fill megabytes.
@@ -58,9 +78,17 @@ class FittedModel:
         >>> AdaBoostClassifier(n_estimators=3).fit([[0], [1], [2]], [0, 1, 0]).model_
         Model(rules=3, features=1, classes=2)
         """
-        rules = len(self.vote if isinstance(self.vote, Forest) else self.vote.hypotheses)
-        size = f"rules={rules}, features={self.n_features}, classes={self.classes.size}"
-        return f"{type(self).__name__}({size})"
+        size = f"features={self.n_features}, classes={self.classes.size}"
+        return f"Model(rules={len(self.vote)}, {size})"
+
+    @property
+    def forest(self) -> bool:
+        """Whether trees have one vote each, and no rounds."""
+        return isinstance(self.vote, Forest)
+
+    def digest(self) -> str:
+        """Return the fingerprint that a certificate keeps: of the record, or of the trees."""
+        return vote_digest(self.vote) if self.forest else self.ledger.digest()
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -69,52 +97,26 @@ class FittedModel:
 
     @property
     def label_names(self) -> list[str]:
-        """What to call every class."""
+        """What to call every class, or every label where a row may have several."""
+        if self.labels:
+            return list(map(str, range(self.labels)))
         return [str(name) for name in self.classes.tolist()]
 
     def importances(self) -> NDArray[np.float64]:
         """Each feature's share of the votes, or for trees of what their splits won."""
-        if isinstance(self.vote, Forest):
-            return _shares(self.vote.importances)
-        shares = np.zeros(self.n_features)
-        for hypothesis, vote in zip(self.vote.hypotheses, self.vote.votes, strict=True):
-            shares += hypothesis.importances(abs(float(vote)), self.n_features)
-        return _shares(shares)
+        return _shares(self.vote.gains(self.n_features))
 
     def say(self) -> Names:
         """Return the names that rules are printed and curves are drawn with."""
         names, levels = self.column_names, self.levels
-        text = getattr(self, "text", None)
         return Names(
             lambda j: names[j],
             answer_names(self.classes),
             lambda j, k: str(levels.columns[j][k]),
-            None if text is None else text.say,
+            None if self.text is None else self.text.say,
             lambda j, cut, above: levels.condition(j, cut, names, above=above),
             LEVELS_NAMED,
         )
-
-
-LEVELS_NAMED = 4
-"""Of sets of more levels, rules name two."""
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Model(FittedModel):
-    """The result of boosting; ``bins`` is None when the learner did not use any."""
-
-    vote: Vote
-    ledger: Ledger
-    bins: Bins | None
-    calibration: Calibration | None = None
-    text: TextFeatures | MixedFeatures | None = None
-    """How texts are read, where the columns are words."""
-    answering: Answering | None = None
-    """Bounds on the error of confident answers, if held-out rows were used for that."""
-    validation: ValidationCurve | None = None
-    """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
-    fingerprint: str = ""
-    """The SHA-256 of the training rows (samples/sample.py), if they were available."""
 
     def words(self) -> list[str]:
         """Every rule in words, with its vote."""
@@ -128,8 +130,12 @@ class Model(FittedModel):
         """Turn scores into probabilities, (rows, classes).
 
         Two classes (and each of several labels): 1/(1 + exp(-2F)). More: softmax(F) for LogitBoost,
-        whose scores are logarithms of probabilities, softmax(2F) for the others.
+        whose scores are logarithms of probabilities, softmax(2F) for the others. Of a forest scores
+        are shares already: of classes, or of the sets that hold a label.
         """
+        if self.forest:
+            shares = scores[:, : self.classes.size]
+            return shares if self.sets is None else product(shares, self.sets)
         if self.classes.size == 1:
             return np.ones((len(scores), 1), like=scores)
         if self.ledger.potential == "none":
@@ -168,6 +174,13 @@ class Model(FittedModel):
         return found
 
     @property
+    def sets(self) -> NDArray[np.int64] | None:
+        """The sets of labels that the classes stand for, (classes, labels); None for one label."""
+        if not self.labels:
+            return None
+        return np.array([[int(sign) for sign in name] for name in self.classes.tolist()])
+
+    @property
     def log_link(self) -> bool:
         """Whether scores are logarithms of the numbers that are predicted."""
         return self.ledger.potential in LOG_LINK
@@ -184,37 +197,9 @@ class Model(FittedModel):
         return _shares(counts)
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ForestModel(FittedModel):
-    """The result of growing a forest."""
-
-    vote: Forest
-    kind: str
-    """Which estimator it came from: "random_forest" or "extra_trees"."""
-    labels: int = 0
-    """How many labels a row may have at once; 0 where it has one. Then every class stands for a set
-    of labels, named by a 1 for each label that is in it and a 0 for each that is not."""
-
-    @property
-    def sets(self) -> NDArray[np.int64] | None:
-        """The sets of labels that the classes stand for, (classes, labels); None for one label."""
-        if not self.labels:
-            return None
-        return np.array([[int(sign) for sign in name] for name in self.classes.tolist()])
-
-    @property
-    def label_names(self) -> list[str]:
-        """What to call every label: the classes, or numbers where a row may have several."""
-        return list(map(str, range(self.labels))) if self.labels else super().label_names
-
-    def probabilities(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the shares of classes; of labels, those of the sets that hold them."""
-        shares = shares[:, : self.classes.size]
-        return shares if self.sets is None else product(shares, self.sets)
-
-    def log_probabilities(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the logarithms of the shares; that of 0 is minus infinity."""
-        return np.asarray(same_bits.log(self.probabilities(shares)))
+def without_rounds(kind: str) -> Ledger:
+    """Return the record of what was not boosted: of a forest, or of nothing."""
+    return Ledger(kind, "none", "", 0, 0, False, False)
 
 
 def _shares(numbers: NDArray[np.float64]) -> NDArray[np.float64]:

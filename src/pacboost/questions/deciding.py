@@ -62,10 +62,7 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class ThresholdChoice:
-    """Chooses a threshold by the scores of held-out rows.
-
-    Rows that are not surely new have the scores that are worst for every promise.
-    """
+    """Chooses a threshold by the scores of held-out rows."""
 
     positives: Doubles
     negatives: Doubles
@@ -76,6 +73,15 @@ class ThresholdChoice:
     sample: str = "held-out rows"
     models: int = 1
     """How many models are tried on these rows and share delta."""
+
+    @classmethod
+    def of(
+        cls, score: NDArray[Any], own: NDArray[np.bool_], label: Any, delta: float
+    ) -> ThresholdChoice:
+        """Divide scores into those of rows of the class, which are its ``own``, and of others."""
+        borders = Borders.of(score)
+        settled = borders.below(score)
+        return cls(settled[own], settled[~own], label, delta, borders)
 
     @property
     def share(self) -> float:

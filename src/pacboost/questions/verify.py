@@ -28,7 +28,7 @@ from pacboost.hypotheses.vote import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
 from pacboost.models.file import format as model_file
-from pacboost.models.model import ForestModel, Model
+from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.percent import percent_above
 
 __all__ = ["Check", "recompute", "verify"]
@@ -47,7 +47,6 @@ NO_CERTIFICATE = Check("bound", False, "the file holds no certificate: none appl
 CONSISTENT = (
     "This shows that the file is consistent, not who wrote it or how its rows were counted."
 )
-NO_LEDGER = Ledger("", "none", "", 0, 0, False, False)
 PARTS = {
     "model": "rules, votes, bins, column names, levels, classes, calibration, words and ledger",
     "forest": "trees, bins, column names, levels and classes",
@@ -87,50 +86,28 @@ def sentence(path: str | Path) -> str:
 def checks(content: container.Content, path: Path) -> list[Check]:
     """Check what a file holds; ``path`` is named where it could not have been written."""
     model = model_file.opened(content, path)
-    covers = _covers(model.coverage, content.document, content.kind)
-    if isinstance(model, ForestModel):
-        if model.decision is not None:
-            return [*_decided(model.decision, content.document, "forest"), *covers]
-        return _with(_forest(model, content.document), covers)
+    document, kind = content.document, content.kind
+    covers = _covers(model.coverage, document, kind)
+    rounds = [] if model.forest else [_tried("rounds", lambda: _rounds(model))]
     if model.decision is not None:
-        rounds = _tried("rounds", lambda: _rounds(model))
-        return [rounds, *_decided(model.decision, content.document, "model"), *covers]
-    answers = _answers(model.answering, content.document)
-    return _with([*_vote(model, content.document), *answers], covers)
-
-
-def _with(found: list[Check], covers: list[Check]) -> list[Check]:
-    """Add the checks of coverage, which is a certificate even if there is no other."""
+        return [*rounds, *_decided(model.decision, document, kind), *covers]
+    found = [*_certified(model, document, rounds), *_answers(model.answering, document)]
     return [*(own for own in found if not covers or own is not NO_CERTIFICATE), *covers]
 
 
-def _vote(model: Model, document: Mapping[str, Any]) -> list[Check]:
-    given = model.certificate
-    rounds = _tried("rounds", lambda: _rounds(model))
+def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -> list[Check]:
+    """Check that the certificate is that of this vote, and its number what its inputs give."""
+    given, kind = model.certificate, model_file.kind_of(model)
     if given is None:
-        return [rounds, NO_CERTIFICATE]
-    digest, made_for = model.ledger.digest(), given.ledger_digest
-    words = f"the certificate was made for ledger {made_for[:16]}, this one is {digest[:16]}"
-    return [
-        _bound(document, "certificate", "model"),
-        Check("ledger", made_for == digest, words),
-        rounds,
-        _tried("bound", lambda: _number(given, model.ledger, "model")),
-    ]
-
-
-def _forest(model: ForestModel, document: Mapping[str, Any]) -> list[Check]:
-    """Check that the certificate is that of these trees, and its number what its inputs give."""
-    given = model.certificate
-    if given is None:
-        return [NO_CERTIFICATE]
-    digest, made_for = vote_digest(model.vote), given.ledger_digest
-    words = f"the certificate was made for trees {made_for[:16]}, these are {digest[:16]}"
-    trees = Check("trees", made_for == digest, words)
-    if given.details.get("members", len(model.vote)) != len(model.vote):
-        trees = Check("trees", False, f"there are {len(model.vote)} trees, not as many as named")
-    number = _tried("bound", lambda: _number(given, NO_LEDGER, "forest"))
-    return [_bound(document, "certificate", "forest"), trees, number]
+        return [*rounds, NO_CERTIFICATE]
+    what, these = ("trees", "these are") if model.forest else ("ledger", "this one is")
+    digest, made_for, count = model.digest(), given.ledger_digest, len(model.vote)
+    words = f"the certificate was made for {what} {made_for[:16]}, {these} {digest[:16]}"
+    whose = Check(what, made_for == digest, words)
+    if model.forest and given.details.get("members", count) != count:
+        whose = Check(what, False, f"there are {count} trees, not as many as named")
+    number = _tried("bound", lambda: _number(given, model.ledger, kind))
+    return [_bound(document, "certificate", kind), whose, *rounds, number]
 
 
 def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[Check]:
@@ -236,7 +213,7 @@ def recompute(certificate: Certificate, ledger: Ledger) -> float:
 
 def _alone(given: Certificate) -> Check:
     """Check a certificate that lies in no file."""
-    return _tried("bound", lambda: _number(given, NO_LEDGER, "model", "measure"))
+    return _tried("bound", lambda: _number(given, without_rounds(""), "model", "measure"))
 
 
 def _tried(name: str, look: Callable[[], Check]) -> Check:

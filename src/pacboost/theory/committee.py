@@ -23,20 +23,19 @@ from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import LabelledRows, training_sample
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import draw_seed, progress_after, threads
-from pacboost.estimators.inputs.tables import open_table
-from pacboost.estimators.inputs.warn import warn_of_one_class
+from pacboost.estimators.inputs.parameters import draw_seed, progress_after
+from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Vote, vote_digest
+from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.model import Model
 from pacboost.numerics.checks import integer, positive_whole
 from pacboost.numerics.same_bits import mean_of
+from pacboost.parallel.cores import thread_count
 from pacboost.samples.bins import Bins
 from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample, signs_of
@@ -108,19 +107,14 @@ class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
         if self.classes_.size == 1:
             members = [StumpRule.constant(1)]
         vote = Vote(members, np.ones(len(members)), ledger.classes)
-        ledger = replace(ledger, vote_digest=vote_digest(vote))
-        names, levels = table.names, table.levels
-        self.model_ = Model(
-            classes=self.classes_, n_features=table.n_columns, names=names, vote=vote,
-            ledger=ledger, bins=bins, levels=levels,
-        )  # fmt: skip
+        self.model_ = self._model_of(table, bins, vote, replace(ledger))
         counted = None
         if apart is not None:
             certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
             said, shares = self.predict(apart.X), self.predict_proba(apart.X)
             counted = HeldOut.of(apart.y, said, self.classes_, shares)
         if certificate is not None:
-            certificate = certificate.of(ledger.digest())
+            certificate = certificate.of(self.model_.digest())
             self.model_ = replace(self.model_, certificate=certificate, held_out=counted)
 
 
@@ -228,7 +222,7 @@ class RowCommittee(MembersClassifier):
             self.part_sizes_ = np.array([parts[number].size for number in sorted(done)])
             return [Decision(member.vote) for member in members]
 
-        at_once = min(threads(self.n_jobs), len(parts))
+        at_once = min(thread_count(self.n_jobs), len(parts))
         steps = boost_each(sample, parts, learner, booster, rounds, seed, at_once, done)
         return steps, len(parts), rules
 

@@ -24,8 +24,7 @@ from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
-from pacboost.estimators.inputs.tables import open_table, set_features
-from pacboost.estimators.inputs.warn import warn_of_one_class
+from pacboost.estimators.inputs.tables import open_table, set_features, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import integer, positive_whole, real_number

@@ -97,7 +97,7 @@ def test_grounds_name_columns_and_add_up(fitted: TextBoostClassifier) -> None:
     assert not any("vip" in words for words in said)
     assert sum(entry.contribution for entry in told.entries) + told.rest == told.score
     assert told.score == fitted.decision_function([row])[0, 0]
-    with pytest.raises(DataError, match="one row can be explained at a time, and 2 came"):
+    with pytest.raises(DataError, match="x has 2 rows; explain takes one row"):
         fitted.explain(frame[:2])
 
 

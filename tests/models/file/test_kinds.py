@@ -32,7 +32,7 @@ from pacboost.models.file.document import MemoryBudget
 from pacboost.models.file.fields import Fields
 from pacboost.models.file.inspect import inspect
 from pacboost.models.file.rules import from_plain, to_plain
-from pacboost.models.model import ForestModel
+from pacboost.models.model import Model
 from pacboost.questions.verify import verify
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.theory.majorities import MajorityOfBoosters, ThreeLearnerBoost
@@ -67,7 +67,7 @@ def test_summaries_say_what_the_model_says(kind: str) -> None:
     assert told.features == model.n_features_in_
     assert list(told.classes) == list(getattr(model, "classes_", []))
     assert told.certificate == model.model_.certificate
-    assert told.rounds == len(getattr(model.model_, "ledger", model.model_.__dict__.get("vote")))
+    assert told.rounds == len(model.model_.vote if model.model_.forest else model.model_.ledger)
     assert told.size == path.stat().st_size
     assert told.sentence in str(told)
     assert json.loads(json.dumps(told.to_dict()))["sha256"] == told.sha256
@@ -131,7 +131,7 @@ def test_blocks_are_the_same_in_whatever_portions_trees_come(
     assert np.array_equal(at_once.sums(table), whole.sums(table))
 
 
-def damaged(model: ForestModel, **changes: Any) -> ForestModel:
+def damaged(model: Model, **changes: Any) -> Model:
     block = replace(model.vote.blocks[0], **changes)
     return replace(model, vote=replace(model.vote, blocks=(block,)))
 

@@ -199,7 +199,7 @@ def _confident_answers(model: Any, X: Any, y: Any, _: Any, given: Mapping[str, A
     from pacboost.bounds import estimates
     from pacboost.bounds.held_out import HeldOut
     from pacboost.models.answers import confidence
-    from pacboost.questions.selective import certify_answers
+    from pacboost.questions.certify import certify_answers
 
     asked = ("delta", "models", "target_error", "abstain_below", "copies")
     answering = certify_answers(model, X, y, **{name: given[name] for name in asked})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,8 +14,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.bags import choose_maker, draws
 from pacboost.estimators.bagging.base import (
+    MOST_BINS,
     Bagged,
     BaggedClassifier,
     BaggedRegressor,
@@ -25,18 +25,27 @@ from pacboost.estimators.bagging.base import (
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
-from pacboost.estimators.inputs.parameters import threads
+from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
+from pacboost.numerics.checks import integer
 from pacboost.numerics.same_bits import mean_of
-from pacboost.parallel.cores import in_order
+from pacboost.parallel.cores import in_order, thread_count
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.forest import TreeMember
-from pacboost.training.bags.members import Answers, BagMember, Maker, for_bags
+from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember
+from pacboost.training.bags.members import (
+    Answers,
+    BagMember,
+    BoxMaker,
+    CodesMaker,
+    Maker,
+    RowsMaker,
+    for_bags,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -88,10 +97,28 @@ class BaggingBase(Bagged):
     def _set_up(
         self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
     ) -> tuple[Maker, Bags, Counted]:
-        bags = draws(self, examples.table, seed)
-        sample = Sample(examples.table, examples.signs, labels=examples.labels)
+        table, repeats = examples.table, bool(self.bootstrap_features)
+        rows = _part("max_samples", self.max_samples, table.n_rows, repeats=self.bootstrap)
+        kept = _part("max_features", self.max_features, table.n_columns, repeats=repeats)
+        bags = Bags(table.n_rows, rows, table.n_columns, kept, seed, bool(self.bootstrap), repeats)
+        sample = Sample(table, examples.signs, labels=examples.labels)
         learner = None if self.estimator is None else self._learner()
-        maker, counted = choose_maker(self, learner, sample, targets, classes, bags)
+        most_bins = integer("max_bins", self.max_bins)
+        some_features = bags.kept < bags.columns or bags.features_replaced
+        if learner is None and some_features:
+            learner = SklearnLearner(self._default())
+        if isinstance(learner, SklearnLearner):
+            return BoxMaker(learner.estimator, sample, targets, classes), bags, None
+        if learner is not None and (some_features or not learner.codes):
+            return RowsMaker(learner, most_bins, sample, targets, classes), bags, None
+        if learner is None and most_bins > MOST_BINS:
+            raise ParameterError(f"max_bins is {most_bins}; for trees it may be 2 to {MOST_BINS}")
+        bins, counted = self._binned(table, seed, most_bins)
+        coded = replace(sample, bins=bins)
+        if learner is not None:
+            return CodesMaker(learner, coded, targets, classes), bags, counted
+        limits = TreeLimits(bags.columns)
+        maker = TreeMaker(coded, targets, classes, limits, hard=True, drawn=bags.drawn)
         return maker, bags, counted
 
     def _members_so_far(self, maker: Maker) -> list[BagMember]:
@@ -115,9 +142,11 @@ class BaggingBase(Bagged):
             _ = sample.rows  # read before several threads ask for them
         elif len(trees) == len(members):
             lines: NDArray[np.uint8] = np.ascontiguousarray(sample.codes.T, dtype=np.uint8)
-            yield from in_order(lambda tree: tree.said(lines), trees, threads(self.n_jobs))
+            yield from in_order(lambda tree: tree.said(lines), trees, thread_count(self.n_jobs))
             return
-        yield from in_order(lambda member: member.answers(sample), members, threads(self.n_jobs))
+        yield from in_order(
+            lambda member: member.answers(sample), members, thread_count(self.n_jobs)
+        )
 
     def _made(self) -> list[BagMember]:
         check_is_fitted(self)
@@ -135,6 +164,16 @@ class BaggingBase(Bagged):
         tags.input_tags.allow_nan = nan
         tags.input_tags.sparse = True
         return tags
+
+
+def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:
+    count = share_or_count(name, value, whole, round)
+    if count > whole and not repeats:
+        raise ParameterError(
+            f"{name} is {count}, but there are {whole} to draw from, and none is drawn twice; give "
+            "fewer, or draw with replacement"
+        )
+    return count
 
 
 @accepts_aliases

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Self
@@ -17,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.bagging.bags import make_members, refuse_no_bags
 from pacboost.estimators.fitting.memory import (
     Memory,
     all_or_nothing,
@@ -26,21 +26,24 @@ from pacboost.estimators.fitting.memory import (
     refuse_fewer,
 )
 from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.division import Apart, Division
+from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
-from pacboost.estimators.inputs.parameters import draw_seed, threads
-from pacboost.estimators.inputs.tables import open_table
-from pacboost.estimators.inputs.warn import warn_of_one_class
+from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
+from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.validation import OutOfBag
-from pacboost.models.model import ForestModel
+from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.numerics.same_bits import product
+from pacboost.parallel.cluster import joblib_cluster
+from pacboost.parallel.cores import thread_count
+from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.sample import Sample
+from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling
 from pacboost.training.bags.members import Maker
@@ -56,6 +59,21 @@ NOT_ASKED = (
 )
 
 
+MOST_BINS = 255
+"""Trees with pure leaves are grown on codes of one byte."""
+ROWS_FOR_BINS = 256
+"""From fewer rows the bins would be coarse."""
+
+
+def rows_to_count(rows: int, seed: int) -> NDArray[np.bool_]:
+    """Choose the rows that may certify out of bag; the others give the bins."""
+    generator = np.random.default_rng((seed, 2**32))  # no bag has this number
+    size = max(1, rows // 10, min(rows // 3, ROWS_FOR_BINS))
+    counted = np.ones(rows, dtype=np.bool_)
+    counted[generator.permutation(rows)[:size]] = False
+    return counted
+
+
 class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     """An estimator whose members are each made from a bag of the rows."""
 
@@ -67,9 +85,13 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None
     random_state: Any
     verbose: bool | int | str
+    certify: str | None = None
+    """A regressor certifies nothing."""
+    delta = 0.05
     stopped_: str
     oob_score_: float
-    model_: ForestModel
+    classes_: NDArray[Any]
+    model_: Model
     """What a forest leaves behind."""
     _sets: NDArray[np.int64] | None = None
     """The sets of labels that trees vote for, where a row may have several."""
@@ -114,30 +136,55 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
         """Set the attributes that begin with oob; fit was given ``rows`` rows."""
 
-    def _warn(self) -> None:
-        """Warn of what users may not expect of a fit that is done."""
-
-    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        """Hold rows out for a certificate; a regressor holds none out."""
-        return Division(X, y)
-
     def _certify(self) -> None:
         """Certify the vote, if that was asked for."""
 
     @property
     def _certifies_outside(self) -> bool:
         """Whether rows outside the bags certify; then nothing else may use them."""
-        return False
+        return self.certify not in (None, "holdout")
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, copies: str) -> Self:
         self._equal_rows = check_copies(copies)
-        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
+        with all_or_nothing(self) as attempt, using(self.n_jobs):
             run, examples, rows = self._prepare(X, y, sample_weight)
             attempt.keep = lambda: self._keep_interrupted(run, examples, rows)
-            make_members(self, run, self.n_estimators)
+            self._make_members(run)
             self._keep(run, examples, rows)
-        self._warn()
+        if hasattr(self, "classes_") and self._sets is None:
+            warn_of_one_class(self.classes_)
         return self
+
+    def _make_members(self, run: Bagging) -> None:
+        """Fit members until there are enough, the error has settled, or a callback stops."""
+        with ExitStack() as stack:
+            watchers = callables("callbacks", self.callbacks)
+            after = progress_after(self.verbose)
+            watched = bool(watchers) or after == 0  # the error costs time that nobody asked for
+            if after is not None:
+                from pacboost.reports.progress import MembersBar
+
+                bar = MembersBar(self.n_estimators, after=after)
+                watchers.append(stack.enter_context(bar))
+            cluster, at_once = joblib_cluster(), thread_count(self.n_jobs)
+            steps = run.run(self.n_estimators, at_once, watched=watched, cluster=cluster)
+            for made in stack.enter_context(closing(steps)):
+                wishes = [watcher(made) for watcher in watchers]
+                if any(wishes):
+                    run.stopped = "a callback stopped it"
+
+    def _binned(
+        self, table: Table, seed: int, most: int, weights: NDArray[np.float64] | None = None
+    ) -> tuple[Bins, Counted]:
+        """Bin the features; also give the rows that may be counted out of bag, if not all.
+
+        Bins of all rows have looked at rows outside the bags. So where those shall certify, some
+        rows give the bins and are not counted: a tenth, or a third where that is less than 256.
+        """
+        if not self._certifies_outside:
+            return fit_bins(table, most, weights), None
+        counted = rows_to_count(table.n_rows, seed)
+        return fit_bins(SomeRows(table, np.flatnonzero(~counted)), most), counted
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Bagging, LabelledRows, int]:
         """Check everything, and set up the run; also give the number of rows that fit was given."""
@@ -150,7 +197,9 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
             )
         seed = draw_seed(self.random_state)
         seed = self._memory.seen["seed"] if goes_on else seed
-        divided = self._divide(X, y, sample_weight, seed)
+        divided = division.held_out(
+            self, X, y, seed, WAYS, sample_weight=sample_weight, once=self._certifies_outside
+        )
         self._apart, self._examples = divided.apart, divided.examples
         examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
         apart = self._apart
@@ -161,8 +210,12 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         maker, bags, counted = self._set_up(examples, targets, classes, seed)
         outside = None
         asked = self.oob_score or self.settle is not None or self._certifies_outside
-        if asked:
-            refuse_no_bags(bags)
+        if asked and bags.hold_all:
+            raise ParameterError(
+                "oob_score, settle and certify='oob' ask members about rows outside their bags, "
+                f"and every bag holds all rows (n_samples={bags.rows}); set bootstrap=True or "
+                "max_samples below 1, or oob_score=False, settle=None and certify=None"
+            )
         if asked or (self.oob_score is None and not bags.hold_all):
             outside = self._ask_outside(targets, classes, bags, counted)
         patience = None if self.settle is None else positive_whole("settle", self.settle)
@@ -231,10 +284,7 @@ def _digest(sample: Sample) -> str:
 class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
     """What votes of members made from bags share: the error out of bag, and certificates."""
 
-    certify: str | None
     holdout: float
-    delta: float
-    classes_: NDArray[Any]
     out_of_bag_: OutOfBag
     oob_decision_function_: NDArray[np.float64]
     _certificate: Certificate | None = None
@@ -264,22 +314,9 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
         said: NDArray[Any] = choices[votes[:, : len(choices)].argmax(axis=1)]
         return said
 
-    def _warn(self) -> None:
-        if self._sets is None:
-            warn_of_one_class(self.classes_)
-
-    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        return division.held_out(
-            self, X, y, seed, WAYS, sample_weight=sample_weight, once=self._certifies_outside
-        )
-
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         answers = len(self._choices)
         return np.minimum(examples.classes(), answers - 1), answers
-
-    @property
-    def _certifies_outside(self) -> bool:
-        return self.certify not in (None, "holdout")
 
     def _ask_outside(
         self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.ensemble import BaseEnsemble
+from sklearn.metrics import r2_score
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.booster import check_rate
+from pacboost.bounds.training import R2_LOSSES, median_misses
+from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import is_truth
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.estimators.inputs.labels import read_targets, read_weights
+from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
+from pacboost.estimators.inputs.tables import open_table
 from pacboost.kernels.runtime import compile_helper
 from pacboost.learners.choose import as_learner
-from pacboost.learners.sklearn import SklearnLearner
+from pacboost.learners.sklearn import SklearnLearner, shaped
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.numerics.exact import MOST_VOTE
-from pacboost.numerics.same_bits import total
+from pacboost.numerics.same_bits import exp, log_of, total
+from pacboost.samples.sample import unlabelled
+from pacboost.sources.table import Table
 
 
 @accepts_aliases
@@ -122,7 +138,7 @@ class AdaBoostClassifier(Boosting):
     @property
     def estimator_weights_(self) -> NDArray[np.float64]:
         """Twice the votes, as scikit-learn counts them."""
-        return 2 * self._fitted("estimator_weights_").vote.votes
+        return 2 * self.votes_
 
     @property
     def estimator_errors_(self) -> NDArray[np.float64]:
@@ -160,3 +176,186 @@ class AdaBoostClassifier(Boosting):
         else:
             drawn = positive_whole("resample", self.resample)
         return Recipe(learner, booster, rounds, drawn)
+
+
+# AdaBoost.R2 behind the scikit-learn API.
+
+
+@accepts_aliases
+@documented
+@dataclass(eq=False, repr=False)
+class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: ignore[misc]
+    """AdaBoost.R2 (Drucker 1997) with a bound on its training error, as scikit-learn names it.
+
+    Every round draws rows by their weights, fits a regressor to them, and gives less weight to rows
+    that it predicts well; the answer is the weighted median of all regressors. Draws are those of
+    scikit-learn: the same ``random_state`` gives the same regressors.
+
+    Parameters
+    ----------
+    estimator : scikit-learn regressor, default=None
+        What is fitted in every round; None means ``DecisionTreeRegressor(max_depth=3)``. It gets
+        sparse rows as they came if its tags say that it takes them, and rows of several dimensions.
+    n_estimators : int, default=50
+        The maximum number of rounds. It stops at a regressor without any error, and before one
+        whose mean loss is 1/2 or more.
+    learning_rate : float, default=1.0
+        Scales every vote. ``training_bound`` stays valid: it uses what each round really did.
+    loss : "linear", "square" or "exponential", default="linear"
+        The loss of an error e, as a share of the largest error of its round: e, e² or 1 - exp(-e).
+
+    Attributes
+    ----------
+    estimators_, estimator_weights_, estimator_errors_ : as in scikit-learn
+        One for each round that was kept.
+    n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> from pacboost import AdaBoostRegressor
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.sin(9 * X[:, 0])
+    >>> model = AdaBoostRegressor(random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.96
+    >>> misses = abs(model.predict(X) - y)
+    >>> [(tolerance, bool(np.mean(misses > tolerance) <= model.training_bound(tolerance)))
+    ...  for tolerance in (0.1, 0.5)]
+    [(0.1, True), (0.5, True)]
+    """
+
+    estimator: Any = None
+    _: KW_ONLY
+    n_estimators: int = 50
+    learning_rate: float = 1.0
+    loss: str = "linear"
+    random_state: Any = None
+
+    estimator_params = ()
+    _takes_shapes = True
+    _row_shape = ()
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Boost; a fit that fails leaves the estimator as it was before."""
+        check_estimator(self.estimator)
+        rounds = positive_whole("n_estimators", self.n_estimators)
+        rate = real_number("learning_rate", self.learning_rate)
+        check_rate("learning_rate", rate)
+        if self.loss not in list(R2_LOSSES):
+            names = ", ".join(map(repr, R2_LOSSES))
+            raise ParameterError(f"loss is {self.loss!r}; it may be {names}")
+        with all_or_nothing(self):
+            table = open_table(self, X, reset=True)
+            targets = read_targets(y, table.n_rows)
+            weights = read_weights(sample_weight, table.n_rows)
+            self._boost(table, targets, weights, rounds, rate)
+            self._remember(table)
+            self._await_sketches()
+        return self
+
+    def _boost(
+        self,
+        table: Table,
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
+        rounds: int,
+        rate: float,
+    ) -> None:
+        self.estimator_ = self._inner
+        random, rows = random_numbers(self.random_state), self._raw(table)
+        start = np.ones(targets.size) if weights is None else weights
+        weights, counts = start / total(start), start > 0
+        self.estimators_: list[Any] = []
+        kept: list[tuple[float, float, float, float]] = []
+        for _ in range(rounds):
+            weights = np.where(counts, np.maximum(weights, np.finfo(np.float64).eps), 0.0)
+            model = self._make_estimator(append=False, random_state=random)
+            chosen = random.choice(targets.size, targets.size, p=weights)
+            model.fit(rows[chosen], targets[chosen])
+            errors = np.where(counts, np.abs(model.predict(rows) - targets), 0.0)
+            largest = float(errors.max())
+            losses = R2_LOSSES[self.loss](errors / (largest or 1.0))
+            error = total(weights * losses)
+            if error >= 0.5 and kept:
+                break
+            self.estimators_.append(model)
+            if error <= 0 or error >= 0.5:  # nothing is left to learn, or nothing was learned
+                vote = float(error <= 0)
+                kept.append((vote, error, largest, -vote))
+                break
+            vote = rate * log_of((1 - error) / error)
+            weights *= exp(vote * (losses - losses.max()))
+            mass = total(weights)
+            weights /= mass
+            kept.append((vote, error, largest, log_of(mass) - vote * (1 - float(losses.max()))))
+        columns = np.array(kept).T
+        self.estimator_weights_, self.estimator_errors_, self._largest, self._log_masses = columns
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the weighted median of what the regressors predict, for each row."""
+        return self._median(self._predictions(X))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Return the predictions after each round."""
+        predictions = self._predictions(X)
+        for rounds in range(1, len(predictions) + 1):
+            yield self._median(predictions[:rounds])
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Return R² after each round."""
+        for predicted in self.staged_predict(X):
+            yield float(r2_score(y, predicted, sample_weight=sample_weight))
+
+    def training_bound(self, tolerance: float) -> float:
+        """Bound the share of training rows that are missed by more than ``tolerance``.
+
+        It follows from the errors of the rounds alone, and always holds (docs/proofs/training.md);
+        with weights it is the share of the weight. It says nothing about new rows:
+        ``pacboost.intervals`` and ``pacboost.certify`` do.
+        """
+        check_is_fitted(self)
+        tolerance = real_number("tolerance", tolerance)
+        rounds = self.estimator_weights_, self._log_masses, self._largest
+        return median_misses(tolerance, *rounds, loss=self.loss)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The importances of the regressors, averaged by their votes, if they have some."""
+        check_is_fitted(self)
+        votes = self.estimator_weights_ if len(self) > 1 else np.ones(1)
+        shares = zip(votes / total(votes), self.estimators_, strict=True)
+        summed: NDArray[np.float64] = sum(vote * one.feature_importances_ for vote, one in shares)
+        return summed
+
+    @property
+    def _inner(self) -> Any:
+        return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
+
+    @property
+    def _keeps_sparse(self) -> bool:
+        return SklearnLearner(self._inner).sparse
+
+    def _raw(self, table: Table) -> Any:
+        """Return rows as the regressors take them."""
+        sample = unlabelled(table)
+        if table.entries is not None and self._keeps_sparse:
+            return sample.sparse_rows
+        return shaped(sample.rows, self._row_shape)
+
+    def _predictions(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        rows = self._raw(open_table(self, X, reset=False))
+        return np.array([model.predict(rows) for model in self.estimators_])
+
+    def _median(self, predictions: NDArray[np.float64]) -> NDArray[np.float64]:
+        order = np.argsort(predictions, axis=0, kind="stable")
+        votes = np.cumsum(self.estimator_weights_[order], axis=0)
+        middle = order[(votes >= 0.5 * votes[-1]).argmax(axis=0), np.arange(order.shape[1])]
+        medians: NDArray[np.float64] = predictions[middle, np.arange(middle.size)]
+        return medians
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = get_tags(self._inner).input_tags.allow_nan
+        tags.input_tags.sparse = True
+        return tags

@@ -34,8 +34,7 @@ from pacboost.estimators.inputs.examples import (
     split_by_class,
 )
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.inputs.tables import open_table
-from pacboost.estimators.inputs.warn import warn_of_dense, warn_of_one_class
+from pacboost.estimators.inputs.tables import open_table, warn_of_dense, warn_of_one_class
 from pacboost.learners.stump import Stump, count_rules
 from pacboost.models import calibration
 from pacboost.numerics.checks import integer, real_number
@@ -202,7 +201,7 @@ class Boosting(BoostingFit, VoteClassifier):
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model with its certificate."""
-        model = self._model_of(work.run, calibration=self._calibrated(work))
+        model = self._boosted(work.run, calibration=self._calibrated(work))
         with suppress(NotCertified):
             model = replace(model, certificate=training_error(model.ledger))
         self.model_ = model

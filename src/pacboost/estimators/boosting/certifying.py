@@ -25,7 +25,7 @@ from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.models import calibration
 from pacboost.models.answers import confidence
 from pacboost.models.model import Model
-from pacboost.questions import selective
+from pacboost.questions import certify
 from pacboost.samples.equal_rows import Examples
 from pacboost.samples.overlap import HashCounts
 from pacboost.samples.row_hashes import row_hashes
@@ -189,7 +189,7 @@ def certify_by(estimator: Any, apart: Apart) -> Model:
     decided, chances = estimator._decide(scores), model.probabilities(scores)
     sure = confidence(decided, chances, estimator.classes_)
     share = holdout.share_of_delta(estimator.delta, look)
-    found = selective.answering(sure, wrong, share, None, None)
+    found = certify.answering(sure, wrong, share, None, None)
     counted = HeldOut.of(apart.y, decided, model.classes, chances)
     return replace(model, answering=found, held_out=counted)
 

@@ -18,7 +18,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.boosting.automatic import Settings
 from pacboost.estimators.boosting.certifying import without_shared
-from pacboost.estimators.fitted.vote import VoteBase
+from pacboost.estimators.fitted.vote import NO_CLASSES, VoteBase
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.callbacks import (
     CallbackSupportMixin,
@@ -35,10 +35,10 @@ from pacboost.estimators.inputs.examples import (
     training_sample,
     validation_sample,
 )
-from pacboost.estimators.inputs.parameters import callables, progress_after, threads
+from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.vote import Vote, vote_digest
+from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import FunctionLearner, Learner
@@ -51,14 +51,12 @@ from pacboost.samples import sample as fingerprint
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Sample
 from pacboost.samples.sketch import Sketch
-from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
 
 Pair = tuple[Any, Any]
-NO_CLASSES: NDArray[Any] = np.empty(0)
 
 
 def read_sets(X_val: Any, y_val: Any, eval_set: Any) -> dict[str, Pair]:
@@ -180,8 +178,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
 
     _equal_rows = "auto"
     """The ``copies`` of the last fit."""
-    _reading: Any = None
-    """How texts are read, where rows hold some."""
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
     _rules = compile_helper.TREES
@@ -228,7 +224,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             told = {"X": X, "y": y, "metadata": weights}
             task = self._init_callback_context(max_subtasks=None)
             task.call_on_fit_task_begin(estimator=self, **told)
-        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), self._boosting(X):
+        with all_or_nothing(self) as attempt, using(self.n_jobs), self._boosting(X):
             compile_helper.start_for_a_person(self._rules)
             X_val, y_val = self._given(first[0]), first[1]
             work = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
@@ -371,23 +367,11 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         """Return the share of the rounds on some rows that boosting on all of them begins with."""
         return 0.0
 
-    def _model_of(self, run: Run, **more: Any) -> Model:
+    def _boosted(self, run: Run, **more: Any) -> Model:
         """Turn the finished rounds into a model."""
-        table, ledger, vote = run.sample.table, run.ledger(), run.vote()
-        text = self._reading
-        ledger.vote_digest = vote_digest(vote)
-        return Model(
-            classes=getattr(self, "classes_", NO_CLASSES),
-            n_features=table.n_columns,
-            names=table.names if text is None else text.vocabulary,
-            vote=vote,
-            ledger=ledger,
-            bins=run.sample.bins,
-            levels=getattr(self, "levels_", NO_LEVELS),
-            text=text,
-            fingerprint=fingerprint.fingerprint(run.sample),
-            **more,
-        )
+        sample, seen = run.sample, fingerprint.fingerprint(run.sample)
+        bins, ledger = sample.bins, run.ledger()
+        return self._model_of(sample.table, bins, run.vote(), ledger, fingerprint=seen, **more)
 
     def _hold_back(
         self, examples: LabelledRows, X_val: Any, y_val: Any, seed: int
@@ -467,7 +451,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         with ExitStack() as stack:
             watchers = callables("callbacks", None if work.again else self.callbacks)
             if told:
-                tasks = TaskOfRounds(self, left, lambda: {"model_": self._model_of(run)}, **told)
+                tasks = TaskOfRounds(self, left, lambda: {"model_": self._boosted(run)}, **told)
                 watchers.append(stack.enter_context(tasks))
             one_by_one = bool(watchers)
             after = progress_after(self.verbose)

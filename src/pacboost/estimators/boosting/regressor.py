@@ -32,8 +32,8 @@ from pacboost.estimators.inputs.division import undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.inputs.warn import warn_of_dense
-from pacboost.kernels.runtime.threads import using
+from pacboost.estimators.inputs.tables import warn_of_dense
+from pacboost.hypotheses.vote import Scores
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
@@ -41,7 +41,7 @@ from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.answers import asked
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
-from pacboost.numerics.checks import positive_whole, real_number
+from pacboost.numerics.checks import real_number
 from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run.loop import Run
 
@@ -209,11 +209,10 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         together. All contributions, and that of an average row, add up to the prediction (to its
         logarithm, if the loss has a logarithmic link).
         """
-        top = positive_whole("top", top)
-        table = self._one_row(x)
-        prediction = float(self.predict(table)[0])
-        with using(self.n_jobs):
-            return explanation.explain(self.model_, table, prediction, top, by=by)
+        return self._explained(x, top, by=by)
+
+    def _decide(self, scores: Scores) -> Scores:
+        return self.model_.numbers(scores)
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
@@ -346,7 +345,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model; nothing is certified."""
-        self.model_ = self._model_of(work.run)
+        self.model_ = self._boosted(work.run)
 
     def _warn(self, run: Run) -> None:
         """Warn of nothing: without a single tree the mean is still a useful prediction."""

@@ -16,7 +16,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
-from pacboost.errors import DataError, NotCertified
+from pacboost.errors import NotCertified
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
@@ -233,13 +233,10 @@ class TextBoostClassifier(Boosting):
         Without ``for_class``, it is the class with the largest score; of two classes the second.
         Of a table give a data frame of one row, or a mapping from column names to values.
         """
-        table = self._open(text if is_frame(text) else [text])
-        if table.n_rows != 1:
-            raise DataError(f"one row can be explained at a time, and {table.n_rows} came")
-        decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
-        return explanation.explain(
-            self.model_, table, decided, positive_whole("top", top), for_class, by
-        )
+        return self._explained(text, top, for_class=for_class, by=by)
+
+    def _as_one_row(self, x: Any) -> Any:
+        return x if is_frame(x) else [x]
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         length = positive_whole("length", self.length)

@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.answering import check_threshold
-from pacboost.bounds.decision import Borders
 from pacboost.bounds.family import Family
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import AnsweringClassifier, ThresholdClassifier
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.questions.certify import certify_answers
 from pacboost.questions.deciding import ThresholdChoice, read_wish
 from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows, class_place
-from pacboost.questions.selective import certify_answers
 from pacboost.sources.explained_errors import explains_input
 
 
@@ -136,8 +135,7 @@ def choose_threshold(
     label = positive_class(rows.classes, positive)
     score = rows.score(label)
     new = NewRows.of([model], X, labels, copies)
-    kept, none = new.kept, np.zeros(new.kept.size, dtype=np.bool_)
-    choice = choice_of(score[kept], (labels == label)[kept], none, label, delta, name)
+    choice = ThresholdChoice.of(score[new.kept], (labels == label)[new.kept], label, delta)
     decision = replace(choice, sample=new.sample(), models=models).decide(name, wish)
     others = Family(tuple(map(new.marked, decision.others)), decision.others.delta)
     decision = replace(decision, certificate=new.marked(decision.certificate), others=others)
@@ -168,24 +166,6 @@ def _known_answers(model: Any, wishes: dict[str, Any]) -> AnsweringClassifier:
             "answered, or abstain_below, the least confidence"
         )
     return AnsweringClassifier.of(model, answering)
-
-
-def choice_of(
-    score: NDArray[Any],
-    own: NDArray[np.bool_],
-    doubtful: NDArray[np.bool_],
-    label: Any,
-    delta: float,
-    name: str,
-) -> ThresholdChoice:
-    """Return rows that are not surely new the scores that are worst for the promise."""
-    borders = Borders.of(score)
-    settled = borders.below(score)
-    positives = np.where(doubtful, -np.inf, settled)[own]
-    negatives = np.where(doubtful, np.inf, settled)[~own]
-    if name == "precision":  # such rows also count as said to be positive, and wrongly
-        negatives = np.concatenate([negatives, np.full(int((own & doubtful).sum()), np.inf)])
-    return ThresholdChoice(positives, negatives, label, delta, borders)
 
 
 def _labels(model: Any, y: Any) -> NDArray[Any]:

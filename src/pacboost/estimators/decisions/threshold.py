@@ -24,7 +24,7 @@ from pacboost.estimators.fitted import explaining
 from pacboost.estimators.inputs.estimator import RemembersRows, least_likely
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file import format as model_file
-from pacboost.models.model import FittedModel, Model
+from pacboost.models.model import Model
 from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.overlap import Overlap
@@ -265,10 +265,10 @@ class ThresholdClassifier(WrappedClassifier):
         return threshold_curves(self.decision, ax)
 
     def _kept(self, model: Any) -> Any:
-        if not isinstance(model, FittedModel):
+        if not isinstance(model, Model):
             return None
-        model = replace(model, answering=None) if isinstance(model, Model) else model
-        return replace(model, certificate=None, held_out=None, decision=self.decision)
+        model = replace(model, certificate=None, held_out=None, answering=None)
+        return replace(model, decision=self.decision)
 
 
 class AnsweringClassifier(WrappedClassifier):

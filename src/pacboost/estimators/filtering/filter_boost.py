@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,13 +23,9 @@ from pacboost.estimators.inputs.parameters import (
     callables,
     progress_after,
     read_seconds,
-    shows_progress,
 )
-from pacboost.estimators.inputs.tables import open_table, set_features
-from pacboost.estimators.inputs.warn import warn_of_one_class
-from pacboost.hypotheses.vote import vote_digest
+from pacboost.estimators.inputs.tables import open_table, set_features, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.model import Model
 from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import is_collection, open_source
@@ -216,7 +212,7 @@ class FilterBoostClassifier(VoteClassifier):
         else:
             with all_or_nothing(self):
                 self._learn_batch(X, y, classes)
-        if shows_progress(self.verbose):
+        if progress_after(self.verbose) == 0:
             from pacboost.reports.progress import tell_batch
 
             tell_batch(self.ledger_)
@@ -277,23 +273,15 @@ class FilterBoostClassifier(VoteClassifier):
         run = session.run
         self._refusal = run.candidates.problem
         held, stop = (None, None) if self._refusal else session.certificates(float(self.delta))
-        ledger, vote = run.ledger(), run.vote_so_far.vote()
-        ledger.vote_digest = vote_digest(vote)
-        digest = ledger.digest()
+        rows, bins, vote = run.candidates.oracle, run.encoder.bins, run.vote_so_far.vote()
+        model = self._model_of(rows, bins, vote, run.ledger())
+        digest = model.digest()
         self.stop_certificate_ = None if stop is None else stop.of(digest)
-        certificate = held or stop
+        certificate = held.of(digest) if held else self.stop_certificate_
         learned = run.candidates.learned.sketch()
         self._sketches = () if learned is None else (learned,)
-        self.model_ = Model(
-            classes=self.classes_,
-            n_features=run.candidates.oracle.n_columns,
-            names=run.candidates.oracle.names,
-            vote=vote,
-            ledger=ledger,
-            bins=run.encoder.bins,
-            certificate=None if certificate is None else certificate.of(digest),
-            held_out=None if held is None else session.held_out,
-        )
+        counted = None if held is None else session.held_out
+        self.model_ = replace(model, certificate=certificate, held_out=counted)
 
     def _keep_interrupted(self, session: Session) -> str:
         session.run.stopped = INTERRUPTED

@@ -16,12 +16,12 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitting.parameters import feature_number
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
-from pacboost.estimators.inputs.parameters import draw_seed, threads
+from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import attribution, explanation
-from pacboost.models.model import FittedModel, ForestModel, Model
+from pacboost.models.model import Model
 from pacboost.numerics import markup
 from pacboost.numerics.checks import meant, positive_whole
 from pacboost.numerics.exact import wrong_answers, wrong_classes, wrong_margins
@@ -153,7 +153,7 @@ def refuse_other_than_trees(model: Model) -> None:
         )
 
 
-def numbers_of(features: Any, model: FittedModel, top: int) -> list[int]:
+def numbers_of(features: Any, model: Model, top: int) -> list[int]:
     """Return the numbers of features that are named or numbered, else the most important ones."""
     if features is None:
         order = np.argsort(-model.importances(), kind="stable")
@@ -181,20 +181,8 @@ def shuffled(
 ) -> explanation.Importances:
     """Measure by how much predictions get worse when a column is shuffled."""
     repeats, seed = positive_whole("repeats", repeats), draw_seed(random_state)
-    model = estimator.model_
-    if isinstance(model, ForestModel):
-        forest, rules = model.vote, [model.vote]
-
-        def scores(table: Table) -> Doubles:  # above 0 for the second class of two
-            found = forest.scores(table)
-            return found[:, 1] - found[:, 0] if forest.classes == 2 else found
-
-    else:
-        scores, rules = model.vote.scores, model.vote.hypotheses
-    with using(threads(estimator.n_jobs)):
-        return explanation.permutation_importances(
-            scores, rules, sample, measure, repeats, seed, model.column_names
-        )
+    with using(estimator.n_jobs):
+        return explanation.permutation_importances(estimator.model_, sample, measure, repeats, seed)
 
 
 def as_one_row(model: Model, x: Any, estimator: str) -> Any:

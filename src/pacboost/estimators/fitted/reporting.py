@@ -19,7 +19,6 @@ from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.answers import asked
 from pacboost.models.file import format as model_file
-from pacboost.models.model import ForestModel
 from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, subject_of
 from pacboost.samples.sample import Sample
@@ -71,8 +70,7 @@ def report(
 
     check_is_fitted(self)
     refuse_half(X, y)
-    forest = isinstance(self.model_, ForestModel)
-    table = self._open(X) if forest and X is not None else None
+    table = self._open(X) if self.model_.forest and X is not None else None
     subject = subject_of(self.model_, getattr(self, "_refusal", ""), table)
     more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
     answers = subject.answering if answering is None else answering
@@ -184,24 +182,21 @@ def _named(said: Any, names: Sequence[str]) -> str:
 
 
 def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> list[Cells]:
-    if isinstance(table, WordTable):
-        return _texts(model.model_.text, X, rows)
-    few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
-    columns = [(few.name(j), few.cells(j)) for j in telling.tolist()]
-    return [
-        tuple((name, _value(values[place])) for name, values in columns)
-        for place in range(rows.size)
-    ]
-
-
-def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
-    if not isinstance(features, MixedFeatures):
+    features, columns = model.model_.text, list[tuple[str, Sequence[Any]]]()
+    if isinstance(features, MixedFeatures):
+        taken = features.values(X).take(rows)
+        only = features.text[0] if len(features.text) == 1 else None
+        names = sorted(features.names, key=lambda name: name not in features.text)
+        columns += [
+            ("" if name == only else name, list(taken.cells[name]))
+            for name in names[: CELLS_SHOWN + 1]
+        ]
+    elif isinstance(table, WordTable):
         texts = list(X)
-        return [(("", _value(texts[k])),) for k in rows.tolist()]
-    held = features.values(X).take(rows)
-    only = features.text[0] if len(features.text) == 1 else None
-    names = sorted(features.names, key=lambda name: name not in features.text)[: CELLS_SHOWN + 1]
-    columns = [("" if name == only else name, list(held.cells[name])) for name in names]
+        columns.append(("", [texts[k] for k in rows.tolist()]))
+    else:
+        few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
+        columns += [(few.name(j), list(few.cells(j))) for j in telling.tolist()]
     return [
         tuple((name, _value(values[place])) for name, values in columns)
         for place in range(rows.size)

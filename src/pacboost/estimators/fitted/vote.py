@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,33 +20,34 @@ from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.explaining import judging
 from pacboost.estimators.fitting.parameters import nested, set_nested
 from pacboost.estimators.inputs.estimator import RemembersRows
-from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
 from pacboost.hypotheses.shapes import Shapes, partial_dependence, shapes
-from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.vote import Scores, Vote, vote_digest
 from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.answers import asked
 from pacboost.models.explain import explanation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
-from pacboost.models.model import FittedModel, Model
+from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
+from pacboost.samples.bins import Bins
+from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
 from pacboost.training import metrics
 from pacboost.training.run.margins import NAMING, margins_of, norm, normalised
 
 Answer = TypeVar("Answer")
-Kind = TypeVar("Kind", bound=FittedModel)
 Doubles = NDArray[np.float64]
+NO_CLASSES: NDArray[Any] = np.empty(0)
 
 
-class FittedBase(RemembersRows, BaseEstimator, Generic[Kind]):  # type: ignore[misc]
+class FittedBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     """An estimator whose fit leaves a vote of rules, or of the trees of a forest, in ``model_``."""
 
-    model_: Kind
+    model_: Model
     n_jobs: int | None
     device: str
 
@@ -71,29 +72,39 @@ class FittedBase(RemembersRows, BaseEstimator, Generic[Kind]):  # type: ignore[m
         """Each feature's share of the votes, or for trees of what their splits won."""
         return self._fitted("feature_importances_").importances()
 
+    def apply(self, X: Any) -> NDArray[np.integer]:
+        """Return the leaf that every row falls into, for every rule: (rows, rules).
+
+        Leaves are numbered from 0 in each rule; a constant has one leaf, a stump has two. Of a
+        forest the number is the place of a node in its tree.
+        """
+        table = self._open(X)
+        with using(self.n_jobs):
+            leaves: NDArray[np.integer] = self.model_.vote.cells(table)
+        return leaves
+
     def _open(self, X: Any) -> Table:
         """Read rows as in fit."""
         check_is_fitted(self)
-        with using(threads(self.n_jobs)), using_gpu(self._on_gpu(X)):
+        with using(self.n_jobs), using_gpu(self._on_gpu(X)):
             return open_table(self, X, reset=False)
 
     def _answered(self, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
         """Return what follows from scores, as the library of the rows has arrays."""
         table, on_gpu, vote = self._open(X), self._on_gpu(X), self.model_.vote
-        with using(threads(self.n_jobs)), using_gpu(on_gpu):
+        with using(self.n_jobs), using_gpu(on_gpu):
             scores = (
                 vote.scores_like(table, as_cupy(X))
-                if isinstance(vote, Vote) and on_gpu and lies_on_gpu(X)
+                if on_gpu and lies_on_gpu(X)
                 else vote.scores(table)
             )
         return of_the_library_of(X, answer(self.model_, scores))  # type: ignore[no-any-return]
 
     def _on_gpu(self, X: Any) -> bool:
         """Check whether rows are scored on the GPU; forests are not."""
-        of_rules = isinstance(self.model_.vote, Vote)
-        return of_rules and predict_on_gpu(getattr(self, "device", "cpu"), X)
+        return not self.model_.forest and predict_on_gpu(getattr(self, "device", "cpu"), X)
 
-    def _fitted(self, name: str) -> Kind:
+    def _fitted(self, name: str) -> Model:
         if not hasattr(self, "model_"):
             raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
         return self.model_
@@ -174,10 +185,14 @@ def judged(self: Any, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
     return scores, wrong(scores)
 
 
-class VoteBase(FittedBase[Model]):
+class VoteBase(FittedBase):
     """An estimator whose fit leaves a vote of rules."""
 
     _repr_mimebundle_ = explaining.bundle
+    _reading: Any = None
+    """How texts are read, where rows hold some."""
+    _decide: Any
+    """Returns the classes, or the numbers, that scores stand for."""
 
     def rules(self) -> list[str]:
         """Return every rule in words, with its vote, in the order of rounds."""
@@ -192,7 +207,8 @@ class VoteBase(FittedBase[Model]):
     @property
     def votes_(self) -> NDArray[np.float64]:
         """The vote of every rule; 1 where the cells of a rule hold what is added."""
-        return self._fitted("votes_").vote.votes
+        votes: NDArray[np.float64] = self._fitted("votes_").vote.votes
+        return votes
 
     @property
     def estimators_(self) -> list[Any]:
@@ -260,24 +276,40 @@ class VoteBase(FittedBase[Model]):
         numbers = explaining.numbers_of(features, model, top)
         return partial_dependence(model.vote, model.say(), numbers)
 
-    def _one_row(self, x: Any) -> Table:
-        """Read the values of one row, in whatever form they come."""
+    def _as_one_row(self, x: Any) -> Any:
+        """Turn the values of one row, in whatever form they come, into rows that can be opened."""
+        return explaining.as_one_row(self.model_, x, type(self).__name__)
+
+    def _explained(self, x: Any, top: int, **asked: Any) -> explanation.Explanation:
+        """Explain the score of one row."""
+        top = positive_whole("top", top)
         check_is_fitted(self)
-        table = self._open(explaining.as_one_row(self.model_, x, type(self).__name__))
+        table = self._open(self._as_one_row(x))
         if table.n_rows != 1:
             raise DataError(
                 f"x has {table.n_rows} rows; explain takes one row, such as X[:1] or X.iloc[[0]]"
             )
-        return table
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the number of the leaf that every row falls into, for every rule: (rows, rules).
-
-        Leaves are numbered from 0 in each rule; a constant has one leaf, a stump has two.
-        """
-        table = self._open(X)
         with using(self.n_jobs):
-            return self.model_.vote.cells(table)
+            said = self._decide(self.model_.vote.scores(table)).tolist()[0]
+            return explanation.explain(self.model_, table, said, top, **asked)
+
+    def _model_of(
+        self, rows: Any, bins: Bins | None, vote: Vote, ledger: Ledger, **more: Any
+    ) -> Model:
+        """Make the model of a vote; ``rows`` have the names and the number of the columns."""
+        text = self._reading
+        ledger.vote_digest = vote_digest(vote)
+        return Model(
+            classes=getattr(self, "classes_", NO_CLASSES),
+            n_features=rows.n_columns,
+            names=rows.names if text is None else text.vocabulary,
+            vote=vote,
+            ledger=ledger,
+            bins=bins,
+            levels=getattr(self, "levels_", NO_LEVELS),
+            text=text,
+            **more,
+        )
 
     def _repr_html_inner(self) -> str:
         certificate = self.model_.certificate if hasattr(self, "model_") else None
@@ -338,11 +370,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         are to the score of ``for_class``, or of the class with the largest; with two, to the score
         of the second class, or of the first if that is named.
         """
-        top = positive_whole("top", top)
-        table = self._one_row(x)
-        with using(self.n_jobs):
-            decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
-            return explanation.explain(self.model_, table, decided, top, for_class, by)
+        return self._explained(x, top, for_class=for_class, by=by)
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"

@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.bags import MOST_BINS, binned
-from pacboost.estimators.bagging.base import Bagged, Callback, Counted
+from pacboost.estimators.bagging.base import MOST_BINS, Bagged, Callback, Counted
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.vote import FittedBase
 from pacboost.estimators.inputs.examples import LabelledRows
-from pacboost.estimators.inputs.parameters import share_or_count, threads
+from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import explanation
-from pacboost.models.model import ForestModel
+from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
@@ -70,7 +69,7 @@ MOST_COPIES = 64
 
 
 @dataclass(eq=False, repr=False)
-class ForestBase(Bagged, FittedBase[ForestModel]):
+class ForestBase(Bagged, FittedBase):
     """How forests are grown; classifiers and regressors define what trees predict."""
 
     n_estimators: int = 400
@@ -112,7 +111,7 @@ class ForestBase(Bagged, FittedBase[ForestModel]):
         size = integer("max_bins", self.max_bins)
         if not 2 <= size <= MOST_BINS:
             raise ParameterError(f"max_bins is {size}; it may be 2 to {MOST_BINS}")
-        bins, counted = binned(self, examples.table, seed, size, examples.weights)
+        bins, counted = self._binned(examples.table, seed, size, examples.weights)
         sample = Sample(examples.table, examples.signs, bins=bins, labels=examples.labels)
         bags = self._drawn(sample, targets, examples.weights, seed)
         if examples.weights is not None and not self.bootstrap:
@@ -143,9 +142,9 @@ class ForestBase(Bagged, FittedBase[ForestModel]):
         run.members, classes = [], getattr(self, "classes_", np.empty(0))
         if self._sets is not None:
             classes = np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
-        self.model_ = ForestModel(
-            kind=self._kind, classes=classes, n_features=table.n_columns,
-            names=table.names, vote=forest.grown(_taken(trees)),
+        self.model_ = Model(
+            ledger=without_rounds(self._kind), classes=classes, n_features=table.n_columns,
+            names=table.names, vote=forest.grown(_taken(trees)), bins=bins,
             levels=getattr(self, "levels_", NO_LEVELS),
             labels=0 if self._sets is None else self._sets.shape[1],
         )  # fmt: skip
@@ -185,12 +184,6 @@ class ForestBase(Bagged, FittedBase[ForestModel]):
             lightest,
             self._kind == "extra_trees",
         )
-
-    def apply(self, X: Any) -> NDArray[np.int64]:
-        """Return the leaf of every row in every tree, (rows, trees)."""
-        table = self._open(X)
-        with using(threads(self.n_jobs)):
-            return self.model_.vote.leaves(table)
 
     def proximity(self, X: Any) -> NDArray[np.float64]:
         """Return for every two rows the share of trees in which they fall into the same leaf."""
@@ -234,7 +227,7 @@ class ForestBase(Bagged, FittedBase[ForestModel]):
                 "forests for one label. Fit one forest for each label"
             )
         numbers = explaining.numbers_of(features, model, top)
-        with using(threads(self.n_jobs)):
+        with using(self.n_jobs):
             return shapes.forest_partial_dependence(model.vote, model.say(), numbers, table)
 
     @abstractmethod

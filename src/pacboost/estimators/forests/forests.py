@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import DataError
-from pacboost.estimators.bagging.bags import rows_to_count
-from pacboost.estimators.bagging.base import BaggedClassifier, BaggedRegressor, Counted
+from pacboost.estimators.bagging.base import (
+    BaggedClassifier,
+    BaggedRegressor,
+    Counted,
+    rows_to_count,
+)
 from pacboost.estimators.fitted import explaining, vote
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
-from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.runtime.threads import using
@@ -119,8 +122,8 @@ class ForestRegressor(BaggedRegressor, ForestBase):
     def spread(self, X: Any) -> NDArray[np.float64]:
         """Return the standard deviation of what the trees predict, for every row."""
         table = self._open(X)
-        with using(threads(self.n_jobs)):
-            return self.model_.vote.spread(table)
+        with using(self.n_jobs):
+            return np.asarray(self.model_.vote.spread(table))
 
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
         return explaining.with_targets(self, X, y), regression_metric("square", square)

@@ -37,20 +37,17 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _of_any_rows(method: Method) -> Method:
-    explaining = explains_input(method)
+    explaining, name = explains_input(method), method.__name__
 
     @wraps(method)
     def call(self: Any, *args: Any, **named: Any) -> Any:
-        with plain_parameters(self) if "fit" in method.__name__ else nullcontext():
-            return answer(self, *args, **named)
-
-    def answer(self: Any, *args: Any, **named: Any) -> Any:
-        first = args[0] if args else named.get("X")
-        if is_collection(first) and not method.__name__.startswith("fit"):
-            return lazily(self, method.__name__, first)
-        if is_collection(first) and not self._reads_partitions:
-            args, named = need("dask", "dask").compute((args, named))[0]
-        return explaining(self, *args, **named)
+        with plain_parameters(self) if "fit" in name else nullcontext():
+            first = args[0] if args else named.get("X")
+            if is_collection(first) and not name.startswith("fit"):
+                return lazily(self, name, first)
+            if is_collection(first) and not self._reads_partitions:
+                args, named = need("dask", "dask").compute((args, named))[0]
+            return explaining(self, *args, **named)
 
     return call  # type: ignore[return-value]
 

@@ -139,18 +139,6 @@ def read_known(
     return replace(label_rows(table, labels, classes, "y"), weights=weights)
 
 
-def numbers_of(
-    labels: NDArray[Any], classes: NDArray[Any]
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the number of each label's class, and whether it is among the classes; else 0.
-
-    >>> numbers_of(np.array(["b", "x", "a"]), np.array(["a", "b"]))[0].tolist()
-    [1, 0, 0]
-    """
-    known: NDArray[np.bool_] = np.isin(labels, classes)
-    return np.searchsorted(classes, np.where(known, labels, classes[0])), known
-
-
 def read_numbers(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, name: str = "y"
 ) -> LabelledRows:

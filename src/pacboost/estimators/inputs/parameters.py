@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_random_state
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import integer, plain, positive_whole, real_number
 from pacboost.numerics.interactive import person_waits_here
-from pacboost.parallel.cores import thread_count
 from pacboost.sources.explained_errors import shown
 
 
@@ -98,16 +97,6 @@ def progress_after(verbose: Any) -> float | None:
     if isinstance(verbose, str):
         raise ParameterError(f"verbose is {verbose!r}; it may be True, False, a number or 'auto'")
     return 0.0 if integer("verbose", verbose) > 0 else None
-
-
-def shows_progress(verbose: Any) -> bool:
-    """Check whether progress is shown at once."""
-    return progress_after(verbose) == 0
-
-
-def threads(n_jobs: Any) -> int:
-    """Check ``n_jobs``, and give the number of threads; None and -1 mean all cores."""
-    return thread_count(n_jobs)
 
 
 def random_numbers(random_state: Any) -> np.random.RandomState:

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import _get_feature_names, validate_data
 
-from pacboost.errors import DataError
-from pacboost.estimators.inputs.warn import warn_of_dense
+from pacboost.errors import DataError, DenseWarning, OneClassWarning, warn
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.memory import as_cupy, lies_on_gpu
@@ -22,6 +22,29 @@ from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, Table, refuse_infinite
 from pacboost.sources.written import part_of
+
+# Warnings of estimators, each shown at the user's line that called the estimator.
+
+
+def warn_of_one_class(classes: NDArray[Any], *, certified: bool = True) -> None:
+    """Warn if there is one class only; where that leaves nothing to certify, say so, too."""
+    if classes.size == 1:
+        lacks = "" if certified else " and not certified"
+        warn(
+            f"y holds one class only ({classes.tolist()[0]!r}); the classifier is constant{lacks}",
+            OneClassWarning,
+        )
+
+
+def warn_of_dense(table: Table) -> None:
+    """Warn that a sparse table is held dense to be learned from."""
+    warn(
+        f"the sparse {table.n_rows} x {table.n_columns} matrix is held dense: one byte a cell "
+        "where codes are read (two above 255 bins), eight elsewhere. BoostClassifier, "
+        "AdaBoostClassifier and BoostRegressor keep it sparse for stumps and trees on numbers",
+        DenseWarning,
+    )
+
 
 # Rows that come in the memory of a GPU, as CuPy arrays or whatever shares its memory with them.
 
@@ -137,9 +160,14 @@ def _check_sources(estimator: Any, columns: Collection[str], levels: Levels) -> 
             "The feature names should match those that were passed during fit: got "
             f"{', '.join(columns)}; expected {', '.join(expected)}"
         )
-    if not names and len(columns) != estimator.n_features_in_:
+    if not names:
+        _check_width(estimator, len(columns))
+
+
+def _check_width(estimator: Any, columns: int) -> None:
+    if columns != estimator.n_features_in_:
         raise DataError(
-            f"X has {len(columns)} features, but {type(estimator).__name__} is expecting "
+            f"X has {columns} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input"
         )
 
@@ -272,11 +300,7 @@ def _check_names(estimator: Any, table: Table, *, reset: bool) -> None:
     if reset:
         set_features(estimator, table.n_columns, table.names)
         return
-    if table.n_columns != estimator.n_features_in_:
-        raise DataError(
-            f"X has {table.n_columns} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input"
-        )
+    _check_width(estimator, table.n_columns)
     known = getattr(estimator, "feature_names_in_", None)
     if table.names is not None and known is not None and list(known) != list(table.names):
         raise DataError(

@@ -368,7 +368,7 @@ class StrongClassifier(Shell):
         model = estimator.model_
         kept = certificate or model.certificate
         if kept is not None:
-            estimator.model_ = replace(model, certificate=kept.of(model.ledger.digest()))
+            estimator.model_ = replace(model, certificate=kept.of(model.digest()))
         if certificate is None:
             self.verdict_ = verdict.nothing_certified(why, self.delta, self.epsilon)
         else:

@@ -10,14 +10,13 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds import wording
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.decisions.choosing import choice_of, positive_class
+from pacboost.estimators.decisions.choosing import positive_class
 from pacboost.estimators.inputs.division import counted
 from pacboost.estimators.strong.search import Promise
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
@@ -26,6 +25,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList
 from pacboost.numerics.checks import probability
+from pacboost.questions.deciding import ThresholdChoice
 from pacboost.questions.scored_rows import score_of
 from pacboost.questions.verdict import Verdict
 
@@ -66,8 +66,7 @@ def decided(
     label = positive_class(estimator.classes_, positive)
     place = estimator.classes_.tolist().index(label)
     score = score_of(estimator, X, place)
-    none = np.zeros(labels.size, dtype=np.bool_)
-    choice = choice_of(score, labels == label, none, label, promise.delta, wish[0])
+    choice = ThresholdChoice.of(score, labels == label, label, promise.delta)
     decision = choice.decide(*wish)
     return replace(decision, certificate=counted(decision.certificate, promise.examples))
 

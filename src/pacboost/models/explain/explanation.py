@@ -7,7 +7,7 @@ importances say which columns matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.forest import Forest
-from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote import Vote, asked
 from pacboost.hypotheses.word_list import WordList
 from pacboost.models.explain import attribution
 from pacboost.models.model import Model
@@ -175,20 +173,20 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
     vote, names, row = model.vote, model.column_names, table.rows()[0]
     features = [rule.features() for rule in vote.hypotheses]
     count = np.zeros(table.n_columns, dtype=np.int64)
-    for asked in features:
-        if asked is None:
+    for columns in features:
+        if columns is None:
             return None
-        count[list(asked)] += 1
+        count[list(columns)] += 1
     added = np.zeros((table.n_columns, vote.outputs))
     if len(vote.trees) == len(features) > 0:
         trees = [tree for tree, _ in vote.trees]
         codes = trees[0].bins.encode(table).astype(np.uint8, copy=False)
         added += attribution.shap_values(trees, vote.votes, codes)[0][0]
         added = np.rint(added / VOTE_UNIT) * VOTE_UNIT
-    elif all(len(asked or ()) < 2 for asked in features):
+    elif all(len(columns or ()) < 2 for columns in features):
         sample = unlabelled(ArrayTable(table.rows(), table.names, table.levels))
-        for rule, cast, asked in zip(vote.hypotheses, vote.votes, features, strict=True):
-            added[list(asked or ())] += float(cast) * rule.values[int(rule.cells(sample)[0])]
+        for rule, cast, columns in zip(vote.hypotheses, vote.votes, features, strict=True):
+            added[list(columns or ())] += float(cast) * rule.values[int(rule.cells(sample)[0])]
     else:
         return None
 
@@ -249,10 +247,10 @@ def totals(vote: Vote) -> tuple[Wholes, Doubles]:
     if index is None:
         return np.empty(0, dtype=np.int32), np.zeros((0, vote.outputs))
     counts = np.diff(index.entries)
-    asked = np.flatnonzero(counts)
+    words = np.flatnonzero(counts)
     lines = index.values[index.lines]
-    sums = np.add.reduceat(lines, index.entries[asked]) if asked.size else lines
-    return asked.astype(np.int32), sums
+    sums = np.add.reduceat(lines, index.entries[words]) if words.size else lines
+    return words.astype(np.int32), sums
 
 
 def spoken(vote: Vote, held: set[int]) -> dict[int, tuple[Doubles, int]]:
@@ -262,12 +260,12 @@ def spoken(vote: Vote, held: set[int]) -> dict[int, tuple[Doubles, int]]:
     """
     added: dict[int, tuple[Doubles, int]] = {}
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
-        asked = rule.asked.tolist() if isinstance(rule, WordList) else []
-        place = next((k for k, word in enumerate(asked) if word in held), None)
+        words = rule.asked.tolist() if isinstance(rule, WordList) else []
+        place = next((k for k, word in enumerate(words) if word in held), None)
         if place is not None:
             own = cast * (rule.values[place] - rule.values[-1])
-            before, rules = added.get(asked[place], (np.zeros(vote.outputs), 0))
-            added[asked[place]] = before + own, rules + 1
+            before, rules = added.get(words[place], (np.zeros(vote.outputs), 0))
+            added[words[place]] = before + own, rules + 1
     return added
 
 
@@ -362,38 +360,26 @@ class Shuffled(Table):
 
 
 def permutation_importances(
-    scores: Callable[[Table], Doubles],
-    rules: Iterable[Hypothesis | Forest],
-    sample: Sample,
-    metric: Metric,
-    repeats: int,
-    seed: int,
-    names: tuple[str, ...],
+    model: Model, sample: Sample, metric: Metric, repeats: int, seed: int
 ) -> Importances:
     """Shuffle every column that some rule asks for; the others are worth exactly 0.
 
     How a column is shuffled depends on the seed, its number and the repeat alone.
     """
+    vote = model.vote
 
     def value(table: Table) -> float:
-        return float(metric(sample, scores(table).reshape(sample.n_rows, -1)))
+        scores = vote.scores(table)
+        if model.forest and vote.classes == 2:  # above 0 for the second class
+            scores = scores[:, 1] - scores[:, 0]
+        return float(metric(sample, scores.reshape(sample.n_rows, -1)))
 
     table, base = sample.table, value(sample.table)
     each = np.zeros((table.n_columns, repeats))
-    for column in asked(rules, table.n_columns):
+    columns = None if model.forest else asked(vote.hypotheses)
+    for column in range(table.n_columns) if columns is None else columns:
         for repeat in range(repeats):
             order = np.random.default_rng((seed, column, repeat)).permutation(sample.n_rows)
             lost = value(Shuffled(table, column, order)) - base
             each[column, repeat] = -lost if metric.more_is_better else lost
-    return Importances(names, metric.name, base, each)
-
-
-def asked(hypotheses: Iterable[Hypothesis | Forest], columns: int) -> list[int]:
-    """Return the columns that rules ask for: all of them, if one rule is a black box."""
-    found: set[int] = set()
-    for hypothesis in hypotheses:
-        features = hypothesis.features()
-        if features is None:
-            return list(range(columns))
-        found |= features
-    return sorted(found)
+    return Importances(model.column_names, metric.name, base, each)

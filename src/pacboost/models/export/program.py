@@ -18,7 +18,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.trees import Trees, of_vote, splits_of
-from pacboost.models.model import FittedModel, ForestModel, Model
+from pacboost.models.model import Model
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
@@ -181,7 +181,7 @@ def program_of(model: Any, most: int = MOST_SPLITS) -> Program:
 
 
 def _plain_program(model: Any, own: Any, most: int) -> Program:
-    if not isinstance(own, FittedModel):
+    if not isinstance(own, Model):
         raise ParameterError(
             f"{type(model).__name__} cannot be exported: it holds no vote of rules and no forest. "
             "What can be, after fit: StrongClassifier, AdaBoostClassifier, BoostClassifier, "
@@ -197,13 +197,12 @@ def _plain_program(model: Any, own: Any, most: int) -> Program:
             "which holds more, or keep the model file"
         )
     trees = Trees.none(1) if answer.kind == "one" or lists is not None else of_vote(vote)
-    text = getattr(own, "text", None)
-    return Program(answer, own.column_names, own.levels, trees, lists, text, own.certificate)
+    return Program(answer, own.column_names, own.levels, trees, lists, own.text, own.certificate)
 
 
-def _answer(model: FittedModel) -> Output:
+def _answer(model: Model) -> Output:
     classes = model.classes
-    if isinstance(model, ForestModel):
+    if model.forest:
         if model.labels:
             raise ParameterError(
                 "the forest gives several labels a row, and an export of a forest holds one; keep "
@@ -212,7 +211,6 @@ def _answer(model: FittedModel) -> Output:
         kind: Kind = "number" if classes.size == 0 else "one" if classes.size == 1 else "shares"
         forest, count = model.vote, max(1, len(model.vote))
         return Output(kind, classes, count=count, middle=forest.middle, scale=forest.scale)
-    assert isinstance(model, Model)
     _refuse_others(model)
     steep = steepness(model.ledger.potential)
     curves: tuple[Sigmoid, ...] | tuple[Isotonic, ...] = ()

@@ -28,7 +28,7 @@ from pacboost.models.file import container, parts
 from pacboost.models.file import fields as records
 from pacboost.models.file.fields import LARGEST, Fields
 from pacboost.models.file.rules import block_read, from_plain, to_plain
-from pacboost.models.model import ForestModel, Model
+from pacboost.models.model import Model, without_rounds
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.mixed import read_features
 
@@ -50,12 +50,12 @@ ROUNDS = {"rounds": (Round, OUTSIDE), "refills": (Refill, ("seconds",)), "hard":
 """The records of a ledger, and what of them lies outside the model."""
 
 
-def model_bytes(model: Model | ForestModel) -> bytes:
+def model_bytes(model: Model) -> bytes:
     """Return the part of the file that equal runs share."""
     return b"".join(container.packed({"model": _core(model)}))
 
 
-def save(model: Model | ForestModel, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
+def save(model: Model, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
     """Write the file whole or not at all; ``seen`` holds sketches of the training rows."""
     names = None if model.names is None else list(model.names)
     content = {
@@ -66,8 +66,7 @@ def save(model: Model | ForestModel, path: str | Path, seen: Sequence[Sketch] = 
         **({"rows_seen": [sketch.to_dict() for sketch in seen]} if seen else {}),
     }
     try:
-        kind = "forest" if isinstance(model, ForestModel) else "model"
-        container.write(Path(path), kind, container.sealed(content))
+        container.write(Path(path), kind_of(model), container.sealed(content))
     except OSError as problem:
         raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
 
@@ -78,14 +77,18 @@ def read(path: str | Path, memory: int = 0) -> container.Content:
     return container.read(Path(path), kind if kind == "forest" else "model", memory)
 
 
-def load(path: str | Path, memory: int = 0) -> Any:
+def kind_of(model: Model) -> str:
+    """Return what the first line of a file calls it."""
+    return "forest" if model.forest else "model"
+
+
+def load(path: str | Path, memory: int = 0) -> Model:
     """Read a file that ``save`` wrote, and refuse what no fit could have written."""
     return opened(read(path, memory), path)
 
 
-def opened(content: container.Content, path: str | Path) -> Any:
+def opened(content: container.Content, path: str | Path) -> Model:
     """Make the model of what a file holds."""
-    make: Callable[..., Any] = _forest if content.kind == "forest" else _model
     try:
         whole = Fields(content.document, "content", content.room)
         core, about = whole.part("model"), whole.part("about")
@@ -94,7 +97,10 @@ def opened(content: container.Content, path: str | Path) -> Any:
         beside["seen"] = parts.sketches_read(whole)
         whole.end()
         parts.versions_read(about)
-        model = make(core, about, classes=parts.classes_read(core), **beside)
+        make = _forest if content.kind == "forest" else _vote
+        classes = parts.classes_read(core)
+        known = make(core, about, classes)
+        model = Model(classes=classes, **known, **beside)
         core.end()
         about.end()
         parts.check_model(model)
@@ -103,17 +109,16 @@ def opened(content: container.Content, path: str | Path) -> Any:
         raise FileError(f"{path}: is damaged ({problem})") from problem
 
 
-def _core(model: Model | ForestModel) -> dict[str, Any]:
-    if isinstance(model, ForestModel):
-        return _forest_core(model)
-    return {
+def _core(model: Model) -> dict[str, Any]:
+    common = {"classes": model.classes.tolist(), "levels": model.levels.to_dict()}
+    if model.forest:
+        return common | _forest_core(model)
+    return common | {
         **parts.optional(model, ("text", "calibration")),
-        "classes": model.classes.tolist(),
         "features": model.n_features,
         "bins": None
         if model.bins is None
         else parts.bins_written(model.bins, asked(model.vote.hypotheses)),
-        "levels": model.levels.to_dict(),
         "rules": to_plain(model.vote.hypotheses),
         "votes": model.vote.votes.astype(np.float64),
         "outputs": model.vote.outputs,
@@ -121,8 +126,8 @@ def _core(model: Model | ForestModel) -> dict[str, Any]:
     }
 
 
-def _about(model: Model | ForestModel) -> dict[str, Any]:
-    if isinstance(model, ForestModel):
+def _about(model: Model) -> dict[str, Any]:
+    if model.forest:
         return {}
     return {
         "fingerprint": model.fingerprint,
@@ -156,7 +161,7 @@ def _ledger_read(part: Fields, about: Fields) -> Ledger:
     return Ledger(**found)
 
 
-def _model(core: Fields, about: Fields, classes: NDArray[Any], **beside: Any) -> Model:
+def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
     features = core.whole("features", 1, parts.MOST_FEATURES)
     outputs = core.whole("outputs", 1, MOST_CLASSES)
     bins = None
@@ -175,42 +180,40 @@ def _model(core: Fields, about: Fields, classes: NDArray[Any], **beside: Any) ->
     ):
         core.refuse("bins", "lack thresholds of a feature that a rule asks for")
     votes = core.array("votes", np.float64, len(rules))
+    optional: dict[str, Any] = {}
     if "calibration" in core:
-        beside["calibration"] = core.made("calibration", Calibration.from_dict)
-        curves = beside["calibration"].curves
+        optional["calibration"] = core.made("calibration", Calibration.from_dict)
+        curves = optional["calibration"].curves
         if curves and len(curves) != outputs:
             core.refuse("calibration", f"has {len(curves)} curves for {outputs} outputs")
     if "text" in core:
         words = names or ()
         if names is None:
             about.refuse("names", f"are not those of {features} words")
-        beside["text"] = core.made("text", lambda own: read_features(own, words))
-    return Model(
-        classes=classes,
-        n_features=features,
-        names=names,
-        bins=bins,
-        vote=Vote(rules, votes, outputs),
-        ledger=ledger,
-        levels=levels,
-        fingerprint=about.get("fingerprint", str),
-        **beside,
-    )
+        optional["text"] = core.made("text", lambda own: read_features(own, words))
+    return {
+        "n_features": features,
+        "names": names,
+        "bins": bins,
+        "vote": Vote(rules, votes, outputs),
+        "ledger": ledger,
+        "levels": levels,
+        "fingerprint": about.get("fingerprint", str),
+        **optional,
+    }
 
 
 # A forest: its arrays as they lie in memory.
 
 
-def _forest_core(model: ForestModel) -> dict[str, Any]:
+def _forest_core(model: Model) -> dict[str, Any]:
     forest = model.vote
     blocks = [
         {"nodes": b.nodes, "firsts": b.firsts, "table": b.table, "bases": b.bases}
         for b in forest.blocks
     ]
     return {
-        "kind": model.kind,
-        "classes": model.classes.tolist(),
-        "levels": model.levels.to_dict(),
+        "kind": model.ledger.booster,
         "middle": forest.middle,
         "scale": forest.scale,
         "hard": forest.hard,
@@ -221,7 +224,7 @@ def _forest_core(model: ForestModel) -> dict[str, Any]:
     }
 
 
-def _forest(core: Fields, about: Fields, classes: NDArray[Any], **beside: Any) -> ForestModel:
+def _forest(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
     kind = core.word("kind", FORESTS)
     labels = core.whole("labels", 2, MOST_LABELS) if "labels" in core else 0
     if labels and not all(
@@ -238,8 +241,12 @@ def _forest(core: Fields, about: Fields, classes: NDArray[Any], **beside: Any) -
     blocks = tuple(block_read(part, features, most) for part in core.parts("blocks"))
     levels, names = parts.levels_read(core, features, bins), parts.names_read(about, features)
     middle, scale, hard = core.number("middle"), core.number("scale"), core.get("hard", bool)
-    forest = Forest(bins, most, importances, blocks, middle, scale, hard)
-    return ForestModel(
-        kind=kind, classes=classes, n_features=features, names=names, vote=forest, levels=levels,
-        labels=labels, **beside,
-    )  # fmt: skip
+    return {
+        "n_features": features,
+        "names": names,
+        "bins": bins,
+        "vote": Forest(bins, most, importances, blocks, middle, scale, hard),
+        "ledger": without_rounds(kind),
+        "levels": levels,
+        "labels": labels,
+    }

@@ -22,7 +22,7 @@ from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.models.file import fields
 from pacboost.models.file.container import CLAIMS, kept
 from pacboost.models.file.fields import LARGEST, Fields
-from pacboost.models.model import ForestModel, Model
+from pacboost.models.model import Model
 from pacboost.samples.bins import MOST_BINS, Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import Levels
@@ -194,10 +194,10 @@ def _check_ledger(ledger: Ledger, classes: int) -> None:
         training.product_bound(ledger)
 
 
-def check_model(model: Model | ForestModel) -> None:
+def check_model(model: Model) -> None:
     """Refuse a record, a certificate, or sets and intervals that do not go with the model."""
     classes = model.classes.size
-    if isinstance(model, Model):
+    if not model.forest:
         _check_ledger(model.ledger, classes)
     if model.certificate is not None:
         _check_certificate(model.certificate, model.held_out, [str(c) for c in model.classes])

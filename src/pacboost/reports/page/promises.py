@@ -16,7 +16,6 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.rounding import confidence
 from pacboost.bounds.training import margin_distribution
 from pacboost.errors import NotCertified
-from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file.parts import own_version
 from pacboost.numerics.percent import percent_above
 from pacboost.numerics.same_bits import mean
@@ -312,7 +311,7 @@ def _without(subject: Subject) -> Markup:
 
 def _margins(subject: Subject) -> Markup | None:
     """What the theorem says about margins, where it does."""
-    if subject.ledger is None or not len(subject.ledger):
+    if not len(subject.ledger):
         return None
     try:
         known = margin_distribution(subject.ledger)
@@ -336,37 +335,37 @@ Fact = tuple[str, str]
 def tiles(subject: Subject) -> Markup:
     """The most important numbers."""
     ledger, found = subject.ledger, list[Fact]()
-    if ledger is not None and ledger.rows:
+    if ledger.rows:
         found.append((f"{ledger.rows:,}", "rows drawn" if ledger.refills else "training rows"))
     columns = "columns"
-    if subject.model is not None and subject.text:
+    if subject.text:
         columns = "words and conditions" if mixed(subject.model) else "words and n-grams"
     found.append((f"{len(subject.names):,}", columns))
     if subject.classes:
-        labels = "labels" if ledger is not None and ledger.several_labels else "classes"
+        labels = "labels" if ledger.several_labels or subject.model.labels else "classes"
         found.append((f"{len(subject.classes):,}", labels))
-    unit = "trees" if ledger is None else subject.unit
-    found.append((f"{subject.members:,}", unit))
+    unit = "trees" if subject.model.forest else "rounds" if len(ledger) else "members"
+    found.append((f"{len(ledger) or len(subject.model.vote):,}", unit))
     return tag("ul", (tag("li", tag("b", number), tag("span", what)) for number, what in found),
                class_="tiles")  # fmt: skip
 
 
 def facts(subject: Subject, rows: Rows) -> Section:
     """List what is known about the data and the run."""
-    known = [("Method", subject.kind), *_run(subject.ledger), *_data(subject)]
+    known = [("Method", subject.kind), *_run(subject), *_data(subject)]
     if rows is not None:
         seen = "; many of them are training rows" if rows.seen else ""
         known.append(("Rows given for this report", f"{rows.rows:,}{seen}"))
     known.append(("Written by", f"pacboost {own_version()}"))
-    lead = paragraphs("The data and the settings. The fingerprint identifies the record of "
-                      "the rounds: equal runs have equal fingerprints.")  # fmt: skip
+    lead = paragraphs(
+        "The data and the settings. The fingerprint identifies the trees of a forest, or the "
+        "record of the rounds: equal runs have equal fingerprints."
+    )
     return Section("facts", "Data and run", lead, terms(known, class_="facts"))
 
 
-def _run(ledger: Ledger | None) -> list[Fact]:
-    if ledger is None:
-        return []
-    found = []
+def _run(subject: Subject) -> list[Fact]:
+    ledger, found = subject.ledger, []
     if ledger.rounds:
         edges = np.array([entry.edge for entry in ledger.rounds])
         found.append(("Rounds", f"{len(ledger):,}"))
@@ -386,7 +385,7 @@ def _run(ledger: Ledger | None) -> list[Fact]:
         found.append(("Multiclass method", ledger.multiclass))
     if ledger.weighted:
         found.append(("Weights", "the rows were weighted"))
-    return [*found, ("Fingerprint", ledger.digest()[:32])]
+    return [*found, ("Fingerprint", subject.model.digest()[:32])]
 
 
 def _data(subject: Subject) -> list[Fact]:
@@ -396,8 +395,6 @@ def _data(subject: Subject) -> list[Fact]:
     if not subject.text:
         found.append(("Columns", listed(subject.names, MOST_NAMED)))
     model = subject.model
-    if model is None:
-        return found
     if model.text is not None:
         options = ", ".join(f"{key} {value}" for key, value in model.text.parameters().items()
                             if isinstance(value, str | int | bool | list | tuple))  # fmt: skip

@@ -61,7 +61,7 @@ CHOSEN_BY = (
 def rounds(subject: Subject, rows: Rows) -> Section | None:
     """Draw the record of the rounds; None if there is none."""
     ledger = subject.ledger
-    if ledger is None or not (len(ledger) > 1 or ledger.refills):
+    if not (len(ledger) > 1 or ledger.refills):
         return None
     if ledger.refills:
         return _refills(ledger)
@@ -85,7 +85,7 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         name = ledger.metric.replace("_", " ")
         own = [Line(f"{name} on validation rows", "two", watched)]
         body = together(body, curves(own, numbers_, "round", f"{name} by round", shares=False))
-    watched_before = None if subject.model is None else subject.model.validation
+    watched_before = subject.model.validation
     if watched_before is not None:
         name = f"error on {watched_before.rows:,} validation rows"
         own = [Line(name, "two", watched_before.errors)]
@@ -199,10 +199,10 @@ MOST_NODES = 63
 def rules(subject: Subject, rows: Rows) -> Section | None:
     """Show what the model uses."""
     model = subject.model
-    if model is not None and subject.text:
+    if subject.text:
         return _words(model, subject.classes)
     parts = [_importances(subject)]
-    if model is not None and model.vote.hypotheses:
+    if not model.forest and len(model.vote):
         parts += [_strongest(model), _first_tree(model), _all(model)]
     if not any(parts):
         return None
@@ -327,7 +327,7 @@ LEAD = (
 def hardest(subject: Subject, rows: Rows) -> Section | None:
     """Show the rows with the smallest margins."""
     shown = () if rows is None else rows.shown
-    fitted: Sequence[HardRow] = () if subject.ledger is None else subject.ledger.hard[:MOST_ROWS]
+    fitted: Sequence[HardRow] = subject.ledger.hard[:MOST_ROWS]
     if not shown and not fitted:
         return None
     numbers = isinstance(rows, Numbers)

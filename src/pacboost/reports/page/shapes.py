@@ -18,7 +18,7 @@ from pacboost.hypotheses import shapes as forest_shapes
 from pacboost.hypotheses.shapes import Shape, Shapes, partial_dependence
 from pacboost.hypotheses.shapes import shapes as shapes_of
 from pacboost.models.explain import explanation
-from pacboost.models.model import ForestModel, Model
+from pacboost.models.model import Model
 from pacboost.reports.page.charts import (
     Frame,
     Markup,
@@ -77,23 +77,20 @@ Doubles = NDArray[np.float64]
 
 def shapes(subject: Subject, rows: Rows) -> Section | None:
     """Draw the curve of each column, for votes of stumps or trees, and forests."""
-    model, forest = subject.model, subject.forest
-    if forest is not None:
-        found, how = _of_forest(forest, subject)
-    elif model is None or subject.text or not model.vote.hypotheses:
+    model = subject.model
+    if subject.text or not len(model.vote):
         return None
-    else:
-        found, how = _found(model, subject.importances)
+    find = _of_forest if model.forest else _of_vote
+    found, how = find(model, subject)
     if found is None or not found.features:
         return None
     if not found.answers:
         found = replace(found, answers=("the prediction",))
-    subject_levels = (model or forest).levels  # type: ignore[union-attr]
 
     def cell(column: int, value: float) -> str:
-        return subject_levels.cell(column, value, subject.names)
+        return model.levels.cell(column, value, subject.names)
 
-    named = {j: _called(own, subject_levels, j) for j, own in found.features.items()}
+    named = {j: _called(own, model.levels, j) for j, own in found.features.items()}
     found = replace(found, features=named)
     order = sorted(found.features, key=lambda j: (-subject.importances[j], j))
     chosen = _chosen(found)
@@ -132,19 +129,19 @@ def _called(shape: Shape, levels: Levels, column: int) -> Shape:
     return replace(shape, values=shape.at(whole), levels=names)
 
 
-def _found(model: Model, importances: Doubles) -> tuple[Shapes | None, str]:
+def _of_vote(model: Model, subject: Subject) -> tuple[Shapes | None, str]:
     """Return the curves of a vote and how to read them; None if its rules have none."""
     try:
         return shapes_of(model.vote, model.say()), EXACT
     except DataError:  # rules that ask for several columns at once
-        order = np.argsort(-importances, kind="stable")[:MOST_COLUMNS].tolist()
+        order = np.argsort(-subject.importances, kind="stable")[:MOST_COLUMNS].tolist()
     try:
         return partial_dependence(model.vote, model.say(), order), AVERAGED
     except DataError:
         return None, ""
 
 
-def _of_forest(model: ForestModel, subject: Subject) -> tuple[Shapes | None, str]:
+def _of_forest(model: Model, subject: Subject) -> tuple[Shapes | None, str]:
     """Return the curves of a forest; none where its classes are sets of labels."""
     if model.labels:
         return None, ""
@@ -156,7 +153,7 @@ def _of_forest(model: ForestModel, subject: Subject) -> tuple[Shapes | None, str
 def _meaning(subject: Subject, found: Shapes) -> str:
     if not subject.classes:
         return "Values above 0 raise the prediction, values below 0 lower it."
-    if subject.forest is not None:
+    if subject.model.forest:
         whose = f"of “{found.answers[0]}”" if len(found.answers) == 1 else "of a class"
         return f"Values are what is added to the mean share {whose}, as predict_proba gives it."
     if len(found.answers) == 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.model import FittedModel, ForestModel, Model
+from pacboost.models.model import Model
 from pacboost.numerics.same_bits import mean_of
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.table import Table
@@ -42,21 +41,12 @@ LEARNERS = {"Stump": "stumps", "Tree": "trees", "Words": "word lists"}
 class Subject:
     """What is known about a model without any rows."""
 
+    model: Model
     kind: str
-    classes: tuple[str, ...]
-    """Empty for numbers."""
-    names: tuple[str, ...]
     certificates: tuple[Certificate, ...]
     refusal: str
     """Why there is no certificate about new examples, if there is none."""
     importances: NDArray[np.float64]
-    members: int
-    """Rounds, or trees of a forest."""
-    model: Model | None = None
-    """The vote, if it is one."""
-    ledger: Ledger | None = None
-    forest: ForestModel | None = None
-    """The forest, if it is one."""
     table: Table | None = None
     """Rows that were given, for the curves of a forest."""
     held_out: HeldOut | None = None
@@ -64,10 +54,28 @@ class Subject:
     decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee."""
     answering: Answering | None = None
-    coverage: SetRule | IntervalRule | None = None
-    """Prediction sets or intervals that were calibrated."""
     certified: tuple[Certificate | Family, ...] = ()
     """What else was certified by further rows."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Empty for numbers."""
+        return tuple(self.model.label_names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What columns are called."""
+        return self.model.column_names
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the loop measured."""
+        return self.model.ledger
+
+    @property
+    def coverage(self) -> SetRule | IntervalRule | None:
+        """Prediction sets or intervals that were calibrated."""
+        return self.model.coverage
 
     @property
     def beside(self) -> Certificate | None:
@@ -79,59 +87,41 @@ class Subject:
     @property
     def text(self) -> bool:
         """Whether it reads texts."""
-        return self.model is not None and self.model.text is not None
-
-    @property
-    def unit(self) -> str:
-        """What its members are called."""
-        return "rounds" if self.ledger is not None and len(self.ledger) else "members"
+        return self.model.text is not None
 
 
-def subject_of(model: FittedModel, refusal: str = "", table: Table | None = None) -> Subject:
+def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> Subject:
     """Describe a vote or a forest; ``table`` holds the rows that were given, if some were."""
     certificates = [] if model.certificate is None else [model.certificate]
-    known: dict[str, Any] = {"held_out": model.held_out, "coverage": model.coverage}
-    known |= {"classes": tuple(model.label_names), "names": model.column_names}
-    if isinstance(model, ForestModel):
-        return Subject(
-            kind=KINDS[model.kind],
-            certificates=tuple(certificates),
-            refusal=refusal or "no rows were held out, and none outside the bags were used",
-            importances=model.importances(),
-            members=len(model.vote),
-            forest=model,
-            table=table,
-            **known,
-        )
-    assert isinstance(model, Model)
-    ledger, refusal = model.ledger, ""
-    try:
-        trained = training_error(ledger)
-        if model.certificate is None or model.certificate.bound != trained.bound:
-            certificates.append(trained)
-    except NotCertified as problem:
-        refusal = str(problem)
+    ledger, votes = model.ledger, [model.vote]
+    if model.forest:
+        refusal = refusal or "no rows were held out, and none outside the bags were used"
+    else:
+        try:
+            refusal, trained = "", training_error(ledger)
+            if model.certificate is None or model.certificate.bound != trained.bound:
+                certificates.append(trained)
+        except NotCertified as problem:
+            refusal = str(problem)
+        if ledger.potential == "none":
+            votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
     learner = LEARNERS.get(ledger.learner, ledger.learner)
     named = BOOSTERS.get(ledger.booster) or LOSSES.get(ledger.booster)
     title = (named and named.title) or ledger.booster.replace("_", " ").capitalize()
     kind = KINDS.get(ledger.booster, title)
-    votes = [model.vote]
-    if model.ledger.potential == "none":
-        votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
     try:
         shares = [replace(model, vote=vote).importances() for vote in votes]
     except (AttributeError, TypeError, ValueError):  # black boxes may know of no importances
         shares = []
     return Subject(
+        model=model,
         kind=f"{kind} over {learner}" if learner else kind,
         certificates=tuple(certificates),
         refusal=refusal,
         importances=(mean_of(shares) if shares else np.zeros(model.n_features)),
-        members=len(ledger) or len(model.vote.hypotheses),
-        model=model,
-        ledger=ledger,
+        table=table,
+        held_out=model.held_out,
         answering=model.answering,
-        **known,
     )
 
 
