@@ -7,7 +7,8 @@ import pytest
 
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring import drift
-from pacboost.monitoring.drift import Codes, RowStream
+from pacboost.monitoring.drift import RowStream
+from pacboost.samples.plain_rows import Codes
 from tests.bounds.coverage import check_coverage, check_rejected
 
 DELTA = 0.05

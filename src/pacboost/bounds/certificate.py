@@ -135,6 +135,23 @@ class Certificate:
         """
         return replace(self, rows_checked=False)
 
+    def filtered(self, details: Mapping[str, Any]) -> Certificate:
+        """Return the same certificate by rows that coins have chosen by a ratio of densities.
+
+        Of ``details`` those of the coins are taken; if there are none, nothing changes.
+
+        >>> from pacboost.bounds import holdout
+        >>> coins = {"ratio_bound": 5.0, "offered": 431, "seed": 0}
+        >>> print(holdout.certificate(3, 100, 0.05).filtered(coins).claim)
+        Among the examples that the ratio describes, the classifier is wrong on at most 7.58 % of \
+new examples.
+        """
+        coins = {name: value for name, value in details.items() if name in wording.BY_RATIO}
+        if not coins:
+            return self
+        said = (wording.FILTERED if own == wording.DRAWN else own for own in self.assumptions)
+        return replace(self, details={**self.details, **coins}, assumptions=tuple(said))
+
     @property
     def claim(self) -> str:
         """What is claimed, in one sentence made from the numbers."""

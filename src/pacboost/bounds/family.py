@@ -115,7 +115,7 @@ class Family:
         found = measures.certificate(
             GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs), of=one, **details
         )
-        found = found.assuming(*upper[0].assumptions)
+        found = found.filtered(upper[0].details).assuming(*upper[0].assumptions)
         return found if upper[0].rows_checked else found.unchecked()
 
     def _one_measure(self, what: str) -> str:

@@ -25,7 +25,7 @@ from pacboost.bounds.certificate import Certificate, certified
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import examples_at_rate
-from pacboost.bounds.wording import NEW_GROUPS, PERIOD
+from pacboost.bounds.wording import DRAWN, NEW_GROUPS, PERIOD
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
@@ -150,7 +150,7 @@ def certificate(
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
         assumptions=(
-            "rows are drawn independently from the distribution of new examples",
+            DRAWN,
             KNOWN,
             *([PLANNED] if look > 1 else []),
         ),

@@ -26,7 +26,7 @@ from pacboost.bounds.holdout import (
 )
 from pacboost.bounds.registry import bound, makers
 from pacboost.bounds.rounding import SLACK, downward, outward
-from pacboost.bounds.wording import GAP, KINDS
+from pacboost.bounds.wording import DRAWN, GAP, KINDS
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import mean_of_two_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
@@ -34,7 +34,6 @@ from pacboost.numerics.kl import block_ends, kl_lower, kl_upper, mean_risk_upper
 
 P = ParamSpec("P")
 CLOPPER = "Clopper and Pearson 1934"
-INDEPENDENT = "rows are drawn independently from the distribution of new examples"
 ASSUMED = {
     "groups": "groups are drawn independently; rows of one group may depend on each other",
     "period": "each row may depend on those before it; the claim is about the period watched",
@@ -76,7 +75,7 @@ def certificate(
         sample=sample + _shared(int(inputs["claims"])),
         size=size,
         independent_of="every choice made in training the model",
-        assumptions=(ASSUMED.get(str(details.get("unit", "")), INDEPENDENT), KNOWN),
+        assumptions=(ASSUMED.get(str(details.get("unit", "")), DRAWN), KNOWN),
         of_what=measure,
         details=details,
     )

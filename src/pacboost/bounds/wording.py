@@ -205,6 +205,15 @@ DISTINCT = "distinct "
 """How what is said of a sample begins, if copies of its rows were left out."""
 IF_NEW = "If these rows are new: "
 """How a claim begins if it could not be checked that the rows had no part in the fit."""
+DRAWN = "rows are drawn independently from the distribution of new examples"
+FILTERED = (
+    "rows are drawn independently from one distribution; that of the examples spoken of has the "
+    "ratio to it by which coins were tossed, up to a factor; ratio, bound and seed were fixed "
+    "before these rows were seen"
+)
+BY_RATIO = ("ratio_bound", "offered", "seed", "learned")
+"""The details of a certificate by rows that coins have chosen: the bound of their weights, how
+many rows were offered to them, their seed, and whether the weights were learned."""
 
 TIGHTER = 'usually larger than a bound by rows held out (certify="holdout")'
 
@@ -233,13 +242,12 @@ class Statement(NamedTuple):
 def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
     if certificate.of_what in OF_MEASURES:
-        said = Statement(*measure_claim(certificate))
-        return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
+        return _begun(certificate, Statement(*measure_claim(certificate)))
     known = math.isfinite(certificate.value)
     said = _claim(certificate, percent_above(certificate.value, 2) if known else "an unknown share")
     if WITHOUT_WEIGHTS in certificate.details:
         said = said._replace(after=f"{said.after.removesuffix('.')}, counted without weights.")
-    return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
+    return _begun(certificate, said)
 
 
 def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
@@ -252,11 +260,11 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
     At most 10.4 % wrong on future examples like these (95 % confidence; 99 held-out rows, 5 wrong).
     """
     chance = certificate.delta if delta is None else delta
-    said = _capital(_plain(certificate, percent_above(certificate.value)))
+    said = _plain(certificate, percent_above(certificate.value))
     if chance:
         grounds = f" ({confidence(chance)} confidence{_counted(certificate)})."
         said = said._replace(after=f"{said.after.removesuffix('.')}{grounds}")
-    return said if certificate.rows_checked else said.within(IF_NEW)
+    return _begun(certificate, said)
 
 
 def distinct(certificate: Certificate) -> str:
@@ -312,7 +320,8 @@ def _plain(certificate: Certificate, number: str) -> Statement:
         where = f" for {_answered(certificate)[3:]}" if of_what == ANSWERED else ""
         before, after = "no error below ", f" is certified{where}"
     elif of_what == NEW_EXAMPLES:
-        before, after = "at most ", " wrong on future examples like these"
+        like = "" if "ratio_bound" in certificate.details else " on future examples like these"
+        before, after = "at most ", f" wrong{like}"
     elif of_what == NEW_GROUPS:
         before, after = "at most ", f" wrong on the examples of a new group like these{GROUP}"
     elif of_what == PERIOD:
@@ -328,7 +337,14 @@ def _plain(certificate: Certificate, number: str) -> Statement:
     return Statement(before, number, f"{after}.")
 
 
-def _capital(said: Statement) -> Statement:
+def _begun(certificate: Certificate, said: Statement) -> Statement:
+    """Return a sentence that begins with whose examples it speaks of, and on which condition."""
+    details = certificate.details
+    if "ratio_bound" in details:
+        weights = "the learned weights describe" if "learned" in details else "the ratio describes"
+        said = said.within(f"Among the examples that {weights}, ")
+    if not certificate.rows_checked:
+        return said.within(IF_NEW)
     return said._replace(before=said.before[:1].upper() + said.before[1:])
 
 

@@ -159,6 +159,12 @@ order = click.option(
     "a column, and warn or refuse if so; any: no test. An order by chance fails with probability "
     "0.01 at most.",
 )
+new_rows = click.option(
+    "--new-rows",
+    type=FILE,
+    help="Rows of a world that has moved, without labels: a third of all rows is set apart to "
+    "learn weights, and the claim is about the examples that these describe.",
+)
 coverage = click.option(
     "--coverage",
     default=0.9,
@@ -183,6 +189,7 @@ calibrating = together(
         "taken.",
     ),
     copies,
+    new_rows,
     order,
     text,
     drop,

@@ -22,7 +22,6 @@ from pacboost.boosters.choose import as_booster
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.decisions.sets import plain_rows
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
@@ -40,6 +39,7 @@ from pacboost.questions.compare import (
 from pacboost.questions.new_rows import NewRows
 from pacboost.reports.progress import RoundsBar
 from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.samples.plain_rows import plain_rows
 from pacboost.sources.explained_errors import explains_input
 
 Measured = tuple[Compared, NDArray[np.bool_] | None]

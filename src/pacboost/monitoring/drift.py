@@ -13,94 +13,21 @@ import base64
 import hashlib
 import math
 import zlib
-from collections.abc import Mapping
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring import mistakes as checked
 from pacboost.monitoring.mistakes import History
-from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import log_of, row_totals, total
-from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import is_frame, numbers_of
-from pacboost.sources.levels import is_missing, pieces
-from pacboost.sources.optional import collected
-from pacboost.sources.table import Table
-
-# Rows as small numbers: the bin of every cell, with cuts from reference rows set apart for it.
-
-Codes = NDArray[np.uint8]
-CUTS = 31
-"""The most quantiles that divide a column."""
-MOST_COLUMNS = 1000
-HASHED = 2.0**100
-"""Cells that are no numbers become numbers from this one on."""
-
-
-def read_rows(X: Any) -> tuple[NDArray[np.float64], list[str]]:
-    """Return rows as numbers, with the names of the columns.
-
-    A number stands for itself, and any other cell for a number made by a hash of its text. No model
-    has a part in it: one that has learned from the reference rows knows their categories, and not
-    those of new rows.
-
-    >>> values, names = read_rows([["a", 1], ["b", None], ["a", "3.5"]])
-    >>> bool(values[0, 0] == values[2, 0] != values[1, 0]), values[:, 1].tolist(), names
-    (True, [1.0, nan, 3.5], ['x0', 'x1'])
-    """
-    columns = _columns(in_host_memory(collected(X)))
-    if not 1 <= len(columns) <= MOST_COLUMNS:
-        raise DataError(
-            f"the rows have {len(columns):,} columns; drift is looked for in 1 to {MOST_COLUMNS:,}"
-        )
-    return np.column_stack([_numbers(cells) for cells in columns.values()]), list(columns)
-
-
-def _columns(X: Any) -> Mapping[str, Any]:
-    if is_frame(X) or isinstance(X, Columns) or (isinstance(X, list) and isinstance(X[0], Mapping)):
-        rows = Columns.of(X).dates_read()
-        return {
-            name: numbers_of(cells)
-            if isinstance(cells, nw.Series) and cells.dtype.is_numeric()
-            else cells
-            for name, cells in rows.cells.items()
-        }
-    if isinstance(X, Table):
-        found = {j: X.block(j, j + 1)[:, 0] for j in range(X.n_columns)}
-        return {
-            X.name(j): X.levels.values(j, own) if j in X.levels else own for j, own in found.items()
-        }
-    dense = X.toarray() if hasattr(X, "toarray") else X
-    values = np.asarray(dense, None if hasattr(dense, "__array__") else object)
-    if values.ndim == 1 and values.dtype.kind in "OU":  # of a model that reads texts
-        values = values[:, None]
-    if values.ndim != 2:
-        raise DataError(f"the rows have shape {values.shape}; give a table of rows and columns")
-    return {f"x{j}": values[:, j] for j in range(values.shape[1])}
-
-
-def _numbers(cells: Any) -> NDArray[np.float64]:
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
-        return cells.astype(np.float64)
-    return np.array([_number(cell) for part in pieces(cells) for cell in part], dtype=np.float64)
-
-
-def _number(cell: Any) -> float:
-    if is_missing(cell):
-        return math.nan
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        digest = hashlib.blake2b(str(cell).encode(errors="surrogatepass"), digest_size=6).digest()
-        return HASHED * (1 + int.from_bytes(digest, "big") / 2**48)
-    except OverflowError:
-        return math.inf
+from pacboost.questions.moved import CLIP, LearnedRatio, columns_that_moved, largest_weight
+from pacboost.samples.plain_rows import HASHED, MOST_COLUMNS, Binning, Codes, read_rows
+from pacboost.samples.sketch import Sketch
+from pacboost.sources.arrays import ArrayTable
 
 
 def fingerprint(values: NDArray[np.float64]) -> str:
@@ -109,37 +36,10 @@ def fingerprint(values: NDArray[np.float64]) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-class Binning:
-    """Cuts of every column, and codes by them: 0 for missing, then one for each bin.
-
-    The lowest bin lies below, the highest above all rows that made the cuts.
-
-    >>> made = Binning(np.array([[1.0], [2.0], [3.0]]))
-    >>> made.codes(np.array([[np.nan], [0.0], [1.0], [2.5], [9.0]])).ravel().tolist()
-    [0, 1, 2, 4, 5]
-    """
-
-    def __init__(self, values: NDArray[np.float64]) -> None:
-        self.cuts = [_cuts(column) for column in values.T]
-
-    def codes(self, values: NDArray[np.float64]) -> Codes:
-        """Return the code of every cell."""
-        found = np.empty(values.shape, dtype=np.uint8)
-        for j, cuts in enumerate(self.cuts):
-            column = np.ascontiguousarray(values[:, j])
-            found[:, j] = np.searchsorted(cuts, column, side="left") + 1
-            found[np.isnan(column), j] = 0
-        return found
-
-
-def _cuts(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    there = column[~np.isnan(column)]
-    if not there.size:
-        return np.empty(0)
-    inner = np.unique(np.quantile(there, np.linspace(0, 1, CUTS), method="lower"))
-    return np.concatenate([[np.nextafter(inner[0], -np.inf)], inner])
-
-
+NO_REFERENCE = (
+    "the reference rows are not in the file of a monitor; give them again: "
+    "Monitor.load(path, model, reference=rows)"
+)
 FIRST_REFIT = 64
 REFIT = 1024
 WINDOW = 2048
@@ -169,6 +69,7 @@ class RowStream:
         self.history = History()
         self._window: Codes = np.zeros((0, len(names)), dtype=np.uint8)
         self._binning: Binning | None = None
+        self._sketch: Sketch | None = None
         self._old: Codes = self._window
 
     @classmethod
@@ -199,6 +100,7 @@ class RowStream:
         first = min(FOR_CUTS, len(values) // 4)
         self._binning = Binning(mixed[:first])
         self._old = self._binning.codes(mixed[first:])
+        self._sketch = Sketch.of(ArrayTable(values))
 
     @property
     def left(self) -> int | None:
@@ -208,10 +110,7 @@ class RowStream:
     def add(self, X: Any) -> None:
         """Compare further rows."""
         if self._binning is None:
-            raise ParameterError(
-                "the reference rows are not in the file of a monitor; give them again: "
-                "Monitor.load(path, model, reference=rows)"
-            )
+            raise ParameterError(NO_REFERENCE)
         values, names = read_rows(X)
         if names != self.names:
             raise DataError(
@@ -289,6 +188,22 @@ class RowStream:
         whole = total(won)
         order = np.argsort(-won, kind="stable")
         return {self.names[j]: float(won[j] / whole) for j in order if won[j] > 0}
+
+    def ratio(self, X: Any) -> LearnedRatio:
+        """Return the weights of rows by the last rules; X are other rows than the reference."""
+        if self._binning is None or self._sketch is None:
+            raise ParameterError(NO_REFERENCE)
+        if self._sketch.overlap(ArrayTable(read_rows(X)[0])).suspicious:
+            raise NotCertified(
+                "these rows are among the reference rows, by which the weights were learned. Give "
+                "some of the rows from the time when all was well as reference, and label others"
+            )
+        found = self.drifted_at is not None
+        bound = largest_weight(self._window, self.rules, self.values, CLIP) if found else 1.0
+        told = f"drift was found among {self.pairs:,} pairs of a new and an old row"
+        moved = f"; weights: {told}, by {columns_that_moved(self.names, self.won)}"
+        words = moved if found else f"; no {told}"
+        return LearnedRatio(self.names, self._binning, self.rules, self.values, bound, found, words)
 
     def stored(self) -> dict[str, Any]:
         """Return what a file keeps; the reference rows are not in it."""

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from pacboost.bounds import wording
+from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError, ParameterError
 from pacboost.monitoring.drift import RowStream
 from pacboost.monitoring.mistakes import MistakeStream, read_mistakes
 from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.questions.certify import certify
 from pacboost.questions.mistakes import mistakes as mistakes_of
 from pacboost.questions.new_rows import snapshot
 from pacboost.sources.optional import atomic_write, collected
@@ -161,6 +163,17 @@ class Monitor:
             )
         self._rows.add(X)
         return self
+
+    def now(self, X: Any, y: Any) -> Certificate:
+        """Certify what the error may be now, by labelled rows from the time when all was well.
+
+        Rules that tell new rows from the reference weigh the rows X, y, which are neither reference
+        nor training rows. The claim is about the examples that these weights describe; without
+        drift it is that of ``certify``. Every call is a claim of its own.
+        """
+        if self.model is None or self._rows is None:
+            raise ParameterError("a monitor needs a model and reference rows to say this")
+        return certify(self.model, X, y, ratio=self._rows.ratio(X), delta=self.delta)
 
     @property
     def alarm(self) -> bool:

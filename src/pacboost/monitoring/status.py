@@ -133,6 +133,8 @@ def _drift(drift: DriftStatus, delta: float) -> list[str]:
             f"this would ever happen with probability {delta:g} at most.",
             f"Columns that differ, with their shares of what the bets have won lately: {named}.",
             *(f"  {rule}" for rule in drift.rules[:3]),
+            "Labelled rows from before say what the error may be now: see Monitor.now, or certify "
+            "with new rows.",
         ]
     if drift.rows > drift.compared:
         said.append(

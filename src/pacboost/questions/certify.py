@@ -18,6 +18,7 @@ from pacboost.models.answers import asked, confidence
 from pacboost.numerics.checks import meant, positive_whole, probability
 from pacboost.questions.measuring import Measuring, claims_of, group_names, read_measures
 from pacboost.questions.mistakes import fresh_labels, mistakes, refuse_other_labels, rows_and_labels
+from pacboost.questions.moved import filtered
 from pacboost.questions.new_rows import UNCHECKED, NewRows
 from pacboost.questions.row_order import watch_order
 from pacboost.questions.scored_rows import ScoredRows
@@ -111,6 +112,10 @@ def certify(
     ordered: bool = False,
     copies: str = "auto",
     order: str = "any",
+    ratio: Any = None,
+    ratio_bound: float | None = None,
+    new_rows: Any = None,
+    seed: int = 0,
 ) -> Certificate:
     """Bound the error on new examples, or another measure, by rows not used in fitting.
 
@@ -163,6 +168,17 @@ def certify(
     order : "any", "warn" or "refuse", default="any"
         Whether to test that the rows are in an order by chance (``check_order``): not at all, to
         warn if they are not, or to refuse. With ``groups`` or ``ordered`` any order is fine.
+    ratio : array, or function of X, default=None
+        The world has moved: how much more likely each row is there than here, up to a factor. Coins
+        keep a row with the chance ratio/ratio_bound, and rows that are kept certify.
+    ratio_bound : float, default=None
+        The largest ratio that is possible, fixed before the rows are seen. Learned weights are
+        clipped there, by default at 10.
+    new_rows : table of rows, default=None
+        Rows of a world that has moved, without labels. A third of all rows is set apart to learn
+        the ratio; the claim is about the examples that the learned weights describe.
+    seed : int, default=0
+        The seed of the coins. Trying several is trying several models.
 
     Examples
     --------
@@ -180,7 +196,8 @@ def certify(
         family = certify_all(
             model, X, y, target=target, of=of, positive=positive, end=end, top_k=top_k,
             p_min=p_min, clip=clip, larger_than=larger_than, delta=delta, models=models,
-            groups=groups, ordered=ordered, copies=copies, order=order,
+            groups=groups, ordered=ordered, copies=copies, order=order, ratio=ratio,
+            ratio_bound=ratio_bound, new_rows=new_rows, seed=seed,
         )  # fmt: skip
         if len(family) > 1:
             raise ParameterError(
@@ -195,7 +212,9 @@ def certify(
         )
     share = probability("delta", delta) / models
     wrong = mistakes(model, X, y)
-    rows = NewRows.of([model], X, y, copies, each=groups is None and not ordered)
+    each = groups is None and not ordered
+    rows = NewRows.of([model], X, y, copies, each=each)
+    rows = filtered(rows, X, y, ratio, ratio_bound, new_rows, seed, each=each)
     found: Certificate
     if groups is not None:
         numbers = numbered(np.asarray(groups), wrong.size)
@@ -232,6 +251,10 @@ def certify_all(
     ordered: bool = False,
     copies: str = "auto",
     order: str = "any",
+    ratio: Any = None,
+    ratio_bound: float | None = None,
+    new_rows: Any = None,
+    seed: int = 0,
 ) -> Family:
     """Certify several claims by rows not used in fitting: they share delta and hold together.
 
@@ -267,6 +290,7 @@ def certify_all(
     labels, said = _answers(model, X, y, names)
     each = groups is None and not ordered
     new = NewRows.of([model], X, labels, copies, each=each)
+    new = filtered(new, X, labels, ratio, ratio_bound, new_rows, seed, each=each)
     tied = np.zeros(labels.size, dtype=np.bool_)
     if hasattr(model, "ledger_") and not MEASURES[names[0]].numbers:
         tied = np.asarray(model.mistakes(X, y) & (said == labels))  # right only as ties have to end

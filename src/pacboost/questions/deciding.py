@@ -19,6 +19,7 @@ from pacboost.bounds.decision import WISHES, Borders, ThresholdCurve, ThresholdD
 from pacboost.bounds.family import Family
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.questions.moved import filtered
 from pacboost.questions.new_rows import NewRows
 from pacboost.samples.copies import numbered, refuse_hidden_copies
 
@@ -300,11 +301,13 @@ class CalibrationRows:
 
     @classmethod
     def of(
-        cls, asked: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str, models: int
-    ) -> CalibrationRows:
+        cls, asked: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str, models: int,
+        new_rows: Any = None,
+    ) -> CalibrationRows:  # fmt: skip
         """Refuse training rows of any of the models, and decide which rows count."""
         positive_whole("models", models)
         new = NewRows.of(asked, X, y, copies, each=groups is None)
+        new = filtered(new, X, y, new_rows=new_rows, each=groups is None)
         if groups is None:
             return cls(new, new.kept, new.sample("calibration rows"), models=models)
         refuse_hidden_copies(X, np.asarray(groups))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -201,6 +201,10 @@ class NewRows:
     assumptions: tuple[str, ...] = ()
     checked: bool = True
     """Whether all models remember all rows that they were trained on."""
+    coins: Mapping[str, float | int] = field(default_factory=dict)
+    """By which coins rows were chosen (questions/moved.py), if they were."""
+    chosen: str = ""
+    """The same in words."""
 
     @classmethod
     def of(
@@ -270,11 +274,11 @@ class NewRows:
         known = (
             f"; {self.left_out:,} of {self.rows:,} are, or may be, training rows and are left out"
         )
-        return f"{self.word}{words}{known if self.left_out else ''}"
+        return f"{self.word}{words}{known if self.left_out else ''}{self.chosen}"
 
     def marked(self, certificate: Certificate) -> Certificate:
         """Return a certificate with what it assumes of these rows."""
-        found = certificate.assuming(*self.assumptions)
+        found = certificate.filtered(self.coins).assuming(*self.assumptions)
         return found if self.checked else found.unchecked().assuming(UNCHECKED)
 
 

@@ -193,6 +193,9 @@ def _difference(given: Certificate, ledger: Ledger, *kinds: str) -> str:
         made = made.counted_without_weights()
     if given.sample.startswith(DISTINCT):
         made = made.of_distinct_rows()
+    made = made.filtered(given.details)
+    if given.size > int(given.details.get("offered", given.size)):
+        return f"{given.size} rows were counted, more than coins were tossed for"
     for name in [field.name for field in fields(Certificate) if field.name not in FREE]:
         old, new = getattr(given, name), getattr(made, name)
         if old != new:

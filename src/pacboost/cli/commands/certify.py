@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     """A certificate, what JSON adds to it, and the parts to print."""
 
 
-OPTIONS = ("end", "top_k", "p_min", "clip", "larger_than", "delta", "models", "ordered", "copies")
+MOVED = ("ratio_bound", "seed")
+OPTIONS = (
+    "end", "top_k", "p_min", "clip", "larger_than", "delta", "models", "ordered", "copies", *MOVED,
+)  # fmt: skip
 
 
 @click.command(
@@ -33,6 +36,7 @@ OPTIONS = ("end", "top_k", "p_min", "clip", "larger_than", "delta", "models", "o
         "pacboost certify income.pacb fresh.csv --target income --epsilon 0.15 && echo good enough",
         "pacboost certify fraud.pacb fresh.csv --target fraud --of recall,precision --by country",
         "pacboost certify intents.pacb fresh.csv --target intent --target-error 0.02",
+        "pacboost certify income.pacb fresh.csv --target income --new-rows next_month.csv",
     )
 )
 @options.model_file
@@ -76,6 +80,20 @@ OPTIONS = ("end", "top_k", "p_min", "clip", "larger_than", "delta", "models", "o
 @options.copies
 @options.order
 @click.option("--ordered", is_flag=True, help="The rows are in the order of time.")
+@click.option(
+    "--ratio-column",
+    metavar="COLUMN",
+    help="The world has moved: this column says how much more likely each row is there than here, "
+    "up to a factor. Coins keep a row with the chance ratio/bound; those that are kept certify.",
+)
+@click.option(
+    "--ratio-bound",
+    type=float,
+    help="The largest ratio that is possible, fixed before the rows are seen; learned weights are "
+    "clipped there, by default at 10.",
+)
+@options.new_rows
+@options.seed
 @options.abstain_below
 @click.option(
     "--target-error",
@@ -106,6 +124,11 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
             "--groups and --ordered cannot be combined with --abstain-below or --target-error; "
             "leave them out"
         )
+    if confident and (given["ratio_column"] or given["new_rows"]):
+        raise click.UsageError(
+            "--ratio-column and --new-rows cannot be combined with --abstain-below or "
+            "--target-error; leave them out"
+        )
     measures = any(given[name] for name in ("of", "cost", "by", "end", "positive"))
     hint = "certify --of absolute_error --clip NUMBER, or --of large_errors --larger-than NUMBER"
     model, _, data = open_model(model_path, data, numbers="" if measures else hint)
@@ -115,7 +138,7 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
     X, y, columns, order = fresh_rows(model, data, target, given)
     with working("counting mistakes"):
         certify = _confident_answers if confident else _all_answers
-        certificate, content, parts = certify(model, X, y, columns["groups"], given)
+        certificate, content, parts = certify(model, X, y, columns, given)
     met = None if epsilon is None else certificate.value <= epsilon
     content |= {**order, "met": met, "certificate": certificate.to_dict()}
     wanted = [] if met is None else ["", f"Is this at most {epsilon:g}? {'Yes' if met else 'NO'}."]
@@ -179,16 +202,22 @@ def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
     return costs
 
 
-def _all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, Any]) -> Certified:
-    from pacboost.bounds import estimates
+def _all_answers(
+    model: Any, X: Any, y: Any, columns: dict[str, Any], given: Mapping[str, Any]
+) -> Certified:
+    from pacboost.bounds import estimates, wording
     from pacboost.bounds.held_out import HeldOut
     from pacboost.questions.certify import certify
     from pacboost.reports.text import grid
 
-    options = {name: given[name] for name in ("delta", "models", "ordered", "copies")}
-    certificate = certify(model, X, y, groups=groups, **options)
-    counted = HeldOut.of(y, model.predict(X), model.classes_)
-    sentence = estimates.in_words(certificate, counted, model.classes_.tolist())
+    options = {name: given[name] for name in ("delta", "models", "ordered", "copies", *MOVED)}
+    columns.pop("by")
+    certificate = certify(model, X, y, **columns, **options)
+    if columns.keys() == {"groups"}:
+        counted = HeldOut.of(y, model.predict(X), model.classes_)
+        sentence = estimates.in_words(certificate, counted, model.classes_.tolist())
+    else:  # coins have left some rows out
+        sentence = str(wording.sentence(certificate))
     parts = [bold(sentence), "", grid(certificate_facts(certificate, details=given["details"]))]
     return certificate, {"sentence": sentence}, parts
 

@@ -229,19 +229,29 @@ def fresh_rows(
 ) -> tuple[Any, NDArray[Any], dict[str, Any], dict[str, Any]]:
     """Read rows that are new to a model as the options say.
 
-    Gives what the model takes, the labels, the columns of --groups and --by if they are named, and
-    what JSON adds about the order of the rows. --order says whether an odd one is refused; rows of
-    groups, and rows that are said to be in the order of time, may have any order.
+    Gives what the model takes, the labels, the columns of --groups and --by if they are named (and
+    that of --ratio-column, and --new-rows), and what JSON adds about the order of the rows. --order
+    says whether an odd one is refused; rows of groups, and rows that are said to be in the order of
+    time, may have any order.
     """
     named = {name: given.get(name) for name in ("groups", "by")}
+    ratio, new = given.get("ratio_column"), given.get("new_rows")
     known = column_names(model)
-    outside = [column for column in named.values() if column and column not in known]
+    outside = [column for column in (*named.values(), ratio) if column and column not in known]
     file, others = data_file(data, given), [*given["drop"], *outside]
     X, y, cells = read_all(model, file, target, given["text"], others)
     columns = {
         name: None if column is None else cells.texts(column).tolist()
         for name, column in named.items()
     }
+    if ratio is not None:
+        texts = ["" if text is None else str(text) for text in cells.texts(ratio)]
+        columns["ratio"] = cells.spelling.numbers(texts)
+        if columns["ratio"] is None:
+            raise DataError(f"column {ratio!r} does not hold numbers; --ratio-column names ratios")
+    if new is not None:
+        reader = Reader(model, given["text"], [target, *others])
+        columns["new_rows"] = reader.rows(whole(data_file(new, given)))
     free = columns["groups"] is not None or given.get("ordered", False)
     with working("testing the order of the rows"):
         found: RowOrder | None = watch_order("any" if free else given["order"], X, y, model)

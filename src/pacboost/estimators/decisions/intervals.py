@@ -39,6 +39,7 @@ def intervals(
     models: int = 1,
     groups: Any = None,
     copies: str = "auto",
+    new_rows: Any = None,
 ) -> PredictionIntervals:
     """Calibrate prediction intervals of a fitted regressor: they hold the number, with confidence.
 
@@ -75,6 +76,9 @@ def intervals(
         order of time are not covered by any theorem here.
     copies : "auto", "draws" or "distinct", default="auto"
         What equal rows are, as in ``certify``.
+    new_rows : table of rows, default=None
+        Rows of a world that has moved, without labels: the promise is then about the examples that
+        learned weights describe, as in ``certify``.
 
     Examples
     --------
@@ -101,7 +105,7 @@ def intervals(
     said = forecast(model, X, way, scale, floor)
     if said.low.size != targets.size:
         raise DataError(f"there are {said.low.size} rows and {targets.size} numbers in y")
-    rows = CalibrationRows.of(predictors, X, targets, groups, copies, models)
+    rows = CalibrationRows.of(predictors, X, targets, groups, copies, models, new_rows)
     scores = said.score(targets)[rows.kept]
     cutoff, made = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
     width = mean(np.diff(said.interval(cutoff), axis=1))

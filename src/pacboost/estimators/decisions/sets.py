@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import LabelScore, SetRule, coverage_words
@@ -23,49 +21,9 @@ from pacboost.questions.deciding import CalibrationRows
 from pacboost.questions.mistakes import fresh_labels, share_of_row
 from pacboost.questions.new_rows import remembers, snapshot
 from pacboost.questions.scored_rows import ScoredRows
-from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import is_frame
+from pacboost.samples.plain_rows import plain_rows
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
-
-# Rows of any kind as numbers that can be hashed, for models of other libraries.
-
-
-def plain_rows(X: Any) -> ArrayTable:
-    """Return numbers as they are, and a number made from every text.
-
-    >>> plain_rows([["a", 1], ["b", 2]]).n_rows
-    2
-    """
-    if isinstance(X, ArrayTable):
-        return X
-    if is_frame(X):
-        cells = [np.asarray(own.to_numpy()) for own in Columns.of(X).cells.values()]
-        return ArrayTable(np.column_stack([_numbers(own) for own in cells]))
-    if sparse.issparse(X):
-        matrix: Any = X
-        rows = matrix.tocsr(copy=True)
-        rows.sum_duplicates()
-        ends = zip(rows.indptr, rows.indptr[1:], strict=False)
-        keys = [rows.indices[a:b].tobytes() + rows.data[a:b].tobytes() for a, b in ends]
-        return ArrayTable(np.array([[_number(key)] for key in keys]))
-    values = np.asarray(X, None if hasattr(X, "__array__") else object)
-    if values.ndim == 1:
-        return ArrayTable(_numbers(values)[:, None])
-    lines = values.reshape(len(values), -1)
-    return ArrayTable(np.column_stack([_numbers(lines[:, j]) for j in range(lines.shape[1])]))
-
-
-def _numbers(cells: NDArray[Any]) -> NDArray[np.float64]:
-    if cells.dtype.kind in "fiub":
-        return cells.astype(np.float64)
-    return np.array([_number(str(cell).encode()) for cell in cells.tolist()])
-
-
-def _number(key: bytes) -> float:
-    return float(int.from_bytes(hashlib.blake2b(key, digest_size=6).digest(), "big"))
-
 
 Doubles = NDArray[np.float64]
 Kind = TypeVar("Kind")
@@ -87,6 +45,7 @@ def sets(
     copies: str = "auto",
     penalty: float = 0.05,
     free_labels: int = 2,
+    new_rows: Any = None,
 ) -> PredictionSets:
     """Calibrate prediction sets of a fitted classifier: they hold the true class, with confidence.
 
@@ -127,6 +86,9 @@ def sets(
     penalty, free_labels : float, default=0.05, and int, default=2
         For "raps": what each label beyond the first ``free_labels`` adds to the score. They have to
         be fixed before the calibration rows are looked at.
+    new_rows : table of rows, default=None
+        Rows of a world that has moved, without labels: the promise is then about the examples that
+        learned weights describe, as in ``certify``.
 
     Examples
     --------
@@ -160,7 +122,7 @@ def sets(
     labels = fresh_labels(y, model.classes_)
     every = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     chances, places = every.chances, every.places
-    rows = CalibrationRows.of([model], X, labels, groups, copies, models)
+    rows = CalibrationRows.of([model], X, labels, groups, copies, models, new_rows)
     u = row_shares(model, X, score)
     scores = score(chances, u)[np.arange(labels.size), np.maximum(places, 0)]
     scores = np.where(places < 0, np.inf, scores)[rows.kept]

@@ -19,7 +19,6 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
-from pacboost.estimators.decisions.sets import plain_rows
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.inputs.estimator import RemembersRows, least_likely
 from pacboost.models.answers import AnswerList, answers, asked, confidence
@@ -28,6 +27,7 @@ from pacboost.models.model import Model
 from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.overlap import Overlap
+from pacboost.samples.plain_rows import plain_rows
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
 

@@ -1,0 +1,247 @@
+"""A world that has moved: rows are filtered by a ratio of densities, and what is left certifies.
+
+Let w be the ratio of the new world's density to that of the world that rows were drawn from, up to
+a factor, and at most B, a number that was fixed before. A row is kept if its coin falls below w/B.
+Rows that are kept are independent draws from the new world, however many they are, so everything
+that certifies by rows certifies by these (docs/proofs/shift.md). The ratio is known, or learned by
+rules that are boosted to tell new rows from old ones, on rows set apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.exact_tests import sign_test_p
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.kernels.monitoring import boost_rules, pay
+from pacboost.numerics.percent import percent
+from pacboost.numerics.same_bits import exp, total
+from pacboost.questions.new_rows import NewRows
+from pacboost.samples.copies import Repeats
+from pacboost.samples.plain_rows import Binning, plain_rows, read_rows
+from pacboost.samples.row_hashes import Hashes, mixed, row_hashes
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.table import Table
+
+Doubles = NDArray[np.float64]
+APART = 1 / 3
+"""The share of rows, old and new, that is set apart to learn weights; a half of it tests them."""
+CLIP = 10.0
+"""Learned weights are clipped here, unless they are smaller anyway or another bound is given."""
+LEVEL = 0.05
+"""Rules that tell nothing apart pass the test with this chance at most."""
+FEWEST = 60
+"""So many pairs of a new and an old row have to be set apart."""
+ROUNDS, SHRINK = 20, 0.5
+
+
+def filtered(
+    rows: NewRows, X: Any, y: Any, ratio: Any = None, ratio_bound: float | None = None,
+    new_rows: Any = None, seed: int = 0, *, each: bool = True,
+) -> NewRows:  # fmt: skip
+    """Return the rows that coins keep by a ratio, known or learned; all rows if there is none.
+
+    The coin of a row is made of its values, its turn among rows of equal values, all rows together,
+    and the seed: its place in the table has no part in it.
+    """
+    if ratio is None and new_rows is None:
+        if ratio_bound is not None:
+            raise ParameterError("ratio_bound was given without ratio or new_rows; leave it out")
+        return rows
+    if ratio is not None and new_rows is not None:
+        raise ParameterError("ratio and new_rows were both given; a ratio is known, or learned")
+    if not each:
+        raise ParameterError(
+            "ratio and new_rows cannot be combined with groups or ordered: rows are filtered one "
+            "by one, and no theorem here covers what is left of rows that depend on each other"
+        )
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
+        raise ParameterError(f"seed is {seed!r}; it is a whole number from 0 to 2^32 - 1")
+    if ratio is not None and not isinstance(ratio, LearnedRatio):
+        if ratio_bound is None:
+            raise ParameterError(
+                "ratio was given without ratio_bound. Rows that are kept are draws from the moved "
+                "world only if no ratio is above a number that was fixed before the rows were "
+                "seen; the largest ratio of these rows is no such number. If none is known, fix "
+                "one, such as 10, and clip: ratio=np.minimum(w, 10), ratio_bound=10. The claim is "
+                "then about the examples that the clipped ratio describes"
+            )
+        weights = _known(ratio, X, rows.rows, _positive(ratio_bound))
+        return _tossed(rows, X, y, weights, float(ratio_bound), seed)
+    clip = CLIP if ratio_bound is None else _positive(ratio_bound)
+    if new_rows is not None:
+        old, names = read_rows(X)
+        new, others = read_rows(new_rows)
+        _same(names, others)
+        keys = row_hashes(ArrayTable(old))[rows.kept]
+        ties = Repeats.by_keys(keys, np.asarray(y)[rows.kept]).place
+        salt = _salt(seed, keys, ties)
+        mine = coins(keys, salt, ties)
+        theirs = coins(row_hashes(ArrayTable(new)), salt)
+        apart = [
+            values[order[: np.count_nonzero(shares < APART)]]
+            for values, shares in ((old[rows.kept], mine), (new, theirs))
+            for order in [np.argsort(shares, kind="stable")]
+        ]
+        ratio = LearnedRatio.of(apart[0], apart[1], names, clip)
+        rows = replace(rows, kept=rows.kept[mine >= APART])
+    if not ratio.found:
+        return replace(rows, chosen=ratio.words)
+    made = _tossed(rows, X, y, ratio(X), ratio.bound, seed)
+    return replace(made, coins={**made.coins, "learned": 1}, chosen=made.chosen + ratio.words)
+
+
+def _tossed(rows: NewRows, X: Any, y: Any, weights: Doubles, bound: float, seed: int) -> NewRows:
+    """Return the rows whose coins fall below their weights divided by the bound."""
+    keys = row_hashes(X if isinstance(X, Table) else plain_rows(X))[rows.kept]
+    some, place = weights[rows.kept], Repeats.by_keys(keys, np.asarray(y)[rows.kept]).place
+    kept = rows.kept[coins(keys, _salt(seed, keys, place, some), place, some) * bound < some]
+    offered = rows.kept.size
+    if not kept.size:
+        raise NotCertified(
+            f"coins have kept none of {offered:,} rows: a row is kept with the chance "
+            f"weight/{bound:g}, on average {total(some) / offered / bound:.2g} here. Collect more "
+            "rows; for other rows than these, a smaller bound at which weights are clipped may do"
+        )
+    words = f"; {kept.size:,} of {offered:,} kept by coins of chance weight/{bound:g}, seed {seed}"
+    details: Mapping[str, float | int] = {"ratio_bound": bound, "offered": offered, "seed": seed}
+    return replace(rows, kept=kept, coins=details, chosen=words)
+
+
+def _known(ratio: Any, X: Any, rows: int, bound: float) -> Doubles:
+    weights = np.asarray(ratio(X) if callable(ratio) else ratio, dtype=np.float64)
+    if weights.shape != (rows,):
+        raise DataError(f"ratio has shape {weights.shape}; one number for each of {rows} rows")
+    if not ((weights >= 0) & (weights < math.inf)).all():
+        raise DataError("a ratio is missing, negative or infinite; each is a number from 0 on")
+    if (largest := float(weights.max())) > bound:
+        raise ParameterError(
+            f"the ratio of a row is {largest:.6g}, above ratio_bound={bound:g}. The bound has to "
+            "be fixed before the rows are seen, so it may not be raised now: clip the ratio there, "
+            f"ratio=np.minimum(w, {bound:g}), which makes the claim one about the examples that "
+            "the clipped ratio describes, or certify by other rows with a larger bound"
+        )
+    return weights
+
+
+def _positive(bound: Any) -> float:
+    if isinstance(bound, bool) or not isinstance(bound, int | float) or not 0 < bound < math.inf:
+        raise ParameterError(f"ratio_bound is {bound!r}; it is a finite number above 0")
+    return float(bound)
+
+
+def coins(keys: Hashes, salt: Hashes, *ties: NDArray[Any]) -> Doubles:
+    """Return a number in [0, 1) for every row; rows of equal keys take turns in the order of ties.
+
+    >>> some = coins(np.array([5, 7, 5], dtype=np.uint64), np.array([1], dtype=np.uint64))
+    >>> len(set(some.tolist())), bool((some >= 0).all() and (some < 1).all())
+    (3, True)
+    """
+    order = np.lexsort((*ties, keys))
+    _, first, number = np.unique(keys[order], return_index=True, return_inverse=True)
+    turn = np.empty(keys.size, dtype=np.uint64)
+    turn[order] = np.arange(keys.size) - first[number]
+    drawn = mixed(mixed(keys + salt) + (turn + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+    return np.asarray((drawn >> np.uint64(11)) * 2.0**-53)
+
+
+def _salt(seed: int, *parts: NDArray[Any]) -> Hashes:
+    """Return a number made of the seed and all rows, in whatever order they come."""
+    digest = hashlib.blake2b(str(seed).encode(), digest_size=8)
+    for part in parts:
+        digest.update(np.sort(part).tobytes())
+    return np.frombuffer(digest.digest(), dtype="<u8").astype(np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedRatio:
+    """Weights of rows, by rules that tell new rows from old ones."""
+
+    names: list[str]
+    binning: Binning
+    rules: NDArray[np.int64]
+    values: Doubles
+    bound: float
+    """Weights are clipped here."""
+    found: bool
+    """Whether the rules tell more rows apart than chance explains."""
+    words: str
+
+    @classmethod
+    def of(cls, old: Doubles, new: Doubles, names: list[str], clip: float) -> LearnedRatio:
+        """Learn from rows in an order by chance; the first half of the pairs tests the rules."""
+        pairs = min(len(old), len(new))
+        if pairs < FEWEST:
+            raise DataError(
+                f"{len(old):,} old and {len(new):,} new rows were set apart to learn how the world "
+                f"has moved, and {FEWEST} of each are needed; give about {3 * FEWEST + 30} rows or "
+                "more of each"
+            )
+        old, new, test = old[:pairs], new[:pairs], pairs // 2
+        binning = Binning(np.concatenate([new[test:], old[test:]]))
+        codes = [binning.codes(values) for values in (new, old)]
+        rules, values = np.zeros((ROUNDS, 6), dtype=np.int64), np.zeros((ROUNDS, 4))
+        learned = np.concatenate([own[test:] for own in codes])
+        boost_rules(learned, pairs - test, SHRINK, rules, values)
+        payoffs, won = np.empty(test), np.zeros(len(names))
+        pay(codes[0][:test], codes[1][:test], rules, values, payoffs, won)
+        right, wrong = int((payoffs > 0).sum()), int((payoffs < 0).sum())
+        p = sign_test_p(right, wrong) / 2 if right > wrong else 1.0
+        told = (
+            f"of {test:,} held-out pairs of a new and an old row, rules learned from "
+            f"{pairs - test:,} others tell {percent(0.5 + (right - wrong) / (2 * test), 1)} apart "
+            f"(p = {p:.2g})"
+        )
+        if p > LEVEL:
+            return cls(names, binning, rules, values, 1.0, False, f"; no shift was found: {told}")
+        bound = largest_weight(learned, rules, values, clip)
+        moved = columns_that_moved(names, won)
+        return cls(names, binning, rules, values, bound, True, f"; weights: {told}, by {moved}")
+
+    def __call__(self, X: Any) -> Doubles:
+        """Return the weight of every row."""
+        rows, names = read_rows(X)
+        _same(names, self.names)
+        codes = self.binning.codes(rows)
+        return np.minimum(weights_by(codes, self.rules, self.values), self.bound)
+
+
+def _same(names: list[str], others: list[str]) -> None:
+    if names != others:
+        raise DataError(
+            f"new rows have the columns {', '.join(others[:8])}; the rows that certify have "
+            f"{', '.join(names[:8])}"
+        )
+
+
+def weights_by(codes: NDArray[np.uint8], rules: NDArray[np.int64], values: Doubles) -> Doubles:
+    """Return the odds that rules give: AdaBoost's score is half of their logarithm."""
+    scores = np.zeros(len(codes))
+    for (root, cut, left, low, right, high), leaves in zip(rules, values, strict=True):
+        below = np.where(codes[:, left] <= low, leaves[0], leaves[1])
+        above = np.where(codes[:, right] <= high, leaves[2], leaves[3])
+        scores += np.where(codes[:, root] <= cut, below, above)
+    return np.asarray(exp(2 * scores))
+
+
+def largest_weight(
+    codes: NDArray[np.uint8], rules: NDArray[np.int64], values: Doubles, clip: float
+) -> float:
+    """Return where weights are clipped: at their largest on rows that do not certify, or before."""
+    return min(clip, float(weights_by(codes, rules, values).max()))
+
+
+def columns_that_moved(names: list[str], won: Doubles) -> str:
+    """Name the columns that tell new rows from old ones, with their shares in that."""
+    gains = np.maximum(won, 0)
+    order = np.argsort(-gains, kind="stable")[:3]
+    whole = max(total(gains), 1e-300)
+    said = [f"{names[j]} ({percent(gains[j] / whole, 0)})" for j in order if gains[j] > 0]
+    return ", ".join(said) or "no column in particular"
