@@ -36,6 +36,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "sorted": {name: [cells[row] for row in order] for name, cells in fresh.items()},
         "many": people(700, 1), "later": people(500, 2), "parts": {**people(600, 1), "part": part},
         "new": {**people(400, 2), "part": ["north", "south"] * 200},
+        "moved": {**(more := people(700, 5)), "size": [own + 1 for own in more["size"]]},
+        "weighed": {**people(900, 6), "w": generator.choice([0.25, 1.5], size=900).tolist()},
         "houses": houses(400, 0), "sold": houses(500, 1),
     }  # fmt: skip
     for name, columns in files.items():
@@ -365,3 +367,26 @@ def test_refusals(folder: Path, command: list[str], code: int, words: str) -> No
     result = run(*names)
     assert result.exit_code == code, result.output
     assert words in " ".join(result.output.split())
+
+
+def test_a_world_that_has_moved(folder: Path) -> None:
+    """A column of ratios, or rows without labels, say which examples are spoken of."""
+    asked = ["certify", folder / "m.pacb", folder / "weighed.csv", "--target", "label"]
+    known = answer(*asked, "--ratio-column", "w", "--ratio-bound", "2", "--seed", "3")
+    rows = read_csv(folder / "weighed.csv", "label", categories=True)
+    found = known["certificate"]
+    assert found["details"] == {"ratio_bound": 2.0, "offered": rows.table.n_rows, "seed": 3}
+    assert known["sentence"].startswith("Among the examples that the ratio describes, at most ")
+    groups = ["--by", "colour", "--of", "error"]
+    family = answer(*asked, "--ratio-column", "w", "--ratio-bound", "2", "--seed", "3", *groups)
+    assert sum(own["size"] for own in family["certificates"]) == found["size"]
+    learned = answer(*asked, "--drop", "w", "--new-rows", folder / "moved.csv")["certificate"]
+    assert learned["details"]["learned"] == 1
+    assert "by size (" in learned["sample"]
+    sets = ["sets", *asked[1:], "--drop", "w", "--new-rows", folder / "moved.csv"]
+    assert "learned weights describe" in answer(*sets)["sentence"]
+    assert "--ratio-bound" in refused(*asked, "--ratio-column", "w")
+    assert "may not be raised" in refused(*asked, "--ratio-column", "w", "--ratio-bound", "1")
+    assert "does not hold numbers" in refused(*asked, "--ratio-column", "colour")
+    words = refused(*asked, "--ratio-column", "w", "--abstain-below", "0.9")
+    assert "leave them out" in words

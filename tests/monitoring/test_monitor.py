@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import pacboost
 from pacboost import Monitor
-from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.numerics.markup import escape
 
 Doubles = NDArray[np.float64]
@@ -129,6 +129,32 @@ def test_any_model_and_frames() -> None:
     drift = Monitor(error=0.1, reference=X).update_rows(X.assign(pay="much")).status().drift
     assert drift is not None
     assert next(iter(drift.columns)) == "pay"
+
+
+def test_what_the_error_may_be_now(model: Any, tmp_path: Path) -> None:
+    """Labelled rows from before are weighed by the rules that have found the drift."""
+    reference, before, now = (
+        (X[:, :3], X[:, 0] > 0)
+        for X, _ in (world(3000, 7), world(3000, 8), world(3000, 9, shift=1))
+    )
+    monitor = Monitor(model, error=0.5, reference=reference[0])
+    still = monitor.now(*before)
+    assert "Among" not in still.claim
+    assert "no drift was found among 0" in still.sample
+    found = monitor.update_rows(now[0][:1500]).now(*before)
+    assert "learned weights describe" in found.claim
+    assert "by x2 (" in found.sample
+    assert found.size < found.details["offered"] == 3000
+    assert found.details["learned"] == 1
+    assert pacboost.verify(found)[0].holds
+    with pytest.raises(NotCertified, match="among the reference rows"):
+        monitor.now(*reference)
+    monitor.save(tmp_path / "m.json")
+    with pytest.raises(ParameterError, match="reference rows are not in the file"):
+        Monitor.load(tmp_path / "m.json", model).now(*before)
+    assert Monitor.load(tmp_path / "m.json", model, reference=reference[0]).now(*before) == found
+    with pytest.raises(ParameterError, match="needs a model and reference"):
+        Monitor(model, error=0.5).now(*before)
 
 
 def test_page(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_copies_have_one_coin() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"ratio": np.ones(ROWS)}, ParameterError, "np.minimum"),
+        ({"ratio": np.ones(ROWS)}, ParameterError, "clip the ratio"),
         ({"ratio": np.full(ROWS, 3.0), "ratio_bound": 2}, ParameterError, "may not be raised"),
         ({"ratio": np.full(ROWS, -1.0), "ratio_bound": 2}, DataError, "negative"),
         ({"ratio": np.full(ROWS, np.nan), "ratio_bound": 2}, DataError, "missing"),

@@ -42,7 +42,7 @@ DEBUG = "PACBOOST_DEBUG"
 
 OPTIONS = (
     "abstain_below|alpha|booster|by|certify|class_weight|clip|copies|cost|coverage|delta|device|"
-    "edge|end|epsilon|error|false_positive_rate|groups|larger_than|learner|loss|of|ordered|p_min|"
+    "edge|end|epsilon|error|false_positive_rate|groups|larger_than|learner|loss|of|ordered|p_min|ratio_bound|new_rows|"
     "positive|precision|quantile|recall|reference|target_error|top_k"
 )
 """Parameters that are options of the same names."""

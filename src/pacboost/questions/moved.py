@@ -67,11 +67,11 @@ def filtered(
     if ratio is not None and not isinstance(ratio, LearnedRatio):
         if ratio_bound is None:
             raise ParameterError(
-                "ratio was given without ratio_bound. Rows that are kept are draws from the moved "
-                "world only if no ratio is above a number that was fixed before the rows were "
-                "seen; the largest ratio of these rows is no such number. If none is known, fix "
-                "one, such as 10, and clip: ratio=np.minimum(w, 10), ratio_bound=10. The claim is "
-                "then about the examples that the clipped ratio describes"
+                "a ratio was given without its bound, ratio_bound=. Rows that are kept are draws "
+                "from the moved world only if no ratio is above a number that was fixed before the "
+                "rows were seen; the largest ratio of these rows is no such number. If none is "
+                "known, fix one, such as 10, and clip the ratio there (the smaller of the two): "
+                "the claim is then about the examples that the clipped ratio describes"
             )
         weights = _known(ratio, X, rows.rows, _positive(ratio_bound))
         return _tossed(rows, X, y, weights, float(ratio_bound), seed)
@@ -124,9 +124,9 @@ def _known(ratio: Any, X: Any, rows: int, bound: float) -> Doubles:
     if (largest := float(weights.max())) > bound:
         raise ParameterError(
             f"the ratio of a row is {largest:.6g}, above ratio_bound={bound:g}. The bound has to "
-            "be fixed before the rows are seen, so it may not be raised now: clip the ratio there, "
-            f"ratio=np.minimum(w, {bound:g}), which makes the claim one about the examples that "
-            "the clipped ratio describes, or certify by other rows with a larger bound"
+            "be fixed before the rows are seen, so it may not be raised now. Clip the ratio there "
+            "(the smaller of the two), which makes the claim one about the examples that the "
+            "clipped ratio describes, or certify by other rows with a larger bound"
         )
     return weights
 
