@@ -149,6 +149,8 @@ def test_what_the_error_may_be_now(model: Any, tmp_path: Path) -> None:
     assert pacboost.verify(found)[0].holds
     with pytest.raises(NotCertified, match="among the reference rows"):
         monitor.now(*reference)
+    with pytest.raises(NotCertified, match="among the rows compared"):
+        monitor.now(*now)
     monitor.save(tmp_path / "m.json")
     with pytest.raises(ParameterError, match="reference rows are not in the file"):
         Monitor.load(tmp_path / "m.json", model).now(*before)

@@ -17,6 +17,7 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.questions.moved import LearnedRatio
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.data import HOME
 
 Floats = NDArray[np.float64]
 RUNS, ROWS, DELTA = 300, 400, 0.1
@@ -316,3 +317,49 @@ def test_sets_and_intervals_cover_the_moved_world() -> None:
     spread = [np.diff(own.predict_interval(X[:1]))[0, 0] for own in (plain, wider)]
     assert spread[1] > spread[0]
     assert "learned" in wider.certificate_.details
+
+
+# Real sets: the error that was seen in the moved part, beside what the other part certifies of it.
+
+
+def real_rows(name: str, file: str) -> pd.DataFrame:
+    path = HOME / name / file
+    if not path.exists():
+        pytest.skip(f"needs the data set {name}; set PACBOOST_DATA to the folder that has it")
+    return pd.read_csv(path)
+
+
+def beside(
+    rows: pd.DataFrame, y: NDArray[Any], old: NDArray[Any], new: NDArray[Any], ratio: Any = None
+) -> list[float]:
+    """Return the bound here, the bounds of the moved world, and the error seen there."""
+    order = np.random.default_rng(0).permutation(np.flatnonzero(old))
+    train, held = np.split(order, [order.size * 3 // 5])
+    model = pacboost.BoostClassifier(n_estimators=60, random_state=0).fit(
+        rows.iloc[train], y[train]
+    )
+    options = [{}, {"new_rows": rows[new]}]
+    options += [] if ratio is None else [{"ratio": ratio[held], "ratio_bound": 1}]
+    found = [certify(model, rows.iloc[held], y[held], **own).value for own in options]
+    return [*found, float((model.predict(rows[new]) != y[new]).mean())]
+
+
+def test_adult_by_age() -> None:
+    rows = real_rows("adult", "train.csv.gz")
+    y, age = rows.pop("income").to_numpy(), rows["age"].to_numpy()
+    coin = np.random.default_rng(1).random((2, len(y)))
+    old, chance = coin[0] >= 0.5, np.clip((age - 17) / 60, 0, 1)
+    for ratio in (chance, (age >= 50).astype(float)):
+        new = ~old & (coin[1] < ratio)
+        here, learned, known, seen = beside(rows, y, old, new, ratio)
+        assert here < seen < min(learned, known)  # nothing but the ages has changed
+        assert max(learned, known) < seen + 0.1
+
+
+def test_electricity_by_time() -> None:
+    """Also what follows from prices has changed, which no weights of rows can show."""
+    rows = real_rows("electricity", "data.csv.gz").drop(columns="date")
+    y, place = rows.pop("class").to_numpy(), np.arange(len(rows)) / len(rows)
+    old, new = (place >= 0.4) & (place < 0.7), place >= 0.7
+    here, learned, seen = beside(rows, y, old, new)
+    assert here < learned < seen

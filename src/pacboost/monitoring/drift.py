@@ -69,7 +69,6 @@ class RowStream:
         self.history = History()
         self._window: Codes = np.zeros((0, len(names)), dtype=np.uint8)
         self._binning: Binning | None = None
-        self._sketch: Sketch | None = None
         self._old: Codes = self._window
 
     @classmethod
@@ -100,7 +99,6 @@ class RowStream:
         first = min(FOR_CUTS, len(values) // 4)
         self._binning = Binning(mixed[:first])
         self._old = self._binning.codes(mixed[first:])
-        self._sketch = Sketch.of(ArrayTable(values))
 
     @property
     def left(self) -> int | None:
@@ -190,14 +188,18 @@ class RowStream:
         return {self.names[j]: float(won[j] / whole) for j in order if won[j] > 0}
 
     def ratio(self, X: Any) -> LearnedRatio:
-        """Return the weights of rows by the last rules; X are other rows than the reference."""
-        if self._binning is None or self._sketch is None:
+        """Return the weights of rows by the last rules; X are rows that no rule was made from."""
+        if self._binning is None:
             raise ParameterError(NO_REFERENCE)
-        if self._sketch.overlap(ArrayTable(read_rows(X)[0])).suspicious:
-            raise NotCertified(
-                "these rows are among the reference rows, by which the weights were learned. Give "
-                "some of the rows from the time when all was well as reference, and label others"
-            )
+        codes = self._binning.codes(read_rows(X)[0]).astype(np.float64)
+        for learned in (self._old, self._window):
+            known = len(learned) > 0 and Sketch.of(ArrayTable(learned.astype(np.float64)))
+            if known and known.overlap(ArrayTable(codes)).suspicious:
+                raise NotCertified(
+                    "these rows are among the reference rows, or among the rows compared with "
+                    "them, by which the weights were learned. Of the rows from the time when all "
+                    "was well give some as reference, and keep others, with labels, for this"
+                )
         found = self.drifted_at is not None
         bound = largest_weight(self._window, self.rules, self.values, CLIP) if found else 1.0
         told = f"drift was found among {self.pairs:,} pairs of a new and an old row"

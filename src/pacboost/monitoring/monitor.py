@@ -167,9 +167,10 @@ class Monitor:
     def now(self, X: Any, y: Any) -> Certificate:
         """Certify what the error may be now, by labelled rows from the time when all was well.
 
-        Rules that tell new rows from the reference weigh the rows X, y, which are neither reference
-        nor training rows. The claim is about the examples that these weights describe; without
-        drift it is that of ``certify``. Every call is a claim of its own.
+        Rules that tell new rows from the reference weigh the rows X, y, which are neither training
+        rows, nor reference rows, nor rows that ``update_rows`` has seen. The claim is about the
+        examples that these weights describe; without drift it is that of ``certify``. Every call
+        is a claim of its own.
         """
         if self.model is None or self._rows is None:
             raise ParameterError("a monitor needs a model and reference rows to say this")
