@@ -36,7 +36,9 @@ class Faithful(Filtering):
     """A run that follows the theorems as proved."""
 
     def _wanted(self, delta: float) -> int:
-        return self.plan.rows_for_edge(self._capacity(), delta)
+        """Return what the learner needs, or all rows of a source that has fewer."""
+        rows = self.plan.rows_for_edge(self._capacity(), delta)
+        return min(rows, self.candidates.oracle.n_rows or rows)
 
     def _capacity(self) -> float | None:
         if self.encoder.bins is None:
