@@ -332,3 +332,26 @@ def test_infinite_numbers_are_named() -> None:
 def test_what_is_no_table_is_refused(data: Any, said: str) -> None:
     with pytest.raises(DataError, match=said):
         Columns.of(data)
+
+
+def test_few_cells_of_pandas_are_read_together_as_they_are_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frame = pd.DataFrame(
+        {
+            "whole": [1, 2**53 + 1, -3],
+            "text": ["a", None, "b"],
+            "half": np.array([0.5, np.nan, 2], dtype=np.float16),
+            "single": np.array([0.1, np.nan, 2], dtype=np.float32),
+            "truth": [True, False, True],
+            "byte": np.array([1, 255, 3], dtype=np.uint8),
+            "day": pd.to_datetime(["2024-01-31", None, "2025-02-01"]),
+            "maybe": pd.array([1, None, 3], dtype="Int64"),
+        }
+    )
+    together = FrameTable.learn(frame)
+    monkeypatch.setattr("pacboost.sources.dataframe.FEW_CELLS", 0)
+    monkeypatch.setattr("pacboost.sources.frame_table.CELLS_AT_ONCE", 1)
+    one_by_one = FrameTable.learn(frame)
+    assert together.names == one_by_one.names
+    np.testing.assert_array_equal(together.rows(), one_by_one.rows())

@@ -109,6 +109,8 @@ class Booster(ABC, Generic[S]):
     """Whether a round may change the votes of earlier rounds: true of every RevisingBooster."""
     error_factor: ClassVar[float] = 0.0
     """error ≤ error_factor · mean weight, for any rules; 0 for boosters without such a bound."""
+    lines: float = 0.0
+    """How much of the straight lines that fit best is added after the first constant."""
     on_gpu: ClassVar[bool] = False
     """Whether the arrays of its state may be in a GPU's memory, so that no row has to travel."""
 

@@ -19,6 +19,8 @@ WIDE = (nw.Int128, nw.UInt128)
 """Whole numbers that NumPy has no kind for."""
 MILLISECONDS = 86_400_000.0
 DAYS_BEFORE = (ORIGIN - datetime(1970, 1, 1)).days
+FEW_CELLS = 4_000_000
+"""So many cells of a pandas frame are copied rather than asked for column by column."""
 NUMBERS, TEXT, MOMENTS, CATEGORIES, OTHER = range(5)
 
 
@@ -36,9 +38,11 @@ def open_frame(data: Any) -> nw.DataFrame[Any]:
     """Read through narwhals; the names of columns have to differ, and to be valid Unicode."""
     try:
         frame: nw.DataFrame[Any] = nw.from_native(data, eager_only=True)
-        kinds = frame.schema.values()  # narwhals looks at the names only here
-        if frame.implementation.is_pandas() and nw.Unknown() in kinds:
-            frame = nw.from_native(_dense(frame.to_native()), eager_only=True)
+        if frame.implementation.is_pandas() and data.columns.is_unique:
+            dense = _dense(data)
+            frame = frame if dense is data else nw.from_native(dense, eager_only=True)
+        else:
+            frame.schema  # noqa: B018 - narwhals looks at the names only here
     except nw.exceptions.DuplicateError as problem:
         raise _refuse_doubled(problem) from problem
     for number, name in enumerate(frame.columns):
@@ -65,10 +69,26 @@ def _refuse_doubled(problem: Exception) -> DataError:
 def columns_of(data: Any) -> dict[str, Any]:
     """Return the columns of a data frame by their names."""
     frame = open_frame(data)
-    columns = {str(name): frame[:, j] for j, name in enumerate(frame.columns)}
-    if len(columns) < len(frame.columns):
-        raise DataError(f"column names must differ as texts: {list(frame.columns)}")
+    names = frame.columns
+    if frame.implementation.is_pandas() and len(frame) * len(names) <= FEW_CELLS:
+        columns = _columns_of_pandas(frame.to_native())
+    else:
+        columns = dict(zip(map(str, names), frame.iter_columns(), strict=True))
+    if len(columns) < len(names):
+        raise DataError(f"column names must differ as texts: {names}")
     return columns
+
+
+def _columns_of_pandas(data: Any) -> dict[str, Any]:
+    """Return the columns, those of numbers as arrays: one by one they would take longer."""
+    kinds = data.dtypes.tolist()
+    columns: dict[str, Any] = dict.fromkeys(map(str, data.columns))
+    names = list(columns)
+    for kind in {k for k in kinds if isinstance(k, np.dtype) and k.kind in "biuf"}:
+        places = [j for j, own in enumerate(kinds[: len(names)]) if own == kind]
+        columns |= zip((names[j] for j in places), data.iloc[:, places].to_numpy().T, strict=True)
+    rest = [(j, name) for j, name in enumerate(names) if columns[name] is None]
+    return columns | {name: nw.from_native(data.iloc[:, j], series_only=True) for j, name in rest}
 
 
 def kind_of(cells: Any) -> int:
@@ -110,21 +130,21 @@ def moment_parts(series: nw.Series[Any]) -> dict[str, Values]:
     return {part: numbers_of(own) for part, own in parts.items()}
 
 
-def numbers_of(series: nw.Series[Any]) -> Values:
+def numbers_of(series: Any) -> Values:
     """Convert a column of numbers or booleans; nulls become NaN."""
+    if isinstance(series, np.ndarray) and series.dtype.kind != "O":
+        return series if series.dtype == np.float32 else series.astype(np.float64, copy=False)
+    if isinstance(series, np.ndarray):
+        return object_numbers(series)
     if series.dtype == nw.Float32 and series.null_count() == 0:
         return np.asarray(series.to_numpy(), dtype=np.float32)
-    if series.dtype in WIDE:
-        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    if series.dtype.is_integer() and series.null_count() == 0:
-        return np.asarray(series.to_numpy(), dtype=np.float64)  # Arrow's cast refuses 2**53 + 1
-    if series.dtype.is_integer():
+    if series.dtype.is_integer() and series.dtype not in WIDE:  # Arrow's cast refuses 2**53 + 1
         absent = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
         column = np.asarray(series.fill_null(0).to_numpy(), dtype=np.float64)
         return np.where(absent, np.nan, column)
-    if series.dtype == nw.Object or not (series.dtype.is_float() or series.dtype == nw.Boolean):
-        return object_numbers(series)
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if series.dtype.is_float() or series.dtype == nw.Boolean or series.dtype in WIDE:
+        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    return object_numbers(series)
 
 
 def object_numbers(cells: Any) -> NDArray[np.float64]:

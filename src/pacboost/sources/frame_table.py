@@ -30,7 +30,6 @@ from pacboost.sources.dataframe import (
     kind_of,
     moment_parts,
     numbers_of,
-    object_numbers,
 )
 from pacboost.sources.levels import NO_LEVELS, Levels, distinct, is_missing, pieces
 from pacboost.sources.table import FINITE, ColumnTable, Values, refuse_text
@@ -61,6 +60,8 @@ class CellOrigin:
 
 IN_MEMORY = CellOrigin()
 REFUSED, UNIQUE, UNCLEAR = "refused", "unique", "unclear"
+CELLS_AT_ONCE = 65_536
+"""Columns of few rows are read together, so many cells at once."""
 A_MINUTE = 0.9 / 1440
 FEWEST = 50
 """Of fewer rows, names or numbers may all differ by chance."""
@@ -106,6 +107,8 @@ class FrameTable(ColumnTable):
 
     names: tuple[str, ...]
     choice: Any = None
+    _whole: Values | None = None
+    """All numbers, where they are few."""
     _relearned: Collection[str] = ()
 
     def __init__(
@@ -119,6 +122,8 @@ class FrameTable(ColumnTable):
         self.names, self.levels, self.origin = tuple(names), levels, origin
         self._coded = dict(coded or {})
         self.n_rows, self.n_columns = len(next(iter(columns.values()), ())), len(self.names)
+        self.width = max(1, CELLS_AT_ONCE // max(1, self.n_rows))
+        self._absent = origin.spelling.missing_numbers
         self._read: dict[int, Values] = {}
         self._apart = set(names) <= columns.keys()  # months and such are there as numbers, too
         self._sources = list(names) if self._apart else levels.sources(names)
@@ -129,8 +134,11 @@ class FrameTable(ColumnTable):
         for j, source in enumerate(self._sources):
             if kinds[source] in (TEXT, MOMENTS):
                 self._read[j] = self._from_text_or_dates(j, kinds[source])
-            if j not in levels:
-                self._refuse_infinite(j)
+        if self.width >= self.n_columns > 1:
+            self._whole = super().block(0, self.n_columns)
+        for first, values in self.blocks():
+            for j in np.flatnonzero(np.isinf(values).any(axis=0)).tolist():
+                self._refuse_infinite(first + j, values[:, j])
         self._coded.clear()
 
     @classmethod
@@ -234,20 +242,17 @@ class FrameTable(ColumnTable):
         some._columns = {name: self._columns[name] for name in dict.fromkeys(some._sources)}
         some._read = {new: self._read[old] for new, old in enumerate(kept) if old in self._read}
         some.levels, some.n_columns = self.levels.of(kept), len(kept)
+        some._whole = None if self._whole is None else self._whole[:, list(kept)]
         return some
 
     def column(self, number: int) -> Values:
         if number in self._read:
             return self._read[number]
-        cells, name = self._columns[self._sources[number]], repr(self.names[number])
+        cells = self._columns[self._sources[number]]
         if number in self.levels:
-            return self.levels.numbers(number, cells, name)
-        if not isinstance(cells, nw.Series):
-            values: Values = object_numbers(cells) if cells.dtype.kind == "O" else cells
-        else:
-            values = numbers_of(cells)
-        absent = self.origin.spelling.missing_numbers
-        return np.where(np.isin(values, absent), np.nan, values) if absent else values
+            return self.levels.numbers(number, cells, repr(self.names[number]))
+        values = numbers_of(cells)
+        return np.where(np.isin(values, self._absent), np.nan, values) if self._absent else values
 
     def _from_text_or_dates(self, number: int, kind: int) -> Values:
         """Convert text to levels or numbers, and dates to one of their parts."""
@@ -289,15 +294,15 @@ class FrameTable(ColumnTable):
         known = {str(level): float(k) for k, level in enumerate(own)}
         return lambda text: known.get(text, known.get(text.strip(), np.nan))
 
-    def _refuse_infinite(self, number: int) -> None:
-        values = self.column(number)
-        bad = np.isinf(values)
-        if bad.any():
-            row = int(bad.argmax())
-            raise self.origin.error(
-                f"{self.origin.prefix}column {self.names[number]!r} holds {values[row]} in "
-                f"{self.origin.row(row)}; {FINITE}"
-            )
+    def block(self, first: int, last: int) -> Values:
+        return super().block(first, last) if self._whole is None else self._whole[:, first:last]
+
+    def _refuse_infinite(self, number: int, values: Values) -> None:
+        row = int(np.isinf(values).argmax())
+        raise self.origin.error(
+            f"{self.origin.prefix}column {self.names[number]!r} holds {values[row]} in "
+            f"{self.origin.row(row)}; {FINITE}"
+        )
 
     def _unreadable(self, number: int, coded: Coded) -> PacboostError:
         way, spelling = self.levels.written.get(number, ""), self.origin.spelling
@@ -430,7 +435,7 @@ def _is_id(name: str, rows: int, cells: Any) -> bool:
     """Check whether a column is called an id, and holds another whole number in every row."""
     if rows < FEWEST or not ID.search(name):
         return False
-    values = numbers_of(cells) if isinstance(cells, nw.Series) else object_numbers(cells)
+    values = numbers_of(cells)
     return bool((values == np.rint(values)).all()) and np.unique(values).size == rows
 
 

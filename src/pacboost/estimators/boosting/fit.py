@@ -153,6 +153,12 @@ class PreparedFit:
     """Finds the calibration of a vote by the rows that were held back, where there are some."""
     again: Callable[[int], PreparedFit] | None = None
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
+    rivals: tuple[Callable[[], PreparedFit], ...] = ()
+    """Other runs on the same rows, of which the best on validation rows is taken."""
+
+
+def _loss(work: PreparedFit) -> float:
+    return math.inf if work.run.watch is None else work.run.watch.loss
 
 
 class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
@@ -229,6 +235,11 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             work = self._watch_also(work, name, others)
             attempt.keep = lambda: self._keep_interrupted(work)
             self._advance(work, told)
+            for rival in work.rivals:
+                other = rival()
+                self._advance(other, told)
+                if _loss(other) < _loss(work):
+                    work = self._watch_also(other, name, [])
             found = None if work.temperature is None else work.temperature(work.run.vote())
             if work.again is not None:
                 best, most = len(work.run.done), work.rounds

@@ -73,7 +73,7 @@ MOST_COPIES = 64
 class ForestBase(Bagged, FittedBase[ForestModel]):
     """How forests are grown; classifiers and regressors define what trees predict."""
 
-    n_estimators: int = 1000
+    n_estimators: int = 400
     _: KW_ONLY
     max_features: Any = "sqrt"
     min_samples_leaf: float = 1

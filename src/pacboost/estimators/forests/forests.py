@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,7 @@ class ForestClassifier(BaggedClassifier, ForestBase):
 class ForestRegressor(BaggedRegressor, ForestBase):
     """A forest whose fit leaves a ``model_`` that predicts numbers."""
 
+    n_estimators: int = field(default=200, kw_only=False)
     max_features: Any = 1.0
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -138,8 +139,9 @@ class RandomForestClassifier(ForestClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=1000
-        The maximum number of trees. Fewer are faster and need less memory; more never overfit.
+    n_estimators : int, default=400
+        The maximum number of trees. Fewer are faster and need less memory; more never overfit, and
+        make probabilities a little better (by 1 % of log loss from 400 to 1,000 trees).
     max_features : str, int, float or None, default="sqrt"
         How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
         a number, or None for all. If all of them are constant in a node, more are drawn.
@@ -247,6 +249,8 @@ class RandomForestRegressor(ForestRegressor):
 
     Parameters
     ----------
+    n_estimators : int, default=200
+        The maximum number of trees. Fewer are faster and need less memory; more never overfit.
     max_depth : int or None, default=None
         The largest number of questions from the root to a leaf; None: until leaves hold one number.
     warm_start : bool, default=False

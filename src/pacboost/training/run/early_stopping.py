@@ -139,6 +139,14 @@ class EarlyStopping:
             return self._seen
         return max(self.best_round, min(self._least, self._seen))
 
+    @property
+    def loss(self) -> float:
+        """The loss after the rounds that are kept; infinite without a round."""
+        if not self.curve:
+            return math.inf
+        value = self.curve[self.rounds_to_keep - 1]
+        return -value if self._metric.more_is_better else value
+
     def reason(self) -> str:
         if self._patience is None or self._seen - self.best_round < self._patience:
             return ""

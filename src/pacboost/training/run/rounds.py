@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Booster, Measured, Moved
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
+from pacboost.hypotheses.tree import TreeRule
 from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import draw
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training.run import scores as exact_sums
+from pacboost.training.run.lines import lines_of, with_gain
 from pacboost.training.run.potentials import Potential, potential_of
 from pacboost.training.run.scores import Margins, agreement, names_class, scores_of
 
@@ -275,23 +277,45 @@ class CellRounds(Rounds):
     """Rounds in which the learner divides the rows into cells, and each gets a value."""
 
     cells = True
+    _found_lines: list[TreeRule] | None = None
 
     def find(self, state: Any, number: int) -> MeasuredCells | None:
         request = self.booster.request(state)
+        if self.booster.lines and 1 < number <= 1 + len(self._lines(state)):
+            line = self._lines(state)[number - 2]
+            found = self._measure(state, request, line, line.cells(self.sample), line.values)
+            return replace(found, hypothesis=with_gain(found.hypothesis, found.sums, self.booster))
         prior = self.booster.prior and number == 1
         for attempt in range(-1 if prior else 0, self._attempts):
-            rule, cells = self._partition(request, number, attempt)
-            rows, sums, effective_size = self.scores.cell_sums(request, rule, cells)
+            found = self._measure(state, request, *self._partition(request, number, attempt))
+            if found.measured.edge > LEAST_EDGE and np.any(found.values):
+                return found
+        return None
+
+    def _lines(self, state: Any) -> list[TreeRule]:
+        """Return the straight lines that follow the first constant."""
+        if self._found_lines is None:
+            unit = self.booster.unit(state)
+            self._found_lines = lines_of(self.sample, self.booster.lines, unit)
+        return self._found_lines
+
+    def _measure(
+        self,
+        state: Any,
+        request: Request,
+        rule: Hypothesis,
+        cells: Cells,
+        values: CellValues | None = None,
+    ) -> MeasuredCells:
+        """Measure a rule of these values, or of those that the booster finds best."""
+        rows, sums, effective_size = self.scores.cell_sums(request, rule, cells)
+        if values is None:
             values = self.booster.values(state, sums, cells)
             values = rule.allowed(values, self.booster.unit(state))
-            edge = exact_sums.edge_of(sums, values)
-            if edge > LEAST_EDGE and np.any(values):
-                hypothesis = rule.valued(values, sums.weights.sum(axis=1).astype(np.float64))
-                measured = Measured(sums.pull, round(sums.pull * (1 - edge) / 2))
-                return MeasuredCells(
-                    hypothesis, measured, effective_size, cells, values, sums, rows
-                )
-        return None
+        hypothesis = rule.valued(values, sums.weights.sum(axis=1).astype(np.float64))
+        wrong = round(sums.pull * (1 - exact_sums.edge_of(sums, values)) / 2)
+        measured = Measured(sums.pull, wrong)
+        return MeasuredCells(hypothesis, measured, effective_size, cells, values, sums, rows)
 
     def _partition(self, request: Request, number: int, attempt: int) -> tuple[Hypothesis, Cells]:
         """Ask the learner for cells; attempt -1 is the constant that some boosters start with."""

@@ -1,0 +1,115 @@
+"""A start by straight lines: what a ridge regression finds, as trees of one column each.
+
+Trees need many splits to follow a slope, and few rows allow few. So a run of squared loss may begin
+with lines, one for each column of numbers, and leave the rest to trees. A line is a tree with a
+leaf for every bin, whose value follows the mean of the column there: it ends where training rows
+end, and everything that reads trees can read it. A missing value adds nothing. How much of the
+lines is taken is found by a trial (docs/decisions/0022-straight-lines.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.numerics.same_bits import solved, total
+from pacboost.samples.bins import Bins
+from pacboost.samples.sample import Sample, Sums
+
+Floats = NDArray[np.float64]
+PENALTY = 10.0
+"""Added to the number of rows, in the equations of columns of variance 1."""
+
+
+def lines_of(sample: Sample, strength: float, unit: float) -> list[TreeRule]:
+    """Return the lines that together fit the targets best, times ``strength``, steepest first."""
+    bins, targets = sample.bins, sample.targets
+    assert bins is not None
+    assert targets is not None
+    weights = np.broadcast_to(sample.base, targets.shape) / (total(sample.base) / sample.base.size)
+    steps: dict[int, Floats] = {}
+    for j in np.flatnonzero((bins.levels == 0) & (bins.sizes > 0)).tolist():
+        heights = _heights(sample, bins, weights, j)
+        if heights is not None:
+            steps[j] = heights
+    rows = [heights[sample.column(j)] for j, heights in steps.items()]
+    weighted = [weights * row for row in rows]
+    sides = np.array([[total(own * targets)] for own in weighted]).reshape(-1, 1)
+    matrix = PENALTY * np.eye(len(rows))
+    for j, own in enumerate(weighted):
+        for k, row in enumerate(rows[: j + 1]):
+            matrix[j, k] = matrix[k, j] = matrix[j, k] + total(own * row)
+    slopes = strength * solved(matrix, sides)[:, 0]
+    lines = [
+        _ladder(bins, j, np.rint(slope * steps[j][: bins.sizes[j] + 1] / unit) * unit)
+        for slope, j in sorted(zip(slopes.tolist(), steps, strict=True), key=lambda s: -abs(s[0]))
+    ]
+    return [line for line in lines if line.values.any()]
+
+
+def with_gain(line: Any, sums: Sums, booster: Any) -> Any:
+    """Write down what a line wins: as much as trees of a small rate win in all their rounds."""
+    won = total(line.values * sums.pulls) ** 2 / FRESH_TOTAL
+    gain = np.zeros(line.gain.size)
+    rate = booster.learning_rate
+    gain[0] = won / (total(line.values * line.values * sums.weights) * rate * (2 - rate))
+    return replace(line, gain=gain)
+
+
+def _heights(sample: Sample, bins: Bins, weights: Floats, feature: int) -> Floats | None:
+    """Return the mean of a feature in every bin, in standard units: 0 where it is missing.
+
+    None if the feature is the same everywhere.
+    """
+    codes, values = sample.column(feature), sample.table.column(feature).astype(np.float64)
+    known = ~np.isnan(values)
+    thresholds = bins.thresholds[feature].astype(np.float64)
+    most = max(np.abs(values[known]).max(initial=0.0), np.abs(thresholds).max())
+    values = np.where(known, values / most, 0.0)
+    mass = np.bincount(codes, np.where(known, weights, 0.0), bins.missing + 1)
+    whole = total(mass)
+    if not whole:
+        return None
+    sums = np.bincount(codes, np.where(known, weights * values, 0.0), mass.size)
+    empty = np.append(thresholds, np.full(mass.size - thresholds.size, thresholds[-1])) / most
+    heights = np.where(mass > 0, sums / np.where(mass > 0, mass, 1.0), empty) - total(sums) / whole
+    heights[bins.missing] = 0.0
+    variance = total(mass * heights * heights) / whole
+    return heights / math.sqrt(variance) if variance > 0 else None
+
+
+def _ladder(bins: Bins, feature: int, values: Floats) -> TreeRule:
+    """Make a tree of one leaf for every bin, and one of value 0 for what is missing."""
+    size = values.size
+    cut, left, right = [size - 1], [1], [~size]
+    waiting = [(0, size)]
+    while waiting:
+        first, end = waiting.pop(0)
+        middle = (first + end) // 2
+        cut.append(middle - 1)
+        for children, start, stop in ((left, first, middle), (right, middle, end)):
+            if stop - start == 1:
+                children.append(~start)
+            else:
+                waiting.append((start, stop))
+                children.append(len(cut) + len(waiting) - 1)
+    splits = len(cut)
+    return TreeRule(
+        bins,
+        feature=np.full(splits, feature, dtype=np.int32),
+        cut=np.array(cut, dtype=np.int32),
+        missing_left=np.zeros(splits, dtype=np.bool_),
+        left=np.array(left, dtype=np.int32),
+        right=np.array(right, dtype=np.int32),
+        member=np.full(splits, -1, dtype=np.int32),
+        members=np.empty((0, 256), dtype=np.uint8),
+        gain=np.zeros(splits),
+        cover=np.zeros(2 * splits + 1),
+        values=np.append(values, 0.0)[:, None],
+    )
