@@ -18,7 +18,6 @@ from types import GeneratorType, TracebackType
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterError
 from pacboost.numerics.checks import meant, plain
@@ -220,7 +219,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 ROWS = ("X", "X_val", "rows", "table")
 VALUES = ("y", "y_val", "sample_weight", "groups")
-NEVER = (PacboostError, NotFittedError, OSError, Warning)
+NEVER = (PacboostError, OSError, Warning)
 """These are no errors about the input, or already say what is wrong (also: a fit is missing)."""
 CHECKS = ("sklearn.utils", "sklearn.metrics")
 """Where scikit-learn checks what came."""
@@ -293,8 +292,9 @@ def explained(
     except TypeError:
         return _wrong_arguments(function, given, named) if isinstance(problem, TypeError) else None
     first = _said(problem, " ")
-    if isinstance(problem, AttributeError):
-        return _odd_argument(first, function, arguments)
+    if isinstance(problem, AttributeError):  # scikit-learn's of what is not fitted is both
+        unfitted = isinstance(problem, ValueError)
+        return None if unfitted else _odd_argument(first, function, arguments)
     asks_numbers = any(word in first for word in CONVERSIONS)
     rows = [value for name, value in arguments.items() if name in ROWS]
     values = {name: value for name, value in arguments.items() if name in VALUES}
