@@ -310,8 +310,8 @@ def bench_memory(bench: Bench) -> None:
         reader = work("reader", {**spec, "passes": options.passes})
         bench.keep("memory", "reader", spec, reader)
         bench.say(
-            f"reading alone: {reader['seconds_a_pass']:.1f} s a pass, at most "
-            f"{reader['most_held'] / 1e6:.0f} MB of blocks held; MB after each pass: "
+            f"reading alone: {reader['seconds_a_pass']:.1f} s a pass; "
+            "MB after each pass: "
             + ", ".join(f"{size / 1e6:.0f}" for size in reader["after_passes"])
         )
         own = work("source", {**spec, "in_memory": False})

@@ -31,8 +31,6 @@ def rows(three: bool = False) -> tuple[Any, Any]:
 @cache
 def fitted(kind: str) -> Any:
     X, y = rows(kind == "three")
-    if kind == "strong":
-        return StrongClassifier(n_estimators=5, random_state=0).fit(X, y)
     if kind == "numbers":
         return BoostRegressor(n_estimators=5, early_stopping=False, random_state=0).fit(
             X[:, 1:], X[:, 0]
@@ -64,18 +62,6 @@ def test_rounds_of_a_regression_hold_the_loss() -> None:
     assert np.allclose(lines["test loss"], lines["training loss"])
     with pytest.raises(PacboostError, match="X was given without y"):
         plots.rounds(model, X[:, 1:])
-
-
-def test_a_strong_classifier_shows_its_vote() -> None:
-    X, y = rows()
-    model = fitted("strong")
-    assert "training error" in labels(plots.rounds(model, X, y))
-    assert plots.margins(model, X, y).get_xlim() == (-1, 1)
-    assert (
-        plots.importances(model, top=3)
-        .get_xlabel()
-        .startswith("share of the importance (3 largest")
-    )
 
 
 def test_margins_and_the_equaliser_end_at_the_model_s_margins() -> None:

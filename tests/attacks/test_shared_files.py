@@ -27,7 +27,7 @@ from pacboost.samples.content_sample import ContentSample, EqualRowsOfSource
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE, UNLESS
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.held import HeldArray, HeldSparse
+from pacboost.sources.oracles.held import Held
 from pacboost.training.filtering import arrivals
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -269,9 +269,9 @@ def test_large_sources_are_sampled_by_content(
     sample = ContentSample(10_000 + len(other))
     for block in (*np.split(rows, 10), other):
         labels = np.zeros(len(block))
-        held = HeldArray(block, labels)
+        held = Held(block, labels)
         if kind == "sparse":
-            held = HeldSparse(sparse.csr_array(block), labels)  # type: ignore[assignment]
+            held = Held(sparse.csr_array(block), labels)
         sample.keep(held.table(np.flatnonzero(sample.choose(held))))
     verdict = sample.judge()
     assert verdict.repeated == (copied or kind != "dense")
@@ -284,7 +284,7 @@ def test_rows_that_come_often_do_not_fill_the_memory(monkeypatch: pytest.MonkeyP
     rows = np.random.default_rng(0).random((5000, 2))
     rows[:, 0] = np.rint(4 * rows[:, 0])
     rows[:, 1] = np.rint(4 * rows[:, 1])
-    held = HeldArray(rows, np.zeros(len(rows)))
+    held = Held(rows, np.zeros(len(rows)))
     sample = ContentSample(1000)
     for _ in range(4):
         sample.keep(held.table(np.flatnonzero(sample.choose(held))))

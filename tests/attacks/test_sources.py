@@ -20,7 +20,7 @@ from pacboost import FilterBoostClassifier, StrongClassifier
 from pacboost.bounds.certificate import Certificate
 from pacboost.estimators.filtering import filter_setup
 from pacboost.ledgers.ledger import Refill
-from pacboost.sources.oracles import csv
+from pacboost.sources.oracles import lines
 from pacboost.training.filtering import candidates
 from tests.bounds.coverage import check_coverage
 from tests.runs import several_runs
@@ -90,8 +90,8 @@ KINDS: dict[str, Write] = {
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make small files as many blocks as large ones are."""
-    monkeypatch.setattr(csv, "BLOCK", BLOCK * 20)
-    monkeypatch.setattr(csv, "BLOCK", BLOCK * 20)
+    monkeypatch.setattr(lines, "BLOCK", BLOCK * 20)
+    monkeypatch.setattr(lines, "BLOCK", BLOCK * 20)
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", 256)
     monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 64)
     monkeypatch.setattr(filter_setup, "ROWS", 150)
@@ -152,7 +152,7 @@ def test_strong_classifiers_of_a_sorted_source(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(globals(), "BLOCK", ROWS // 2)
-    monkeypatch.setattr(csv, "BLOCK", ROWS * 10)
+    monkeypatch.setattr(lines, "BLOCK", ROWS * 10)
     runs, wrong, delta = 15, 0, 0.05
     for seed in range(runs):
         source = KINDS[kind](tmp_path, *world(ROWS, seed))

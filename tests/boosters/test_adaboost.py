@@ -91,49 +91,6 @@ def test_votes_are_exact_multiples_so_that_margins_add_up_in_any_order() -> None
     assert (state.margins == backwards).all()
 
 
-def test_about_half_of_the_weights_change_in_a_round() -> None:
-    """What the incremental histograms live on: one side keeps its whole-number weights."""
-    rules = AdaBoost()
-    state = rules.init(ones(1000, 1), np.ones(1))
-    kept = []
-    for seed in range(40):
-        before = state.weights.copy()
-        agree = agreement(seed, 1000, 0.45)
-        agree, found = measured(before, agree)
-        state = rules.step(state, agree, found)
-        kept.append(float(np.mean(state.weights == before)))
-    assert np.mean(kept) > 0.4
-
-
-def test_resume_reaches_the_same_state() -> None:
-    rules = AdaBoost()
-    base = np.linspace(1, 3, 100)
-    state = rules.init(ones(100, 1), base)
-    for seed in range(25):
-        agree = agreement(seed, 100, 0.4)
-        agree, found = measured(state.weights, agree)
-        state = rules.step(state, agree, found)
-    again = rules.init(ones(100, 1), base)
-    memory = rules.memory(state)
-    again = rules.resume(again, state.margins, rules.votes(state).tolist(), memory)
-    assert (again.weights == state.weights).all()
-    assert (again.total, again.log_scale, again.total_vote) == (
-        state.total,
-        state.log_scale,
-        state.total_vote,
-    )
-
-
-def test_several_columns_are_weighed_alike() -> None:
-    rules = AdaBoost()
-    one = rules.init(ones(6, 1), np.ones(1))
-    two = rules.init(ones(3, 2), np.ones(1))
-    agree = agreement(1, 6, 0.4)
-    one = rules.step(one, agree, Measured(10, 4))
-    two = rules.step(two, agree.reshape(3, 2), Measured(10, 4))
-    assert (one.weights.reshape(3, 2) == two.weights).all()
-
-
 def test_votes_of_extreme_edges_are_finite() -> None:
     assert AdaBoost().vote(Measured(10, 0)) == pytest.approx(MOST_VOTE, abs=1e-9)
     assert AdaBoost().vote(Measured(10, 5)) == 0
@@ -194,23 +151,6 @@ def test_a_false_normaliser_does_not_push_the_total_out_of_range() -> None:
         assert FRESH_TOTAL / 2 < state.total <= MOST_TOTAL
         ratio = state.weights[0, 1] / state.weights[0, 0]
         assert ratio == pytest.approx(math.exp(5), rel=1e-9)
-
-
-def test_resume_of_cells_reaches_the_same_state() -> None:
-    generator = np.random.default_rng(1)
-    signs = generator.choice(np.array([-1, 1], dtype=np.int8), (40, 3))
-    base = generator.uniform(1, 3, 40)
-    rules = Gentle()
-    state = rules.init(signs, base)
-    for _ in range(20):
-        cells = generator.integers(4, size=40).astype(np.uint8)
-        values = whole_values(generator.uniform(-1, 1, (4, 3)))
-        z = normaliser(state.weights, signs, values[cells])
-        state = rules.move(state, Moved(cells, values, z))
-    again = rules.resume(rules.init(signs, base), state.margins, [1.0] * 20, rules.memory(state))
-    assert (again.weights == state.weights).all()
-    assert (again.total, again.log_scale) == (state.total, state.log_scale)
-    assert rules.votes(again).tolist() == [1.0] * 20
 
 
 # GentleBoost: the weighted mean of the signs, and nothing more.

@@ -53,11 +53,6 @@ def test_bad_parameters_are_refused(names: list[str], parameter: str, values: li
                 {**BOOSTERS, **LOSSES}[name](**{parameter: value})
 
 
-def test_a_slope_below_any_vote_is_refused() -> None:
-    with pytest.raises(ParameterError, match="less than any vote"):
-        BOOSTERS["measure"](edge=1e-7, epsilon=1e-7)  # type: ignore[call-arg]
-
-
 def same_after_a_break(
     sample: Sample, learner: Learner, booster: Booster[Any], rounds: int, after: int
 ) -> Run:

@@ -18,7 +18,6 @@ from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.projection import Projection
 from pacboost.boosters.registry import BOOSTERS
-from pacboost.errors import ParameterError
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
@@ -138,13 +137,6 @@ def test_rows_kept_by_chance_and_weighed_by_its_inverse_stand_for_all(
     assert weights / weights.mean() == pytest.approx(np.ones(50), rel=1e-9)
 
 
-def test_flat_margins_and_columns_say_the_same() -> None:
-    margins = np.random.default_rng(0).normal(size=30)
-    for booster in BY_MARGIN:
-        one, other = booster.chances(margins, 2), booster.chances(margins[:, None], 2)
-        assert np.array_equal(one, other)
-
-
 def test_far_margins_neither_overflow_nor_warn() -> None:
     far = np.array([-1e6, -800.0, 800.0, 1e6])
     for booster in BY_MARGIN:
@@ -152,19 +144,6 @@ def test_far_margins_neither_overflow_nor_warn() -> None:
     scores = np.array([[900.0, -900.0, 0.0], [-900.0, 900.0, 0.0]])
     signs = np.array([[1, -1, -1], [1, -1, -1]], dtype=np.int8)
     assert Logit().chances(scores * signs, 1, signs) == pytest.approx([0, 1], abs=1e-9)
-
-
-def test_softmax_needs_signs() -> None:
-    with pytest.raises(ParameterError, match="signs"):
-        Logit().chances(np.zeros((4, 3)), 0)
-
-
-def test_only_paths_can_be_followed() -> None:
-    for booster in BY_MARGIN:
-        assert not booster.by_path
-        assert booster.floor == 0
-        with pytest.raises(ParameterError, match="margins"):
-            booster.follow(np.zeros(3), np.ones(3), [])
 
 
 def test_mada_is_promised_more_rounds_the_more_it_shrinks() -> None:

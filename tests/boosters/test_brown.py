@@ -18,7 +18,6 @@ from pacboost.boosters.booster import Floats
 from pacboost.boosters.bounded_weights import BoundedState
 from pacboost.boosters.brown import Brown, Clock
 from pacboost.bounds.training import training_error
-from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
@@ -114,13 +113,6 @@ def test_noise_is_given_up() -> None:
     (mine, false), (theirs, more) = learned(Brown(0.3)), learned(AdaBoost())
     assert mine < theirs
     assert false < more / 2
-
-
-def test_by_name_with_early_stopping() -> None:
-    X, signs = noisy(300, 3, seed=1)
-    model = BoostClassifier("brown", "stump", n_estimators=30, early_stopping=True, random_state=1)
-    entries = model.fit(X, signs).ledger_.rounds
-    assert all(entry.validation is not None for entry in entries)
 
 
 # The two equations of BrownBoost, against its differential equation and against brute force.

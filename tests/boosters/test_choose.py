@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,16 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import pacboost
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster, as_loss
 from pacboost.boosters.registry import BOOSTERS, LOSSES
-from pacboost.cli.main import main
 from pacboost.errors import FileError, ParameterError
-from tests.cli.running import write_csv
+from tests.cli.running import well, write_csv
 from tests.worlds import noisy
 
 ONE_FILE = '''
@@ -81,11 +77,6 @@ def test_nothing_but_boosters_lies_beside_boosters() -> None:
         BOOSTERS["base"]
 
 
-def test_an_object_is_taken_as_it_is() -> None:
-    booster = AdaBoost(0.3)
-    assert as_booster(booster) is booster
-
-
 @pytest.mark.parametrize("choice", ["boost", AdaBoost, None, 3])
 def test_anything_else_is_refused(choice: Any) -> None:
     with pytest.raises(ParameterError, match="'adaboost'"):
@@ -123,31 +114,15 @@ def test_one_file_of_your_own_is_a_booster_on_the_command_line(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(folder)
-    data, output = write_data(folder), folder / "model.json"
-    arguments = ["fit", str(data), "--target", "y", "--booster", "timid:Timid", "--rounds", "5"]
-    answer = CliRunner().invoke(main, [*arguments, "--output", str(output)])
-    assert answer.exit_code == 0, answer.output
+    X, signs = noisy(200, 3, seed=1)
+    columns = {f"x{j}": column for j, column in enumerate(X.T.tolist())}
+    data = write_csv(folder / "rows.csv", {**columns, "y": signs})
+    output = folder / "model.json"
+    asked = ["--target", "y", "--booster", "timid:Timid", "--rounds", "5", "--output", output]
+    well("fit", data, *asked)
     loaded = pacboost.load(output)
     assert loaded.ledger_.booster == "timid"
     assert all(check.holds for check in pacboost.verify(output))
-
-
-def test_help_names_every_booster_without_loading_one() -> None:
-    program = """
-import sys
-from pacboost.cli.main import main
-try:
-    main(["fit", "--help"])
-finally:
-    loaded = {"numba", "numpy", "sklearn", "pacboost.boosters.soft_margin"} & set(sys.modules)
-    assert not loaded, loaded
-"""
-    answer = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"},
-    )  # fmt: skip
-    assert answer.returncode == 0, answer.stderr
-    assert all(name in answer.stdout for name in BOOSTERS)
 
 
 def test_a_model_file_cannot_have_code_imported(folder: Path) -> None:
@@ -159,13 +134,6 @@ def test_a_model_file_cannot_have_code_imported(folder: Path) -> None:
     model.save(folder / "model.json")
     with pytest.raises(FileError, match="'timid:Timid', which is not the name of a booster"):
         pacboost.load(folder / "model.json")
-
-
-def write_data(folder: Path) -> Path:
-    """Write rows with a label y."""
-    X, signs = noisy(200, 3, seed=1)
-    columns = {f"x{j}": column for j, column in enumerate(X.T.tolist())}
-    return write_csv(folder / "rows.csv", {**columns, "y": signs})
 
 
 def test_a_potential_of_your_own_certifies_the_training_error(

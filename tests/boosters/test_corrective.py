@@ -21,7 +21,6 @@ from pacboost.boosters.corrective import (
     weigh_rows,
 )
 from pacboost.boosters.soft_margin import LP, Soft
-from pacboost.errors import ParameterError
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
@@ -31,7 +30,7 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import NO_MISTAKES
-from tests.boosters.margins import NAMES, SOFT, advance, check_best, heaviest, largest_margin, made
+from tests.boosters.margins import NAMES, SOFT, advance, check_best, largest_margin, made
 from tests.data import real_data
 from tests.training.run.prefixes import sample_of
 from tests.worlds import make_sample, noisy
@@ -192,18 +191,6 @@ def test_a_run_goes_on_as_if_never_stopped(name: str, count: int, learner: str) 
     assert len(model.ledger_) > 6
 
 
-@pytest.mark.thinned(4)
-@pytest.mark.parametrize("name", NAMES)
-def test_other_rows_are_refused(name: str) -> None:
-    X, y = classes(2)
-    model = BoostClassifier(
-        made(name, 0.4, 0.001), "stump", 5, warm_start=True, random_state=0, early_stopping=False
-    ).fit(X, y)
-    model.set_params(n_estimators=8)
-    with pytest.raises(ParameterError, match="not trained on these rows"):
-        model.fit(X[::-1], y)
-
-
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "corrective_erlp"])
 def test_the_votes_of_the_best_round_are_kept(name: str) -> None:
     """Not those that its rules had later."""
@@ -270,21 +257,6 @@ def test_a_rule_without_mistakes_stands_alone(name: str) -> None:
     assert run.done[-1].entry.margin == 1
 
 
-def test_a_monotone_tree_may_be_silent() -> None:
-    X, signs = noisy(300, 3, seed=5)
-    tree = Tree(max_leaves=12, min_leaf_rows=2)
-    options: dict[str, Any] = {"learner": tree, "monotone_constraints": [1, -1, 1]}
-    booster = LP(0.4, 0.001)
-    straight = BoostClassifier(booster, n_estimators=8, random_state=0, **options).fit(X, signs)
-    model = BoostClassifier(
-        booster, n_estimators=3, random_state=0, warm_start=True, **options
-    ).fit(X, signs)
-    model.set_params(n_estimators=8).fit(X, signs)
-    assert model_bytes(model.model_) == model_bytes(straight.model_)
-    values = np.concatenate([tree.values.ravel() for tree in straight.estimators_])
-    assert set(np.unique(values)) <= {-1.0, 0.0, 1.0}
-
-
 def test_a_cap_that_no_row_reaches_is_none() -> None:
     """At a share below that of every single row, soft margins are hard ones."""
     found = [
@@ -292,12 +264,6 @@ def test_a_cap_that_no_row_reaches_is_none() -> None:
         for share in (0.0, 1 / 60)
     ]
     assert found[0] == pytest.approx(found[1], abs=1e-9)
-
-
-def test_at_share_0_there_is_no_cap() -> None:
-    run = Run(world(1), Stump(), LP(0.0, 0.01))
-    advance(run, 20)
-    assert heaviest(run) > 5
 
 
 # Kinds of rows hold all that there is to know of rows, and the factor is the best.

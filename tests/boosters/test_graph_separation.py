@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import pacboost
 from pacboost.boosters.graph_separation import GraphSeparation, PairState
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.learners.stump import Stump
-from pacboost.models.file.format import model_bytes
 from pacboost.samples.sample import Request, Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
@@ -98,38 +93,6 @@ def test_the_table_answers_as_the_margins_say() -> None:
     scores = run.vote().scores(run.sample.table)
     assert (scores * signs == run.margins[:, 0]).all()
     assert 0 < run.done[-1].entry.training_error == (scores * signs <= 0).mean()
-
-
-@pytest.mark.parametrize("learner", ["stump", "tree"])
-def test_saved_loaded_and_gone_on_with(learner: str, tmp_path: Path) -> None:
-    X, signs = noisy(400, 4, seed=4)
-    X[::7, 0] = np.nan
-    make: dict[str, Any] = {"booster": "graph_separation", "learner": learner, "random_state": 0}
-    model = BoostClassifier(n_estimators=5, warm_start=True, **make).fit(X, signs)
-    model.save(tmp_path / "model.json")
-    again = pacboost.load(tmp_path / "model.json")
-    new = noisy(1000, 4, seed=9)[0]
-    assert np.array_equal(model.decision_function(new), again.decision_function(new))
-    assert model.feature_importances_.sum() == pytest.approx(1)
-    assert len(model.rules()) == 1
-    whole = BoostClassifier(n_estimators=9, **make).fit(X, signs)
-    model.set_params(n_estimators=9).fit(X, signs)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-
-
-def test_validation_rows_stop_it() -> None:
-    X, signs = noisy(600, 4, seed=4, noise=0.3)
-    model = BoostClassifier(
-        "graph_separation",
-        "stump",
-        n_estimators=40,
-        early_stopping=5,
-        eval_metric="error",
-        random_state=0,
-    ).fit(X, signs)
-    assert "best on the validation rows" in model.ledger_.stopped
-    assert len(model.ledger_) < 40
-    assert len(model.model_.vote.hypotheses[0].rules) == len(model.ledger_)  # type: ignore[attr-defined]
 
 
 def test_weights_are_as_good_as_repeated_rows() -> None:

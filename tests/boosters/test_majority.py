@@ -139,15 +139,6 @@ def test_the_certificate_holds_whatever_the_learner(
         assert done.entry.training_error <= training_error(ledger).value
 
 
-def test_a_run_that_is_done_does_not_go_on() -> None:
-    rules = Majority(0.4, 0.1)
-    run = boosted(rules, 0.4)
-    again = Run(run.sample, Adversary(0.4), rules, seed=7)
-    again.resume(run.vote().hypotheses, run.vote().votes.tolist(), run.ledger())
-    assert again.stopped == run.stopped
-    assert list(again) == []
-
-
 def test_chances_are_weights_in_units_of_the_largest() -> None:
     rules = Majority(0.2, 0.1)
     for rounds in range(rules.rounds):

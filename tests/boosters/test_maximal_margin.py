@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from pacboost.boosters.adaboost import AdaBoost, ExponentialState
 from pacboost.boosters.booster import Booster, Measured
 from pacboost.boosters.maximal_margin import AdaBoostV, ArcGV, MarginGoal
-from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
@@ -227,17 +226,3 @@ def test_a_rule_without_mistakes_stands_alone() -> None:
     state = rules.step(state, np.ones((3, 1), dtype=np.int8), Measured(3, 0))
     assert 0 < rules.last_vote(state) < MOST_VOTE
     assert rules.margin(state) == 1
-
-
-def test_by_name_with_early_stopping_and_many_classes() -> None:
-    generator = np.random.default_rng(3)
-    X = generator.normal(size=(300, 4))
-    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
-    model = BoostClassifier(
-        "adaboost_v", "stump", n_estimators=60, early_stopping=True, random_state=1
-    )
-    model.fit(X, y)
-    entries = model.ledger_.rounds
-    assert all(entry.validation is not None and entry.margin is not None for entry in entries)
-    assert model.score(X, y) > 0.7
-    assert model.certificate_.value >= entries[-1].training_error

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Measured
 from pacboost.boosters.filtering import Measure
 from pacboost.samples.sample import Sample
 from pacboost.theory.finite_worlds import BooleanConcept
@@ -226,12 +225,6 @@ def test_the_mean_weight_falls_below_epsilon_in_the_promised_rounds(
     assert mu < epsilon
     assert "mean weight" in run.stopped
     assert run.done[-1].entry.training_error < epsilon
-
-
-def test_all_rules_have_the_same_vote() -> None:
-    rules = Measure(0.2, 0.1)
-    assert rules.vote(Measured(4, 1)) == rules.vote(Measured(100, 1)) == rules.slope
-    assert rules.slope == pytest.approx(0.75 * 0.2 * 0.1, abs=1e-12)
 
 
 def test_an_edge_below_half_the_promise_bounds_nothing() -> None:

@@ -259,9 +259,3 @@ def test_it_is_softboost_for_the_worst_row() -> None:
     for one, other in zip(*(islice(run, 20) for run in runs), strict=True):
         assert one.entry.margin == other.entry.margin
         assert one.entry.memory == other.entry.memory
-
-
-def test_there_is_no_share_to_choose() -> None:
-    assert Total() == Total(tolerance=0.01)
-    with pytest.raises(TypeError, match="share"):
-        Total(share=0.1)  # type: ignore[call-arg]

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, norm
 
-import pacboost
-from pacboost.bounds import deciding, measures
+from pacboost.bounds import deciding
 from pacboost.bounds.coverage import average_rank, covered_lower, covering_rank
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.measures import rate_lower
@@ -206,11 +205,6 @@ def test_many_equal_scores_do_not_prevent_a_certificate_of_precision(share: floa
     assert int((score >= found.threshold).sum()) >= 0.9 * share * 2000
 
 
-def test_where_all_scores_are_equal_the_refusal_says_so() -> None:
-    with pytest.raises(NotCertified, match="too many rows have the highest score"):
-        ThresholdChoice(np.ones(600), np.ones(400), 1, 0.05).decide("precision", 0.9)
-
-
 def test_seen_rates_sold_as_a_guarantee_are_rejected() -> None:
     generator = np.random.default_rng(8)
     failed = 0
@@ -309,18 +303,6 @@ def test_promises_are_kept_in_full_of_covering(n: int, coverage: float, delta: f
 def test_coverage_on_average_sold_as_confidence_is_rejected(n: int) -> None:
     failed = missed(n, 0.9, 0.05, 300, ties=False, average=True)
     check_rejected(f"sets that cover on average, n={n}", failed, 300, 0.05)
-
-
-def test_certificates_are_made_again() -> None:
-    inputs = {"rank": 96, "n": 100, "delta": 0.05, "claims": 1}
-    made = measures.certificate("set_coverage", "covering.covered_lower", inputs, size=100)
-    assert made.claim == (
-        "The prediction set holds the true class for at least 91.08 % of new examples."
-    )
-    assert pacboost.verify(made)[0].holds
-    assert not made.vacuous
-    with pytest.raises(ParameterError, match="of is 'set_coverage'"):
-        pacboost.certify(None, [[0.0]], [0], of="set_coverage")
 
 
 def test_rows_that_nothing_covers() -> None:

@@ -18,7 +18,7 @@ from pacboost.bounds.estimates import (
     missed_in_words,
     next_step,
 )
-from pacboost.bounds.held_out import HeldOut, RankCounts, named, rank_counts
+from pacboost.bounds.held_out import HeldOut, RankCounts
 
 CLASSES = np.array(["no", "yes"])
 
@@ -32,25 +32,12 @@ def seen(rows: int, yes: int, found: int) -> HeldOut:
     return counted
 
 
-def test_the_baseline_is_named_and_called_an_estimate() -> None:
-    made = holdout.certificate(20, 1000, 0.05)
-    claim, note = in_full(made, seen(1000, 400, 380), CLASSES.tolist())
-    assert str(claim) == str(wording.sentence(made))
-    assert note.startswith("Always saying 'no' would be 40.0 % wrong on these rows (an estimate).")
-
-
 def test_a_bound_above_the_baseline_is_not_better() -> None:
     claim, said = in_full(holdout.certificate(95, 1000, 0.05), seen(1000, 100, 5), ["no", "yes"])
     assert str(claim).startswith("At most 11.2 % wrong")
     assert "not better than always saying 'no': 10.0 % wrong on these rows (an estimate)" in said
     assert "It finds 5.0 % of the rare class 'yes' (an estimate from 100 rows)." in said
     assert "Next: train on more rows" in said
-
-
-def test_a_vacuous_bound_is_said_as_such() -> None:
-    claim, note = in_full(holdout.certificate(10, 10, 0.05), seen(10, 5, 5), ["no", "yes"])
-    assert str(claim).startswith("No error below 100 % is certified (95 % confidence; 10 held-out")
-    assert "not better than always saying" in note
 
 
 def test_averages_over_groups_are_not_compared_with_shares_of_rows() -> None:
@@ -91,18 +78,6 @@ def test_the_next_step_follows_from_what_is_missing() -> None:
     assert "certify it on about 150 new rows" in next_step(few)
     assert "abstain" in next_step(many)
     assert next_step(replace(few, bound="occam.occam_bound")) == ""
-
-
-def test_labels_that_are_no_class_are_counted_as_rows() -> None:
-    counted = HeldOut.of(["no", "maybe", "no"], ["no", "no", "yes"], CLASSES)
-    assert counted is not None
-    assert (counted.rows, counted.baseline_wrong, named(counted, CLASSES.tolist())) == (
-        3,
-        1,
-        "'no'",
-    )
-    assert counted.matrix(2).tolist() == [[1, 1], [0, 0]]
-    assert HeldOut.of(["maybe"], ["no"], CLASSES) is None
 
 
 def test_what_a_file_holds_is_read_again_or_refused() -> None:
@@ -217,12 +192,6 @@ def test_nothing_is_bounded_unless_the_certificate_counts_the_same_rows(certific
     assert missed_in_words(certificate, rare(30, 5), ["a", "b"]) == ""
 
 
-def test_a_claim_about_rows_that_may_be_old_begins_so() -> None:
-    made = replace(holdout.certificate(5, 200, DELTA), rows_checked=False)
-    said = missed_in_words(made, rare(30, 5), ["a", "b"])
-    assert said.startswith("If these rows are new, it misses at most ")
-
-
 def test_a_bound_that_says_nothing_is_not_stated() -> None:
     assert missed_in_words(holdout.certificate(19, 200, DELTA), rare(20, 19), ["a", "b"]) == ""
 
@@ -252,19 +221,6 @@ def test_areas_and_points_are_those_of_scikit_learn(rows: int, share: float, tie
     recall, precision = found.precisions
     assert recall[-1] == 1
     assert precision[-1] == pytest.approx(own.mean())
-
-
-def test_there_is_no_curve_without_rows_of_both_kinds() -> None:
-    assert RankCounts.of([True, True], [0.1, 0.2]) is None
-    assert RankCounts.of([False, False], [0.1, 0.2]) is None
-    assert RankCounts.of([True, False], [np.nan, 0.2]) is None
-
-
-def test_two_classes_have_one_curve_and_several_labels_one_each() -> None:
-    own, shares = np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
-    assert list(rank_counts(own, shares, 2)) == [1]
-    assert list(rank_counts(np.array([[1, 0], [0, 1], [1, 1]]), shares[:, :2], 2)) == [0, 1]
-    assert rank_counts(own, None, 2) == {}
 
 
 def test_held_out_rows_keep_their_curves_in_files() -> None:

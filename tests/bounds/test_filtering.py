@@ -90,11 +90,6 @@ def test_rows_of_two_kinds_are_not_mixed() -> None:
         certificate(REFILL, 0.025, 1.0, ASSUMES, of="this file")
 
 
-def test_the_number_can_be_computed_again() -> None:
-    told = certificate(REFILL, 0.025, 2.0, ASSUMES)
-    assert recompute(told, None) == told.value  # type: ignore[arg-type]
-
-
 def stops(delta: float, *, shared: bool, runs: int) -> int:
     """Runs whose votes all err on 0.101, tested one after the other until one seems below 0.1."""
     generator, wrong = np.random.default_rng(0), 0
@@ -159,29 +154,6 @@ def test_all_of_delta_for_each_is_caught() -> None:
     check_rejected("the smaller of two bounds, delta not split", wrong, 400, 0.3)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "complaint"),
-    [
-        ({"factor": -3.0}, "factor is -3.0"),
-        ({"factor": 0.5}, "factor is 0.5"),
-        ({"factor": math.nan}, "factor is nan"),
-        ({"mean": -0.1}, "mean is -0.1"),
-        ({"mean": math.nan}, "mean is nan"),
-        ({"draws": 0}, "draws is 0"),
-        ({"delta": 0.0}, "delta"),
-    ],
-)
-def test_what_the_bound_refuses(wrong: dict[str, float], complaint: str) -> None:
-    good = {"mean": 0.1, "draws": 100, "delta": 0.05, "factor": 1.0}
-    with pytest.raises(ParameterError, match=complaint):
-        error_by_weight(**{**good, **wrong})  # type: ignore[arg-type]
-
-
-def test_more_mistakes_than_draws_are_refused() -> None:
-    with pytest.raises(ParameterError, match="mistakes is 11"):
-        error_by_draws(0.1, 11, 10, 0.05, 1.0)
-
-
 # The certificate of the recursion: its number, its refusal, and that it can be made again.
 
 
@@ -192,11 +164,6 @@ def test_targets_lead_back_to_epsilon(epsilon: float, weak: float) -> None:
     value = recursive_error(aims[0], len(aims) - 1)
     assert value == pytest.approx(epsilon, rel=1e-9)
     assert value >= aims[-1]  # what early returns were tested for
-
-
-def test_no_level_at_all() -> None:
-    assert recursive_error(0.2, 0) == pytest.approx(0.2)
-    assert recursive_error(0.2, 0) >= 0.2
 
 
 def test_from_a_half_on_nothing_follows() -> None:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
 from pacboost.bounds import measures
-from pacboost.bounds.measures import certificate, made_again
 from pacboost.errors import ParameterError
 from pacboost.numerics.kl import kl_lower, kl_upper
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -30,14 +29,6 @@ def test_vectors() -> None:
     assert measures.f1_lower(80, 110, 0.05) == pytest.approx(0.786959, abs=1e-6)
 
 
-def test_claims_share_delta() -> None:
-    for bound in (measures.rate_upper, measures.rate_lower, measures.f1_lower, measures.f1_upper):
-        assert bound(7, 90, 0.05, 5) == pytest.approx(bound(7, 90, 0.01), rel=1e-9)
-    assert measures.balanced_upper("3/90 4/70", 0.05, 5) == pytest.approx(
-        measures.balanced_upper("3/90 4/70", 0.01), rel=1e-9
-    )
-
-
 def test_ends_enclose_what_was_seen() -> None:
     for k, n in ((0, 9), (4, 9), (9, 9)):
         assert measures.rate_lower(k, n, 0.05) <= k / n <= measures.rate_upper(k, n, 0.05)
@@ -46,32 +37,6 @@ def test_ends_enclose_what_was_seen() -> None:
         low, high = measures.balanced_lower(parts, 0.05), measures.balanced_upper(parts, 0.05)
         assert low <= (k / n + 1 / 9) / 2 <= high
         assert measures.gap_upper(parts, 0.05) >= abs(k / n - 1 / 9)
-
-
-@pytest.mark.parametrize("parts", ["", "3", "3/0", "4/3", "a/b", "-1/3"])
-def test_counts_that_no_rows_give(parts: str) -> None:
-    with pytest.raises(ParameterError):
-        measures.balanced_upper(parts, 0.05)
-
-
-def test_a_gap_needs_two_groups() -> None:
-    with pytest.raises(ParameterError, match="two groups"):
-        measures.gap_upper("3/10", 0.05)
-
-
-def test_unknown_names_are_refused() -> None:
-    inputs = {"k": 1, "n": 9, "delta": 0.05, "claims": 1}
-    with pytest.raises(ParameterError, match="measure is 'recal'; it may be 'error', 'recall'"):
-        certificate("recal", "rates.rate_lower", inputs, size=9)
-    with pytest.raises(ParameterError, match="bound is"):
-        certificate("recall", "rates.rate", inputs, size=9)
-
-
-def test_certificates_are_made_again() -> None:
-    inputs = {"k": 7, "n": 90, "delta": 0.05, "claims": 6}
-    first = certificate("precision", "rates.rate_lower", inputs, size=90, **{"class": "yes"})
-    assert made_again(first) == first
-    assert "6 claims share delta" in first.sample
 
 
 def drawn(chances: tuple[float, ...], n: int, runs: int) -> Counts:
@@ -234,7 +199,7 @@ def test_a_bet_that_learns_is_sharper_where_losses_vary_little() -> None:
         0.1730, abs=5e-5
     )
     generator = np.random.default_rng(0)
-    texts = [measures.written(generator.permutation(spread), rare=False) for _ in range(8)]
+    texts = [measures.written(generator.permutation(spread), rare=False) for _ in range(4)]
     values = [measures.mean_upper(text, 1.0, 0.05) for text in texts]
     assert np.median(values) == pytest.approx(0.1619, abs=3e-4)
     with pytest.raises(ParameterError, match="blocks have"):
@@ -271,19 +236,6 @@ def ranked_failures(runs: int, known: bool) -> int:
 def test_ranks(runs: int) -> None:
     check_coverage("AUC by ranks", ranked_failures(runs, False), runs, 0.05)
     check_rejected("AUC, positives not paid for", ranked_failures(150, True), 150, 0.05)
-
-
-@pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
-def test_scale_is_checked(scale: float) -> None:
-    with pytest.raises(ParameterError, match="scale"):
-        measures.mean_upper("3x0", scale, 0.05)
-
-
-def test_pairs_are_checked() -> None:
-    with pytest.raises(ParameterError, match="halves"):
-        measures.auc_lower(9, 2, 2, 0.05)
-    with pytest.raises(ParameterError, match="positives"):
-        measures.auc_lower(0, 0, 2, 0.05)
 
 
 def auc_failures(runs: int, positives: int, negatives: int, pairs: bool) -> int:
@@ -326,9 +278,9 @@ def loss_failures(runs: int, n: int, delta: float, normal: bool, rare: bool = Tr
 
 
 def test_mean_of_losses() -> None:
-    check_coverage("mean loss, n=60", loss_failures(80, 60, 0.05, False), 80, 0.05)
-    blocks = loss_failures(80, 60, 0.05, False, rare=False)
-    check_coverage("mean loss by blocks, n=60", blocks, 80, 0.05)
+    check_coverage("mean loss, n=60", loss_failures(40, 60, 0.05, False), 40, 0.05)
+    blocks = loss_failures(40, 60, 0.05, False, rare=False)
+    check_coverage("mean loss by blocks, n=60", blocks, 40, 0.05)
     check_rejected("mean loss by the normal law", loss_failures(400, 60, 0.05, True), 400, 0.05)
 
 

@@ -275,34 +275,6 @@ def test_counts_are_those_of_the_rows(rows: list[tuple[float, bool]], ranks: int
     assert [p.answered for p in again.points] == [p.answered for p in found.points]
 
 
-def test_without_ties_the_ranks_are_what_is_answered() -> None:
-    confidence = np.random.default_rng(0).random(1000)
-    found = by_ranks(confidence, confidence < 0.2, 0.05)
-    assert [point.answered for point in found.points] == list(range(1000, 0, -50))
-    assert all(p.fewest == p.most == p.answered for p in found.points)
-    assert found.thresholds == 20
-
-
-def test_order_of_rows_does_not_matter() -> None:
-    generator = np.random.default_rng(1)
-    confidence, wrong = generator.random(300).round(1), generator.random(300) < 0.1
-    order = generator.permutation(300)
-    assert by_ranks(confidence, wrong, 0.1) == by_ranks(confidence[order], wrong[order], 0.1)
-
-
-def test_all_rows_equally_sure_leave_one_threshold() -> None:
-    found = by_ranks(np.ones(100), np.zeros(100), 0.05)
-    assert [point.threshold for point in found.points] == [0.0]
-    assert found.shares == ((1.0, 1.0),)
-
-
-def test_a_threshold_that_nobody_reaches() -> None:
-    found = at_thresholds([0.1, 0.2], [False, False], 0.05, [0.9]).at(0)
-    assert found.error == 1
-    assert found.certificate.vacuous
-    assert found.share[0] == 0
-
-
 @pytest.mark.parametrize(
     ("confidence", "wrong", "problem"),
     [
@@ -324,19 +296,6 @@ def test_refuses_rows(confidence: Any, wrong: Any, problem: str) -> None:
 def test_refuses_thresholds(threshold: Any) -> None:
     with pytest.raises(ParameterError, match="confidence lies between 0 and 1"):
         at_thresholds([0.5], [True], 0.05, [threshold])
-
-
-def test_refuses_other_input() -> None:
-    with pytest.raises(ParameterError, match="no thresholds"):
-        at_thresholds([0.5], [True], 0.05, [])
-    with pytest.raises(ParameterError, match="ranks"):
-        by_ranks([0.5], [True], 0.05, 0)
-    with pytest.raises(ParameterError, match="delta"):
-        by_ranks([0.5], [True], 0.0)
-    with pytest.raises(ParameterError, match="target_error"):
-        by_ranks([0.5], [True], 0.05).within(1.0)
-    with pytest.raises(NotCertified, match="name a target_error"):
-        _ = by_ranks([0.5], [True], 0.05).point
 
 
 def test_borders_are_fixed_and_lie_between_close_scores() -> None:
@@ -395,14 +354,6 @@ def test_what_cannot_be_reached_is_said(found: Answering) -> None:
         with pytest.raises(NotCertified, match=r"to 0\.0001; the least is 0\.\d+"):
             getattr(chosen, ask)
     assert "the least is" in str(chosen)
-
-
-def test_in_words(found: Answering) -> None:
-    told = str(found.within(0.1)).splitlines()
-    assert told[0].startswith("Of the new examples it answers (confidence 0.")
-    assert told[1].startswith("It answers between ")
-    assert len([line for line in told if line.startswith("*")]) == 1
-    assert "name a target_error" in str(found)
 
 
 @pytest.mark.parametrize("choice", [None, 0.1, 1e-4])

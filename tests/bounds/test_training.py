@@ -16,7 +16,6 @@ from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.newton import Gentle
 from pacboost.boosters.projection import Projection
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import (
     margin_distribution,
     product_bound,
@@ -28,7 +27,6 @@ from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Ledger, Round
-from pacboost.numerics.markup import bold
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
@@ -111,40 +109,6 @@ def test_a_bound_without_the_normalisers_is_caught() -> None:
         assert done.entry.training_error <= product * (1 + 1e-9)
         violated |= done.entry.training_error > product**2
     assert violated
-
-
-def test_refuses_other_potentials() -> None:
-    ledger = replace(ledger_of([0.3]), potential="square", booster="square")
-    with pytest.raises(NotCertified, match="'square' is regression"):
-        training_error(ledger)
-    logistic = replace(ledger_of([0.3]), potential="logistic", booster="logit")
-    with pytest.raises(NotCertified, match="logistic"):
-        margin_distribution(logistic)
-
-
-def test_textbook_forms_are_withheld_for_scaled_votes() -> None:
-    ledger = replace(ledger_of([0.3]), plain_votes=False)
-    assert ledger.columns()["bound_edges"] == [None]
-    assert "from edges" not in training_error(ledger).inputs
-
-
-def test_no_rounds_is_vacuous() -> None:
-    certificate = training_error(ledger_of([]))
-    assert certificate.value == 1
-    assert certificate.vacuous
-    assert "vacuous" in str(certificate)
-
-
-def test_certificate_says_everything_and_survives_json() -> None:
-    ledger = ledger_of([0.3, 0.2])
-    certificate = training_error(ledger)
-    assert Certificate.from_json(certificate.to_json()) == certificate
-    text = str(certificate)
-    assert text.startswith("The vote is wrong on at most")
-    for part in ("holds always", "Freund and Schapire", "size            10", ledger.digest()[:16]):
-        assert part in text
-    assert "&lt;" not in certificate._repr_html_()
-    assert bold(certificate.claim) in certificate._repr_html_()
 
 
 # The training-error certificate of other potentials, of many classes, and its words.

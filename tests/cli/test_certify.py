@@ -52,21 +52,6 @@ def asked(folder: Path, *options: str) -> list[object]:
     return ["certify", folder / "m.pacb", folder / "fresh.csv", "--target", "label", *options]
 
 
-def test_the_sentence_comes_first_and_the_theorem_is_a_detail(folder: Path) -> None:
-    said, more = well(*asked(folder)), well(*asked(folder, "--details"))
-    assert said.startswith("At most ")
-    assert "counted on" in said
-    assert "--details prints the theorem" in said
-    grounds = ("assumes rows are drawn", "requires rows that", "may fail with", "theorem R ≤")
-    for word in grounds:
-        assert word in more
-        assert word not in said
-    fit = ["fit", folder / "train.csv", "--target", "label"]
-    for options in (["--rounds", "5"], ["--learner", "stump", "--rounds", "3"]):
-        assert "R ≤ BinInv" not in well(*fit, *options)
-        assert "R ≤ BinInv" in well(*fit, *options, "--details")
-
-
 def test_python_is_not_spoken_of(folder: Path) -> None:
     """Sentences that name functions and parameters for others name commands and options here."""
     refusal = refused(*asked_for_threshold(folder, "--recall", "0.9999"), code=1)
@@ -287,16 +272,6 @@ def test_answers_that_are_right(folder: Path) -> None:
     assert "of the new examples it answers" in well(
         *asked_for_threshold(folder, "--target-error", "0.08")
     )
-
-
-def test_words(folder: Path) -> None:
-    said = well(*asked_for_threshold(folder, "--false-positive-rate", "0.1", "--positive", "no"))
-    assert "Of the new examples of other classes than 'no', the classifier calls at most" in said
-    assert "The threshold is" in said
-    assert said.count("95 % confidence") == 1
-    assert "measure class end certified rows false_positive_rate no upper" in said
-    said = well(*asked_for_threshold(folder, "--cost", "5,1"))
-    assert "The mean cost on new examples, where one costs at most 5, is at most" in said
 
 
 @pytest.mark.parametrize(

@@ -82,13 +82,6 @@ def test_all_and_the_usual_ones(data: Path) -> None:
     assert not any(entry["failed"] for entry in json.loads(usual.output)["boosters"])
 
 
-def test_draws(data: Path, tmp_path: Path) -> None:
-    path = tmp_path / "picture.svg"
-    result = compared(data, "--boosters", "adaboost,mada", "--learner", "tree", "--plot", str(path))
-    assert result.exit_code == 0, result.output
-    assert path.stat().st_size > 1000
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -223,13 +216,6 @@ def test_all_is_well_here() -> None:
     assert {"cache", "numpy", "pandas", "onnx"} <= set(named)
 
 
-@pytest.mark.usefixtures("writable_cache")
-def test_what_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "EXTRAS", {"no_such_library": ("frames", "reads")})
-    monkeypatch.setattr(doctor, "REQUIRED", ())
-    assert "not installed (reads): pip install 'pacboost[frames]'" in well("doctor")
-
-
 def test_what_is_missing_and_needed_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "REQUIRED", ("no-such-library",))
     assert "FAILS" in refused("doctor", code=1)
@@ -242,15 +228,3 @@ def test_compiled_code_that_does_not_work_is_a_no(monkeypatch: pytest.MonkeyPatc
     X, y = np.arange(4.0)[:, None], np.array([-1, 1, -1, 1])
     monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: (X, y))
     assert "a known fit gave" in run("doctor").stdout
-
-
-def test_without_a_folder_for_compiled_code_it_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from pacboost.kernels import bins
-
-    nowhere = SimpleNamespace(stats=SimpleNamespace(cache_path=None))
-    monkeypatch.setattr(bins, "encode", nowhere)
-    _, mark, words = doctor._cache()
-    assert mark is False
-    assert "Set NUMBA_CACHE_DIR" in words

@@ -359,10 +359,6 @@ def test_a_command_that_does_not_exist_is_guessed(typed: str, meant: str) -> Non
     assert f"No such command '{typed}'. Did you mean '{meant}'?" in refused(typed, "m.pacb")
 
 
-def test_a_column_that_does_not_exist_is_guessed(houses: Path) -> None:
-    assert "Did you mean 'price'?" in refused("fit", houses / "old.csv", "--target", "prise")
-
-
 def test_python_runs_the_command() -> None:
     asked = [sys.executable, "-m", "pacboost", "--version"]
     shown = subprocess.run(asked, capture_output=True, text=True, check=True)

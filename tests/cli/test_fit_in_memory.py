@@ -69,11 +69,6 @@ def test_errors_are_one_sentence(data: Path, arguments: list[str], message: str)
     assert "Traceback" not in result.output
 
 
-def test_early_stopping_shows_validation(data: Path) -> None:
-    options = [*STUMPS, "--rounds", "80", "--validation", "0.3"]
-    assert "valid." in well("fit", data, "--target", "label", *options)
-
-
 @pytest.fixture
 def coloured(tmp_path: Path) -> Path:
     generator = np.random.default_rng(0)
@@ -371,16 +366,6 @@ def read(folder: Path, cells: list[str]) -> None:
 def test_signs_beside_numbers_are_noted(tmp_path: Path, sign: str) -> None:
     with pytest.warns(InputWarning, match="'price' holds mostly numbers and is read as categories"):
         read(tmp_path, [sign.format(k) for k in range(ROWS)])
-
-
-def test_a_word_among_numbers_is_noted_by_what_it_is(tmp_path: Path) -> None:
-    with pytest.warns(InputWarning, match="because 'unknown' is not a number"):
-        read(tmp_path, [*map(str, range(ROWS)), "unknown"])
-
-
-def test_names_that_differ_in_every_row_are_noted(tmp_path: Path) -> None:
-    with pytest.warns(InputWarning, match="'price' is unique in every row"):
-        read(tmp_path, [f"C{k:04d}" for k in range(ROWS)])
 
 
 @pytest.mark.parametrize("cell", ["1/{}/24", "{}-12-2024", "{} Dec 2024", "Dec {}, 2024"])

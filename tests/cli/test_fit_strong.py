@@ -60,12 +60,6 @@ def test_it_is_the_strong_classifier(data: Path, tmp_path: Path) -> None:
     assert again.certificate_ == direct.certificate_
 
 
-def test_nothing_is_written_unless_asked(data: Path) -> None:
-    before = sorted(data.parent.iterdir())
-    assert "The model was not saved" in well("fit", data, "--target", "label", *QUICK)
-    assert sorted(data.parent.iterdir()) == before
-
-
 @pytest.mark.parametrize(("epsilon", "code"), [("0.4", 0), ("0.001", 1)])
 def test_an_error_that_is_wanted(data: Path, tmp_path: Path, epsilon: str, code: int) -> None:
     model = tmp_path / "m.pacb"
@@ -111,23 +105,6 @@ def test_a_column_that_is_not_there(data: Path) -> None:
         assert "'nobody'" in refused("fit", data, "--target", "label", option, "nobody")
 
 
-def test_few_rows_are_fitted_and_it_says_what_is_missing(tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "few.csv", people(20, 0))
-    shown = well("fit", path, "--target", "label", *QUICK)
-    assert shown.startswith("Nothing is certified about future examples: 20 rows are too few")
-
-
-def test_many_classes(tmp_path: Path) -> None:
-    X = np.random.default_rng(0).normal(size=(300, 2))
-    number = (X[:, 0] > 0).astype(int) + 2 * (X[:, 1] > 0)
-    columns = {"a": X[:, 0].tolist(), "b": X[:, 1].tolist(), "y": number}
-    path = write_csv(tmp_path / "four.csv", columns)
-    found = answer("fit", path, "--target", "y", *QUICK, "--output", tmp_path / "m.pacb")
-    assert found["classes"] == [0, 1, 2, 3]
-    table = read_csv(path, "y").table
-    assert pacboost.load(tmp_path / "m.pacb").score(table, number) > 0.8
-
-
 @pytest.mark.parametrize(
     "other",
     [["--leaves", "4"], ["--certify", "holdout"], ["--validation", "0.1"], ["--max-bins", "9"]],
@@ -158,9 +135,6 @@ def test_errors_are_one_sentence(data: Path, arguments: list[str], message: str)
 # ``pacboost fit --text`` as a user runs it, alone and beside other columns.
 
 
-QUICK_FIT_TEXTS = ["--rounds", "8"]
-
-
 @pytest.fixture(scope="module")
 def intents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_csv(tmp_path_factory.mktemp("texts") / "requests.csv", requests(20))
@@ -175,14 +149,6 @@ def mixed(rows: int = 160) -> dict[str, Any]:
     age = np.where(part == 1, np.where(kind == "lost", 60, 20), 40) + generator.normal(size=rows)
     city = np.where(part == 2, np.where(kind == "lost", "Rome", "Bern"), "Oslo")
     return {"said": said, "age": age.tolist(), "city": city, "id": range(rows), "kind": kind}
-
-
-def test_the_sentence_comes_first(intents: Path) -> None:
-    shown = well("fit", intents, "--text", "utterance", "--target", "intent", *QUICK_FIT_TEXTS)
-    assert shown.startswith("At most ")
-    assert "requests.csv: 160 rows of 1 column, 1 of texts ('utterance')" in shown
-    assert "32 to certify" in shown
-    assert "lists of words" in shown
 
 
 def test_texts_beside_numbers_and_categories(tmp_path: Path) -> None:

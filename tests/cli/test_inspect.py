@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,6 @@ import pytest
 
 import pacboost
 from pacboost import AdaBoostClassifier
-from pacboost.models.file import format as model_file
-from pacboost.models.model import Model
-from pacboost.sources.file_rows import read_csv
 from tests.cli.running import answer, people, refused, requests, run, well, write_csv
 from tests.worlds import noisy
 
@@ -78,12 +73,6 @@ def test_report_with_rows(folder: Path, tmp_path: Path) -> None:
     assert out.stat().st_size > plain.stat().st_size
 
 
-def test_rows_of_a_report_need_labels(folder: Path) -> None:
-    assert "--data and --target have to be given together" in refused(
-        "report", folder / "people.pacb", "--data", folder / "people.csv"
-    )
-
-
 def test_export_writes_a_program_that_predicts_the_same(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "alone.py"
     assert str(out) in well("export", folder / "people.pacb", "--output", out)
@@ -92,21 +81,6 @@ def test_export_writes_a_program_that_predicts_the_same(folder: Path, tmp_path: 
     found = answer("export", folder / "people.pacb", "--to", "python", "--output", named)
     assert found["bytes"] == named.stat().st_size
     assert named.read_bytes() == out.read_bytes()
-
-
-def test_texts_are_fitted_asked_predicted_and_certified(folder: Path) -> None:
-    model, data = folder / "requests.pacb", folder / "requests.csv"
-    first = run("ask", model, "They took my card!").stdout.splitlines()[0]
-    assert first == "lost card"
-    found = answer("predict", model, data, "--target", "intent")
-    assert found["wrong"] == 0
-    texts = requests(20)
-    texts["utterance"] = [f"hello {text} 7{text[-3:]}" for text in texts["utterance"]]
-    new = write_csv(folder / "new_requests.csv", texts)
-    assert answer("certify", model, new, "--target", "intent")["certificate"]["inputs"]["k"] == 0
-    rows = read_csv(folder / "people.csv", "label", categories=True).table
-    assert rows.n_rows == 300
-    assert "has no column 'utterance'" in refused("predict", model, folder / "people.csv")
 
 
 # ``pacboost verify`` as a user runs it.
@@ -120,23 +94,6 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-def certified(**changes: object) -> Callable[[Model], Model]:
-    def change(model: Model) -> Model:
-        assert model.certificate is not None
-        return replace(model, certificate=replace(model.certificate, **changes))  # type: ignore[arg-type]
-
-    return change
-
-
-def measured(**changes: object) -> Callable[[Model], Model]:
-    def change(model: Model) -> Model:
-        first, second, *others = model.ledger.rounds
-        rounds = [first, replace(second, **changes), *others]  # type: ignore[arg-type]
-        return replace(model, ledger=replace(model.ledger, rounds=rounds))
-
-    return change
-
-
 def test_an_intact_file(path: Path) -> None:
     shown = well("verify", path)
     lines = [line.split() for line in shown.splitlines()]
@@ -146,26 +103,6 @@ def test_an_intact_file(path: Path) -> None:
     assert found["stands"] is True
     names = [check["name"] for check in found["checks"]]
     assert names[:4] == ["model", "ledger", "rounds", "bound"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        measured(error=0.01),
-        measured(normaliser=0.1),
-        certified(value=0.0001),
-        certified(bound="holdout.nothing"),
-        certified(ledger_digest="abc"),
-    ],
-)
-def test_an_edited_file(path: Path, change: Callable[[Model], Model]) -> None:
-    model_file.save(change(model_file.load(path)), path)
-    result = run("verify", path)
-    assert result.exit_code == 1
-    assert "FAILS" in result.stdout
-    assert "does not hold" in result.stdout
-    found = answer("verify", path, code=1)
-    assert found["stands"] is False
 
 
 # ``pacboost watch`` as a nightly job runs it.

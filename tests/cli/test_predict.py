@@ -57,17 +57,6 @@ def test_probabilities_columns_kept_and_errors_in_a_file(folder: Path, tmp_path:
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_json_holds_the_predictions_or_says_where_they_are(folder: Path, tmp_path: Path) -> None:
-    found = answer("predict", folder / "m.pacb", folder / "rows.csv", "--target", "label")
-    assert [row["prediction"] for row in found["predictions"]] == predicted(folder)
-    assert found["counts"]["yes"] == predicted(folder).count("yes")
-    assert 0 < found["wrong"] < 75
-    out = tmp_path / "out.csv"
-    elsewhere = answer("predict", folder / "m.pacb", folder / "rows.csv", "--output", out)
-    assert elsewhere["output"] == str(out)
-    assert "predictions" not in elsewhere
-
-
 def test_blocks_of_any_size_give_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_rows, "ROWS_AT_ONCE", 7)
     result = run("predict", folder / "m.pacb", folder / "rows.csv")
@@ -93,14 +82,6 @@ def test_no_answer_where_the_model_is_not_sure(folder: Path) -> None:
     given = [row["prediction"] is not None for row in found["predictions"]]
     assert given == sure.tolist()
     assert found["counts"]["no answer"] == 150 - sure.sum() > 0
-
-
-def test_a_level_that_no_fit_has_seen_is_missing(folder: Path, tmp_path: Path) -> None:
-    columns = people(150, 1)
-    blank = write_csv(tmp_path / "a.csv", {**columns, "colour": [""] * 150})
-    unseen = write_csv(tmp_path / "b.csv", {**columns, "colour": ["mauve"] * 150})
-    one, other = (run("predict", folder / "m.pacb", path).stdout for path in (blank, unseen))
-    assert one == other
 
 
 def test_a_model_that_knows_no_names_takes_columns_in_order(tmp_path: Path) -> None:
@@ -219,10 +200,6 @@ def test_several_texts_and_lines_of_the_input(intents: Path) -> None:
     assert [one["confidence"] for one in found] == model.predict_proba(asked).max(axis=1).tolist()
 
 
-def test_a_text_without_a_known_word(intents: Path) -> None:
-    assert "no known word" in well("ask", intents, "xyzzy")
-
-
 def test_no_answer_where_it_is_not_sure(intents: Path) -> None:
     found = answer("ask", intents, "xyzzy", "lost card", "--abstain-below", "0.7")["answers"]
     assert [one["answer"] for one in found] == [None, "lost card"]
@@ -257,10 +234,6 @@ def test_what_is_not_named_is_missing(people_model: Path) -> None:
 @pytest.mark.parametrize("part", ["height=2", "size", "=3"])
 def test_no_such_column(people_model: Path, part: str) -> None:
     assert "its columns are size, colour, weight" in refused("ask", people_model, part)
-
-
-def test_no_number(people_model: Path) -> None:
-    assert "size" in refused("ask", people_model, "size=tall")
 
 
 def test_a_threshold_that_was_certified_is_kept_to(tmp_path: Path) -> None:

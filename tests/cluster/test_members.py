@@ -111,13 +111,6 @@ def test_rows_that_do_not_fit_a_worker_are_refused(
     assert not hasattr(model, "model_")
 
 
-def test_large_rows_are_sent_in_pieces(threads: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "PIECE", 5000)
-    alone = fitted("a forest")
-    with parallel_config("dask", client=threads):
-        assert fitted("a forest") == alone
-
-
 def test_a_learner_that_cannot_be_sent(threads: Client) -> None:
     class Odd(GaussianNB):  # type: ignore[misc]
         def __reduce__(self) -> Any:

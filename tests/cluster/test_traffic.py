@@ -15,10 +15,7 @@ from distributed import Client
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
-from pacboost.estimators.filtering import filter_setup
 from pacboost.parallel.cluster import Cluster
-from pacboost.sources.oracles.arrow import ParquetOracle
-from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.remote import RemoteLook, SentRows
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
@@ -68,25 +65,6 @@ def test_the_vote_is_sent_once_in_a_refill(
     model = small(sample_rows=4000, n_estimators=40).fit_source(folder, "y", client=threads)
     drawn = [refill for refill in model.ledger_.refills if refill.draws]
     assert 0 < len(sent) <= len(drawn)
-
-
-def test_the_client_holds_no_blocks(folder: Path, threads: Client) -> None:
-    oracle = RemoteOracle(ParquetOracle(folder, "y"), Cluster(threads))
-    small(n_estimators=3).fit_source(oracle)
-    assert (oracle.bytes_needed, oracle.most_bytes_held, oracle.bytes_read) == (0, 0, 0)
-
-
-def test_blocks_are_counted_by_worker(
-    folder: Path, processes: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
-    cluster = Cluster(processes)
-    model = small(n_estimators=20, sample_rows=3000)
-    model.fit_source(RemoteOracle(ParquetOracle(folder, "y"), cluster))
-    assert set(cluster.blocks) == set(cluster.workers())
-    looked_at = -(-sum(refill.draws for refill in model.ledger_.refills) // 4000)
-    passes = 2 * 10  # one for the labels, and one for the rows that certify and test
-    assert passes + 1 < cluster.blocks.total() <= passes + looked_at + 2
 
 
 FIT = """

@@ -1,8 +1,9 @@
 """scikit-learn's checks as cases of a test: an estimator meets all of them once.
 
-The first estimator of a list meets every check. Others of its class share its constructor, the
-reading of input and its messages, so here they meet the checks of what was learned; other classes
-meet every check on one kind of array. The rest of the grid is run by ``make slow``.
+The first classifier and the first regressor of a list meet every check. Others of a class share
+its constructor, the reading of input and its messages, so here they meet the checks of what was
+learned. Other classes meet these, and every third of the rest, each class beginning with another
+one. The whole grid is run by ``make slow``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 import sklearn
+from sklearn.base import is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -46,16 +48,17 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
     cases = []
     for place, estimator in enumerate(estimators):
         first = type(estimator) not in {type(one) for one in estimators[:place]}
+        leads = all(is_regressor(one) != is_regressor(estimator) for one in estimators[:place])
         settings = re.sub(r" at 0x\w+", "", str(estimator))  # the same name in every process
-        for own, check in estimator_checks_generator(estimator):
+        for number, (own, check) in enumerate(estimator_checks_generator(estimator)):
             name = name_of(check)
             if without is not None and without(estimator, name):
                 continue
             if LABELS_CHANGE and "weight_equivalence" in name and is_binary(estimator):
                 continue
             plain = not getattr(check, "keywords", None)  # not on mapped files or other types
-            alone = first and name != "check_estimator_sparse_matrix"  # read as sparse arrays are
-            quick = place == 0 or (plain and (alone or name in OF_WHAT_IS_LEARNED))
+            alone = first and (number + place) % 3 == 0
+            quick = leads or (plain and (alone or name in OF_WHAT_IS_LEARNED))
             marks = () if quick else pytest.mark.slow
             cases.append(pytest.param(own, check, id=f"{settings}-{name}", marks=marks))
     return cases

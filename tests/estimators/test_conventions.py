@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import runpy
-import sys
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,6 @@ from pacboost import (
     BoostRegressor,
     TextBoostClassifier,
 )
-from pacboost.estimators.fitting import callbacks
 
 ROUNDS = 6
 
@@ -211,12 +208,3 @@ def test_callbacks_of_a_grid_search_reach_it() -> None:
     search.set_callbacks(noting).fit(X, NUMBERS > 0)
     assert noting.heard.count(("end", "round 2")) == 5  # four folds, and the refit
     assert not hasattr(search.best_estimator_, "_skl_callbacks")
-
-
-def test_earlier_versions_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where scikit-learn has no callbacks, there is no set_callbacks, and fits go on as they do."""
-    monkeypatch.setitem(sys.modules, "sklearn.callback", None)
-    earlier = runpy.run_path(callbacks.__file__)
-    assert not hasattr(earlier["CallbackSupportMixin"], "set_callbacks")
-    assert earlier["with_callbacks"](len) is len
-    assert not earlier["has_callbacks"](AdaBoostClassifier())

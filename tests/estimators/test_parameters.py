@@ -189,7 +189,7 @@ ODD = [
     {"a": 1}, [1, "a"], {1}, object(), int,
 ]  # fmt: skip
 SMALL = {"n_estimators": 3, "random_state": 0, "n_bags": 3, "n": 3, "max_members": 9, "n_jobs": 1}
-SMALL |= {"verbose": False}
+SMALL |= {"verbose": False, "max_draws": 10_000}
 OWN_SENTENCES = {
     ("TextBoostClassifier", "text_columns"): "of a list of texts no column can be named",
     ("BoostClassifier", "eval_metric"): "what a function raises passes as it is",
@@ -207,7 +207,7 @@ def small_fit(kind: Any, **given: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.thinned(15)
+@pytest.mark.thinned(30)
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

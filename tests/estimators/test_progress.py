@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost.errors import ParameterError
 from pacboost.estimators.inputs import parameters
 from pacboost.numerics import interactive
 from pacboost.reports import progress
@@ -77,11 +76,6 @@ def test_notebooks_have_a_line_that_is_written_over(
     assert "\rboosting 30/30  training error 0" in err
     assert "\rbagging 8/8  error out of bag" in err
     assert "\x1b" not in err
-
-
-def test_words_that_are_not_known_are_refused() -> None:
-    with pytest.raises(ParameterError, match="verbose is 'yes'; it may be True, False"):
-        pacboost.AdaBoostClassifier(verbose="yes").fit(X, Y)
 
 
 def test_every_estimator_shows_progress_by_default() -> None:

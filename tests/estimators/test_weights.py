@@ -97,16 +97,6 @@ def test_certificates_by_rows_learned_from_refuse_weights(certify: str) -> None:
             kind(certify=certify, **more).fit(X, Y, sample_weight=given)
 
 
-def test_the_sentence_says_it() -> None:
-    model = StrongClassifier(0.2, n_estimators=20, random_state=0).fit(X, Y, WEIGHTS)
-    assert f" wrong, {WITHOUT})" in model.sentence_
-    groups = np.arange(len(Y)) // 3
-    grouped = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, WEIGHTS, groups=groups)
-    assert f"held-out groups, {WITHOUT})" in grouped.sentence_
-    later = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y, WEIGHTS, time=np.arange(600))
-    assert f" wrong, {WITHOUT})" in later.sentence_
-
-
 def test_which_rows_certify_does_not_depend_on_weights() -> None:
     few = WEIGHTS * (np.arange(600) % 3 > 0)
     plain = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
@@ -145,8 +135,9 @@ def test_weights_may_be_a_named_column_and_are_no_feature() -> None:
 
 def test_a_mapping_names_the_weight_of_each_class() -> None:
     for kind in (StrongClassifier, BoostClassifier):
-        by_name = kind(class_weight={0: 1, 1: 7}, random_state=0).fit(X, Y)
-        by_row = kind(random_state=0).fit(X, Y, WEIGHTS)
+        few: dict[str, Any] = {"n_estimators": 20, "random_state": 0}
+        by_name = kind(class_weight={0: 1, 1: 7}, **few).fit(X, Y)
+        by_row = kind(**few).fit(X, Y, WEIGHTS)
         assert np.array_equal(by_name.decision_function(X), by_row.decision_function(X))
         with pytest.raises(ParameterError, match="class_weight is 'heavy'"):
             kind(class_weight="heavy").fit(X, Y)

@@ -20,8 +20,7 @@ from joblib import Parallel, delayed
 from pacboost import AdaBoostClassifier
 from pacboost.errors import FileError
 from pacboost.sources.oracles.arrow import ParquetOracle
-from pacboost.sources.oracles.csv import CsvOracle
-from pacboost.sources.oracles.svmlight import SvmlightOracle
+from pacboost.sources.oracles.lines import CsvOracle, SvmlightOracle
 
 ROOT = Path(__file__).parents[2]
 ORACLES: dict[str, Callable[[Path], Any]] = {

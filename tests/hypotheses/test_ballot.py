@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.hypotheses import scored_trees
-from pacboost.hypotheses.function import Recorded
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.scored_trees import Ballot, leaf_masks
 from pacboost.hypotheses.stump import StumpRule
@@ -117,18 +116,6 @@ def test_stumps_alone_and_among_trees(most: int, trees: bool, seed: int) -> None
     check_same(bins, rules, votes, table_of(generator, bins, 200))
 
 
-def test_many_trees_outgrow_the_first_arrays() -> None:
-    generator = np.random.default_rng(0)
-    bins = make_bins(generator, 9, 100, 2)
-    rules: list[Hypothesis] = [random_rule(generator, bins, 30) for _ in range(70)]
-    own, votes = Ballot(bins, 1), [1.0] * len(rules)
-    for rule in rules:
-        own.add(rule, 1.0)
-    table = table_of(generator, bins, 300)
-    wanted = Vote(rules, np.array(votes)).scores(table)
-    np.testing.assert_array_equal(own.scores(table.codes)[:, 0], wanted)
-
-
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_threads_change_nothing(threads: int) -> None:
     generator = np.random.default_rng(1)
@@ -142,16 +129,6 @@ def test_threads_change_nothing(threads: int) -> None:
         wanted = own.scores(table.codes)
     with using(threads):
         np.testing.assert_array_equal(own.scores(table.codes), wanted)
-
-
-def test_rules_that_codes_do_not_tell_are_refused() -> None:
-    bins = make_bins(np.random.default_rng(0), 2, 5, 0)
-    assert not Ballot(bins, 1).add(Recorded(np.ones(3, dtype=np.int8), "three answers"), 1.0)
-
-
-def test_an_empty_ballot_says_nothing() -> None:
-    bins = make_bins(np.random.default_rng(0), 2, 5, 0)
-    assert not Ballot(bins, 3).scores(np.zeros((2, 4), dtype=np.uint8)).any()
 
 
 @settings(deadline=None, max_examples=40)

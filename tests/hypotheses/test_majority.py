@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from pacboost.errors import DataError
 from pacboost.hypotheses import majority
-from pacboost.hypotheses.function import ClassFunction, Function, Recorded
+from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Names
-from pacboost.hypotheses.majority import Decision, Pattern, Three, decided, named
+from pacboost.hypotheses.majority import Decision, Pattern, Three, named
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import fit_bins
@@ -83,10 +83,6 @@ def test_decision_forgets_how_close_it_was() -> None:
     assert heavy.values[heavy.cells(sample)][:, 0].tolist() == [1, -1, -1]
 
 
-def test_ties_among_classes_decide_nothing() -> None:
-    assert decided(np.array([[0.0, 0.0], [1.0, 0.0]])).tolist() == [2, 0]
-
-
 @pytest.mark.parametrize("missing", [-1, 1])
 def test_codes_and_raw_rows_are_answered_alike(missing: int) -> None:
     generator = np.random.default_rng(1)
@@ -147,14 +143,6 @@ def _by_hand(said: np.ndarray, signs: np.ndarray, base: np.ndarray) -> np.ndarra
     return np.array(values)
 
 
-def test_words() -> None:
-    table = Pattern(rules_of(1), np.array([[1], [-1]], dtype=np.int8), np.array([[0.0, 2], [1, 0]]))
-    assert (
-        table.words(Names(lambda j: f"x{j}"))
-        == "table of 2 patterns of 1 rules: x0 > 0 → +, else −"
-    )
-
-
 # Black boxes and recorded answers.
 
 ROWS = np.array([[1.0, 2.0], [3.0, 0.0], [5.0, 5.0]])
@@ -173,13 +161,6 @@ def test_what_is_above_zero_counts_as_plus(given: Any) -> None:
     assert answers.dtype == np.int8
 
 
-def test_negated_turns_every_answer() -> None:
-    rule = Function(lambda rows: rows[:, 0] - rows[:, 1], "first is larger")
-    assert rule.answers(sample()).tolist() == [-1, 1, -1]
-    assert rule.negated().answers(sample()).tolist() == [1, -1, 1]
-    assert rule.negated().negated() == rule
-
-
 @pytest.mark.parametrize(
     ("given", "shape"),
     [([1, -1], r"\(2,\)"), ([[1], [1], [1]], r"\(3, 1\)"), (1, r"\(\)"), ([], r"\(0,\)")],
@@ -187,16 +168,3 @@ def test_negated_turns_every_answer() -> None:
 def test_answers_of_another_shape_are_refused(given: Any, shape: str) -> None:
     with pytest.raises(DataError, match=rf"^rule answered with shape {shape} for 3 rows"):
         Function(lambda rows: given, "rule").answers(sample())
-
-
-def test_recorded_answers_are_given_back() -> None:
-    rule = Recorded(np.array([1, -1, 1], dtype=np.int8), "record")
-    assert rule.answers(sample()).tolist() == [1, -1, 1]
-    assert rule.negated().answers(sample()).tolist() == [-1, 1, -1]
-
-
-@pytest.mark.parametrize("size", [0, 2, 4])
-def test_recorded_answers_refuse_other_rows(size: int) -> None:
-    rule = Recorded(np.ones(size, dtype=np.int8), "record")
-    with pytest.raises(DataError, match=f"record knows only the {size} rows .* but 3 were given"):
-        rule.answers(sample())

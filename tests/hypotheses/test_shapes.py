@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost import BoostClassifier, BoostRegressor
+from pacboost import BoostClassifier
 from pacboost.boosters.booster import whole_values
-from pacboost.errors import DataError
-from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Names, Valued
 from pacboost.hypotheses.shapes import partial_dependence, shapes
 from pacboost.hypotheses.stump import StumpRule
@@ -26,7 +24,6 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import words_of
-from pacboost.theory import MajorityOfBoosters
 from tests.word_samples import some_presence
 
 LEVELS = 5
@@ -186,45 +183,6 @@ def test_constants_are_the_intercept() -> None:
     assert shapes(Vote([], np.empty(0), 3), NAMES).intercept.tolist() == [0, 0, 0]
 
 
-def test_a_stump_that_asks_only_whether_a_value_is_missing() -> None:
-    found = shapes(Vote([StumpRule(1, math.inf, 99, -1, -1)], np.array([0.5])), NAMES)
-    assert found["x1"].values.tolist() == [[0.5]]
-    assert found["x1"].missing.tolist() == [-0.5]
-    assert found["x1"].thresholds.size == 0
-
-
-def test_rules_without_shapes_are_refused() -> None:
-    bins = some_bins(np.random.default_rng(0))
-    two = np.array([0, 1], np.int32)
-    large = TreeRule(
-        bins,
-        two,
-        two * 0,
-        two > 0,
-        np.array([-1, -2], np.int32),
-        np.array([1, -3], np.int32),
-        two * 0 - 1,
-        np.empty((0, 256), np.uint8),
-        np.ones(2),
-        np.ones(5),
-        np.ones((3, 1)),
-    )
-    with pytest.raises(DataError, match=r"3 leaves.*shap_values\(X\)"):
-        shapes(Vote([large], np.ones(1)), NAMES)
-    box = Function(lambda rows: rows[:, 0], "box")
-    for rule in (box, Valued(box, np.ones((2, 1)))):
-        with pytest.raises(DataError, match=r"Function rules.*permutation_importances"):
-            shapes(Vote([rule], np.ones(1)), NAMES)
-
-
-def test_columns_by_name_and_number() -> None:
-    found = shapes(Vote([StumpRule(1, 2.5, 2, 1, 1)], np.ones(1)), NAMES)
-    assert found[1] is found["x1"]
-    for absent in (0, "x0", "age"):
-        with pytest.raises(DataError, match="it asks for x1"):
-            found[absent]
-
-
 # Partial dependence of trees: by the walk of single rows, and of stumps as their shapes say.
 
 RNG = np.random.default_rng(0)
@@ -262,32 +220,6 @@ def test_curves_are_averages_over_the_other_columns(classes: int) -> None:
             for value in values
         ])  # fmt: skip
         assert shape.at(values) + found.intercept == pytest.approx(wanted)
-
-
-def test_curves_of_single_splits_are_their_shapes() -> None:
-    model = BoostClassifier(n_estimators=20, max_leaves=2, random_state=0).fit(X, Y).model_
-    exact, found = shapes(model.vote, model.say()), partial_dependence(model.vote, model.say(), [2])
-    off = found.features[2].values - exact.features[2].values
-    assert np.ptp(off) == pytest.approx(0, abs=1e-9)
-
-
-def test_numbers_and_categories_have_curves_too() -> None:
-    model = BoostRegressor(n_estimators=5, random_state=0).fit(X, np.nan_to_num(X[:, 0]) * 2).model_
-    curve = partial_dependence(model.vote, model.say(), [0]).features[0]
-    assert curve.values[0, 0] < 0 < curve.values[-1, 0]
-    levels = [[name, k] for k, name in enumerate(["red", "blue", "green"] * 30)]
-    labels = [name != "red" for name, _ in levels]
-    model = BoostClassifier(n_estimators=5, max_leaves=4, min_leaf_rows=2, random_state=0)
-    told = model.fit(np.array(levels, dtype=object), labels).model_
-    shape = partial_dependence(told.vote, told.say(), [0]).features[0]
-    by_level = dict(zip(shape.levels, shape.values[:, 0], strict=True))
-    assert by_level["red"] < by_level["green"]
-
-
-def test_votes_of_votes_are_refused() -> None:
-    model = MajorityOfBoosters(n_estimators=3, random_state=0).fit(X, Y).model_
-    with pytest.raises(DataError):
-        partial_dependence(model.vote, model.say(), [0])
 
 
 # Word lists: the first word speaks, and turned over they say the same bit for bit.
@@ -334,29 +266,11 @@ def test_any_number_of_threads_gives_the_same_scores() -> None:
         assert np.array_equal(vote.scores(table), alone)
 
 
-def test_words_beyond_those_of_the_lists_say_nothing() -> None:
-    table = words_of(ArrayTable(np.eye(5)))
-    rule = WordList(np.array([1], np.int32), np.array([[2.0], [-1.0]]), abstains=False)
-    assert Vote([rule], np.ones(1)).scores(table).tolist() == [-1, 2, -1, -1, -1]
-
-
 @pytest.mark.parametrize("words", [255, 256, 300])
 def test_lists_longer_than_a_byte_counts(words: int) -> None:
     table = words_of(ArrayTable(np.eye(words + 1)))
     rule = WordList(np.arange(words, dtype=np.int32), np.zeros((words + 1, 1)))
     assert rule.cells(unlabelled(table)).tolist() == list(range(words + 1))
-
-
-def test_in_words() -> None:
-    names = Names(lambda j: f"w{j}", ("a", "b", "c"))
-    values = np.array([[0.5, 0, 0], [0, 0.25, 0], [0, 0, -0.0]])
-    asked = np.array([4, 2], np.int32)
-    rule = WordList(asked, values)
-    assert rule.words(names) == "if it contains 'w4' → a +0.5, else if it contains 'w2' → b +0.25"
-    assert WordList(asked, values, abstains=False).words(names).endswith("→ b +0.25, else a +0")
-    long = WordList(np.arange(6, dtype=np.int32), np.ones((7, 3)))
-    assert long.words(names).endswith("else if it contains 'w3' → a +1, else … (2 more)")
-    assert WordList.constant(3).words(names) == "always a +0"
 
 
 def test_abstaining_lists_keep_silent_and_others_speak() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.estimators.forests.forests import RandomForestClassifier, RandomForestRegressor
-from pacboost.hypotheses.forest import LOW, Forest, ForestTree, as_shares
+from pacboost.hypotheses.forest import LOW, Forest, ForestTree
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels.forest import LEAF
@@ -71,18 +71,6 @@ def test_codes_and_values_are_answered_alike(
     coded = Sample(table, np.ones((500, 1), dtype=np.int8), bins=bins)
     np.testing.assert_array_equal(stump.answers(coded), stump.answers(unlabelled(table)))
     assert stump.answers(coded).dtype == np.int8
-
-
-def test_asking_twice_gives_the_same_answers() -> None:
-    table = ArrayTable(np.array([[1.0], [np.nan], [3.0]]))
-    sample = Sample(table, np.ones((3, 1), dtype=np.int8), bins=fit_bins(table))
-    stump = StumpRule(0, 2.0, 0, 1, -1)
-    assert stump.answers(sample).tolist() == stump.answers(sample).tolist() == [-1, -1, 1]
-
-
-def test_nothing_is_above_an_infinite_threshold() -> None:
-    values = np.array([1e300, -1e300, np.nan])
-    assert answers(StumpRule(0, math.inf, 9, 1, 1), values) == [-1, -1, 1]
 
 
 @given(threshold=st.one_of(st.just(math.inf), st.floats(-5, 5, width=32)), above=SIGN, missing=SIGN)
@@ -165,14 +153,3 @@ def test_sums_and_leaves_are_those_of_a_plain_walk(classes: int, certify: str | 
     for threads in (1, 2):
         with using(threads):
             assert np.array_equal(forest.sums(table), sums)
-
-
-def test_shares_of_two_classes_come_from_one_sum() -> None:
-    sums = np.array([[1.0], [4.0]])
-    assert as_shares(sums, 4, many=False).tolist() == [[0.75, 0.25], [0.0, 1.0]]
-
-
-def test_a_forest_without_trees_says_nothing() -> None:
-    model, X = grown(3, None)
-    empty = Forest(model.model_.vote.bins, 3, np.zeros(3))
-    assert not empty.sums(ArrayTable(X)).any()

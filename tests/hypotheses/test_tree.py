@@ -127,15 +127,6 @@ def test_any_number_of_threads_walks_alike() -> None:
     np.testing.assert_array_equal(found[0], found[1])
 
 
-def test_a_constant_has_one_leaf() -> None:
-    rule = TreeRule.constant(fit_bins(TABLE), np.array([0.25, -1.0]), 7.0)
-    assert not rule.cells(unlabelled(TABLE)).any()
-    assert rule.values.tolist() == [[0.25, -1.0]]
-    assert rule.cover.tolist() == [7.0]
-    assert rule.path(0) == []
-    assert Vote([rule], np.ones(1), 2).scores(TABLE).tolist() == [[0.25, -1.0]] * 5
-
-
 @settings(deadline=None, max_examples=50)
 @given(splits=st.integers(0, 30), seed=st.integers(0, 2**32))
 def test_the_cover_of_a_node_is_that_of_its_leaves(splits: int, seed: int) -> None:
@@ -193,12 +184,6 @@ def test_values_are_moved_to_the_middle_and_no_further() -> None:
 # -- words
 
 
-def test_paths_lead_to_their_leaves() -> None:
-    rule = small_tree()
-    assert rule.path(0) == [(0, True), (1, True)]
-    assert rule.path(3) == [(0, False), (2, False)]
-
-
 @pytest.mark.parametrize(
     ("leaf", "words"),
     [
@@ -212,29 +197,3 @@ def test_leaves_are_said_in_words(leaf: int, words: str) -> None:
     tree = small_tree()
     way = " and ".join(tree.condition(t, NAMES, left=side) for t, side in tree.path(leaf))
     assert f"{way} → {value_words(tree.values[leaf], NAMES)}" == words
-
-
-def test_trees_are_said_in_words() -> None:
-    rule = small_tree()
-    assert rule.words(NAMES) == "tree of 4 leaves on age, colour, size"
-    constant = TreeRule.constant(rule.bins, np.array([0.5]))
-    assert constant.words(NAMES) == "always +0.5"
-    assert constant.path(0) == []
-    one = replace(
-        rule,
-        feature=rule.feature[:1],
-        cut=rule.cut[:1],
-        missing_left=np.array([False]),
-        left=np.array([~0], dtype=np.int32),
-        right=np.array([~1], dtype=np.int32),
-        member=rule.member[:1],
-        values=rule.values[:2],
-    )
-    assert one.words(NAMES) == "age ≤ 2.5 → +1, else -2"
-
-
-def test_many_columns_are_not_all_named() -> None:
-    table = ArrayTable(np.arange(12.0).reshape(2, 6))
-    rule = random_rule(np.random.default_rng(0), fit_bins(table), 6)
-    rule = replace(rule, feature=np.arange(6, dtype=np.int32))
-    assert rule.words(Names(table.name)) == "tree of 7 leaves on x0, x1, x2, x3, …"

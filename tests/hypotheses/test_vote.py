@@ -149,13 +149,6 @@ def test_any_table_scores_like_its_array(kind: str) -> None:
     np.testing.assert_array_equal(added_up(vote, table), expected)
 
 
-def test_huge_values_score_as_the_definition_says() -> None:
-    vote = Vote([StumpRule(0, 3e38, 0, 1, -1), StumpRule(0, 0.0, 0, 1, -1)], np.array([0.5, 0.25]))
-    table = ArrayTable(np.array([[1e300], [-1e300], [1.0]]))
-    assert vote.scores(table).tolist() == [0.75, -0.75, -0.25]
-    assert added_up(vote, table).tolist() == [0.75, -0.75, -0.25]
-
-
 def test_black_boxes_vote_beside_stumps() -> None:
     rules: list[Hypothesis] = [
         StumpRule(0, 1.5, 0, 1, -1),
@@ -174,21 +167,6 @@ def test_staged_gives_the_score_after_every_round() -> None:
     for t, scores in enumerate(vote.staged(table), start=1):
         first = Vote(vote.hypotheses[:t], vote.votes[:t])
         np.testing.assert_array_equal(scores, first.scores(table))
-
-
-def test_a_vote_without_rules_scores_nothing() -> None:
-    table = ArrayTable(np.ones((3, 2)))
-    assert Vote([], np.empty(0)).scores(table).tolist() == [0.0, 0.0, 0.0]
-    assert list(Vote([], np.empty(0)).staged(table)) == []
-
-
-def test_constants_alone_need_no_thresholds() -> None:
-    vote = Vote(
-        [StumpRule(0, math.inf, 9, 1, 1), StumpRule(0, math.inf, 9, -1, 1)], np.array([0.5, 2.0])
-    )
-    assert vote.steps[0].thresholds.size == 0
-    table = ArrayTable(np.array([[7.0], [np.nan]]))
-    assert vote.scores(table).tolist() == [1.5, 2.5]
 
 
 # The fingerprint of a vote: other for whatever is other in it.

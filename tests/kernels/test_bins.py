@@ -77,28 +77,6 @@ def test_codes_and_scores_equal_the_twins(
     np.testing.assert_array_equal(scored(values, columns, cuts, steps, missing), expected)
 
 
-def test_codes_are_written_from_the_start_row_on_and_nowhere_else() -> None:
-    values = np.array([[0.0], [5.0]])
-    codes = np.full((1, 5), 99, dtype=np.uint8)
-    bins.encode(values, 0, np.zeros(1, np.int64), *bins.pack([np.array([1.0])]), 2, codes, 2)
-    assert codes.tolist() == [[99, 99, 0, 1, 99]]
-
-
-def test_a_strided_view_is_read_like_its_copy() -> None:
-    generator = np.random.default_rng(2)
-    values = some_values(generator, 600, 6, "f8", "C")[::2, ::3]
-    cuts = some_cuts(generator, (5, 400))
-    expected = naive.encode(values, cuts, 401)
-    np.testing.assert_array_equal(encoded(values, cuts, 401, np.uint16), expected)
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_the_largest_and_the_smallest_numbers_get_the_outer_codes(size: int) -> None:
-    cuts = [np.arange(float(size))]
-    values = np.array([[np.inf], [np.finfo(np.float64).max], [-np.inf]])
-    assert encoded(values, cuts, size + 1, np.uint16).tolist() == [[size, size, 0]]
-
-
 @pytest.mark.parametrize("size", [255, 256, 1000])
 def test_a_value_on_a_cut_is_not_above_it(size: int) -> None:
     cuts = np.arange(float(size))
@@ -107,27 +85,6 @@ def test_a_value_on_a_cut_is_not_above_it(size: int) -> None:
     np.testing.assert_array_equal(
         encoded(above, [cuts], size + 1, np.uint16)[0], np.arange(size) + 1
     )
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_packed_cuts_end_with_an_infinity_and_fill_a_power_of_two(size: int) -> None:
-    packed, offsets = bins.pack([np.arange(float(size)), np.arange(3.0)])
-    width = int(offsets[1])
-    assert width == 2 if size <= 1 else width >= 256
-    assert width & (width - 1) == 0
-    assert packed[:size].tolist() == list(range(size))
-    assert np.isinf(packed[size:width]).all()
-    assert width > size
-
-
-def test_scores_are_added_to_what_was_there() -> None:
-    packed, offsets = bins.pack([np.array([1.0])])
-    heights = np.zeros(packed.size)
-    heights[:2] = [-1.0, 2.0]
-    scores = np.array([10.0, 20.0, 30.0])
-    values = np.array([[0.0], [3.0], [np.nan]])
-    bins.score(values, np.array([0]), packed, offsets, heights, np.array([0.5]), scores)
-    assert scores.tolist() == [9.0, 22.0, 30.5]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -20,7 +20,7 @@ from numba.types import UniTuple
 from pacboost.kernels.runtime import compile_helper, jit
 from pacboost.kernels.runtime.entry import address_of, caller
 from pacboost.kernels.runtime.jit import CompileNote
-from pacboost.kernels.runtime.lean_compiler import LEAN, LeanCompiler, PartLibrary
+from pacboost.kernels.runtime.lean_compiler import LEAN, PartLibrary
 from pacboost.kernels.runtime.threads import using
 from pacboost.numerics import interactive
 
@@ -158,21 +158,6 @@ def test_a_note_is_written_and_the_second_process_can_be_ended(
     assert capsys.readouterr().err.startswith("Note: compiling once for this machine")
 
 
-def test_nothing_is_started_where_nobody_waits(nothing_compiled: Path) -> None:
-    compile_helper.start_for_a_person(compile_helper.TREES)
-    assert not compile_helper.at_work()
-
-
-def test_later_runs_have_no_second_process(
-    nothing_compiled: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (nothing_compiled / "kernels_ab12").mkdir()
-    (nothing_compiled / "kernels_ab12" / "grow_team.grow_tree-263.py311.0a1b.nbc").touch()
-    compile_helper.start(compile_helper.TREES)
-    assert not compile_helper.at_work()
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "here", "there"),
@@ -264,19 +249,3 @@ def test_a_kernel_can_be_called_by_its_address() -> None:
     assert "ends" not in " ".join(
         function.name for function in form.library.get_defined_functions()
     )
-
-
-@only_lean
-def test_passes_that_kernels_do_not_need_are_left_out() -> None:
-    @jit.kernel
-    def one() -> int:
-        return 1
-
-    assert one() == 1
-    compiled: Any = one
-    (form,) = compiled.overloads.values()
-    (times,) = form.metadata["pipeline_times"].values()
-    names = " ".join(times)
-    assert "plain_lowering" in names
-    assert "inline_closure_likes" not in names
-    assert issubclass(compiled._compiler.pipeline_class, LeanCompiler)

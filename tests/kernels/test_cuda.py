@@ -179,16 +179,6 @@ class _Sizes:
     _weighted, _classes, _features = True, 3, 4
 
 
-def test_what_is_found_is_kept_until_the_fit_ends() -> None:
-    with device.using_gpu(True):
-        device.found_so_far()["rows"] = 3
-        assert device.gpu_in_use()
-        assert device.found_so_far() == {"rows": 3}
-        with device.using_gpu(False):
-            assert not device.gpu_in_use()
-    assert device.found_so_far() == {}
-
-
 class OutOfMemoryError(Exception):
     """Named as CuPy's."""
 

@@ -80,13 +80,6 @@ def test_damaged_files_are_compiled_again(double: Any, tmp_path: Path, damage: A
     assert (later(3), hits(later)) == (6, 1)
 
 
-def test_an_index_that_numba_itself_wrote_is_not_read(double: Any, tmp_path: Path) -> None:
-    assert double()(3) == 6
-    (file,) = files(tmp_path)
-    (file.parent / f"{file.name.rsplit('.', 2)[0]}.nbi").write_bytes(b"\xe9garbage")
-    assert double()(3) == 6
-
-
 def test_code_of_another_source_is_compiled_again(
     double: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,11 +195,3 @@ def test_many_processes_compile_at_once(tmp_path: Path) -> None:
     assert later.stdout == said[0][0]
     assert {file: file.stat().st_mtime_ns for file in files(tmp_path)} == written
     assert {file.suffix for file in tmp_path.rglob("*") if file.is_file()} == {".nbc"}
-
-
-def test_recompiling_removes_the_files_of_that_function_alone(tmp_path: Path) -> None:
-    one, other = CheckedFiles(tmp_path, "one", ""), CheckedFiles(tmp_path, "other", "")
-    one.save("key", 1)
-    other.save("key", 2)
-    one.flush()
-    assert (one.load("key"), other.load("key")) == (None, 2)

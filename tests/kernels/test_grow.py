@@ -129,16 +129,6 @@ def test_what_was_placed_is_read_back(world: World) -> None:
         np.testing.assert_array_equal(naive.decode(lanes[lane], first, bins, default), codes)
 
 
-def test_rows_are_placed_a_few_at_a_time() -> None:
-    world = world_of(500, [3, 9], [[2, 2, 2]], 0)
-    words = np.zeros((1, 500), dtype=np.uint64)
-    clashes = np.zeros(5, dtype=np.int64)
-    for first, last in [(0, 7), (7, 300), (300, 500)]:
-        own = world.codes[:, first:last]
-        routing.place(own, world.maps, world.features, words, first, last, clashes)
-    np.testing.assert_array_equal(words, world.words())
-
-
 def test_clashes_are_counted_for_the_later_column_and_for_what_has_no_place() -> None:
     codes = np.array([[1, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 2]], dtype=np.uint8)
     features = np.array([[0, 1, 2, 0, 0, 0], [0, 2, 2, 0, 0, 0], [0, 3, 2, 0, 0, 0]])
@@ -524,78 +514,10 @@ def test_the_plain_search_finds_what_the_general_one_finds(
         assert best.tolist() == wanted.best.tolist()
 
 
-@settings(deadline=None, max_examples=150)
-@given(**{k: v for k, v in SCANS.items() if k in ("world", "seed")})
-def test_what_is_not_in_a_node_goes_with_the_missing_values(world: World, seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    rows = some_rows(generator, world.codes.shape[1])
-    if rows.size == 0:
-        return
-    _, weights, pairs = some_pairs(generator, 1, world.codes.shape[1])
-    found = scan(world, rows, pairs, np.array([split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0]))
-    if found.gain <= 0:
-        return
-    feature = world.features[found.best[0]]
-    codes, bins = world.codes[found.best[0], rows], feature[split.BINS]
-    here = np.bincount(codes, weights[rows], 256)
-    goes_left = found.members if feature[split.CATEGORY] else np.arange(256) <= found.best[1]
-    if feature[split.CATEGORY]:
-        assert found.members[world.missing] == found.best[2]
-        absent = here[:bins] == 0
-        assert (found.members[:bins][absent] == found.best[2]).all()
-    if here[world.missing] == 0:  # never missing here: to the heavier side, left if none is
-        side = here[:bins][goes_left[:bins] != 0].sum()
-        assert found.best[2] == (2 * side >= here.sum())
-
-
-def test_of_equal_splits_the_first_counts() -> None:
-    codes = np.array([[0, 0, 1, 1]] * 3, dtype=np.uint8)
-    features = np.zeros((3, 6), dtype=np.int64)
-    features[:, split.LANE], features[:, split.BINS] = range(3), 2
-    features[:, split.DEFAULT] = -1
-    world = World(codes, features, np.tile(np.arange(256, dtype=np.uint8), (3, 1)), 3, 2)
-    pairs = ((np.array([[1, 1, -1, -1]]) << 32) + 1) << 20
-    rules = np.array([split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])
-    found = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
-    assert found.best.tolist() == [0, 0, 1]
-    assert found.gain == pytest.approx(4 << 20)
-
-
 def one_feature(codes: list[int], bins: int, category: bool, slope: int = 0) -> World:
     features = np.array([[0, 0, bins, -1, int(category), slope]])
     maps = np.arange(256, dtype=np.uint8)[None]
     return World(np.array([codes], dtype=np.uint8), features, maps, 1, bins)
-
-
-@pytest.mark.parametrize(("smooth", "order"), [(0, [1, 3, 0, 2]), (10, [1, 3, 2, 0])])
-def test_smoothing_keeps_rare_levels_from_the_ends(smooth: int, order: list[int]) -> None:
-    world = one_feature([0] * 10 + [1] * 10 + [2], 3, category=True)
-    pulls = np.repeat([1, -1, 1], [10, 10, 1])
-    pulls[[0, 10, 11]] *= -1  # level 0: 8 of 10 for +, level 1: 6 of 10 for -; level 2: 1 for +
-    pairs = ((pulls[None] << 32) + 1) << 20
-    root = Root.of(world)
-    rules = np.array([split.NEWTON, 0.0, 0, 0, smooth << 20, 0, 0, 0])
-    scan(world, np.arange(21, dtype=np.uint32), pairs, rules, root=root, at_root=True)
-    assert root.orders[0, :4].tolist() == order
-
-
-def test_levels_without_rows_do_not_disturb_the_order() -> None:
-    world = one_feature([0, 0, 2, 2, 3, 3, 4, 4], 5, category=True)
-    pairs = ((np.array([[1, 1, -1, -1, 1, 1, -1, -1]]) << 32) + 1) << 20
-    rules = np.array([split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])  # no smoothing: 0/0 without rows
-    found = scan(world, np.arange(8, dtype=np.uint32), pairs, rules)
-    assert found.gain == pytest.approx(8 << 20)
-
-
-@pytest.mark.parametrize("category", [True, False])
-def test_missing_values_can_be_what_is_split_off(category: bool) -> None:
-    world = one_feature([0, 1, 0, 2, 2], 2, category)
-    pairs = ((np.array([[1, 1, 1, -1, -1]]) << 32) + 1) << 20
-    rules = np.array([split.Z, 0.0, 0, 0, 0, 0, 0, 0])
-    found = scan(world, np.arange(5, dtype=np.uint32), pairs, rules)
-    goes_left = np.empty(256, dtype=np.uint8)
-    routing.sides(world.features[0], found.best, found.members, 2, goes_left)
-    assert goes_left[0] == goes_left[1] != goes_left[2] == found.best[2]
 
 
 @pytest.mark.parametrize("slope", [1, -1])

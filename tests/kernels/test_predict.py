@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -183,14 +182,3 @@ def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, s
             values, a, scores[a:b],
         )  # fmt: skip
     np.testing.assert_array_equal(scores, wanted)
-
-
-@pytest.mark.parametrize(
-    ("code", "leaf"), [(0, 0), (3, 0), (4, 1), (9, 1)], ids=["below", "at", "above", "missing"]
-)
-def test_a_code_above_the_cut_goes_right(code: int, leaf: int) -> None:
-    nodes = np.array([[0, 3, 0, -1, -2, -1]], dtype=np.int32)
-    out = np.empty(1, dtype=np.uint32)
-    none = np.empty((0, 256), dtype=np.uint8)
-    predict.leaves(np.array([[code]], dtype=np.uint8), nodes, none, 9, 0, out)
-    assert out.tolist() == [leaf]

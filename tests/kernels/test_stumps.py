@@ -91,35 +91,6 @@ def test_an_updated_histogram_equals_one_counted_afresh(
         weights = np.where(changed, generator.integers(1, 2**40, rows), weights)
 
 
-@pytest.mark.parametrize("rows", [16_383, 16_384, 16_385, 50_000])
-@pytest.mark.parametrize(("columns", "dtype"), [(5, np.uint8), (4, np.uint16)])
-def test_blocks_of_rows_add_up(rows: int, columns: int, dtype: DTypeLike) -> None:
-    generator = np.random.default_rng(rows)
-    codes = some_codes(generator, columns, rows, 200, dtype)
-    signs = some_signs(generator, rows)
-    seen = np.zeros(rows, dtype=np.int64)
-    sums = np.zeros((columns, 200), dtype=np.int64)
-    for _ in range(3):
-        weights = generator.integers(1, 2**30, rows)
-        assert stumps.update(codes, weights, signs, seen, 0, sums) == weights.sum()
-    np.testing.assert_array_equal(sums, naive.histogram(codes, weights * signs, 200))
-
-
-def test_shares_of_the_rows_add_up_to_the_whole() -> None:
-    generator = np.random.default_rng(3)
-    rows = 40_000
-    codes = some_codes(generator, 3, rows, 50, np.uint8)
-    signs = some_signs(generator, rows)
-    weights = generator.integers(1, 2**30, rows)
-    seen = np.zeros(rows, dtype=np.int64)
-    sums = np.zeros((3, 50), dtype=np.int64)
-    total = 0
-    for a, b in [(0, 17_000), (17_000, 17_001), (17_001, rows)]:
-        total += int(stumps.update(codes, weights[a:b], signs[a:b], seen[a:b], a, sums))
-    assert total == weights.sum()
-    np.testing.assert_array_equal(sums, naive.histogram(codes, weights * signs, 50))
-
-
 def test_sums_stay_exact_up_to_the_largest_total() -> None:
     codes = np.zeros((1, 2), dtype=np.uint8)
     seen = np.zeros(2, dtype=np.int64)
@@ -127,16 +98,6 @@ def test_sums_stay_exact_up_to_the_largest_total() -> None:
     weights = np.array([2**53 - 1, 1])
     stumps.update(codes, weights, np.array([1, -1], dtype=np.int8), seen, 0, sums)
     assert sums[0, 0] == 2**53 - 2
-
-
-def test_nothing_is_added_when_nothing_changed() -> None:
-    codes = np.array([[0, 1]], dtype=np.uint8)
-    weights = np.array([3, 4])
-    signs = np.array([1, -1], dtype=np.int8)
-    sums = np.zeros((1, 2), dtype=np.int64)
-    seen = np.array([3, -4])
-    assert stumps.update(codes, weights, signs, seen, 0, sums) == 7
-    assert sums.tolist() == [[0, 0]]
 
 
 @pytest.mark.parametrize("members", [1, 2, 3, 7])

@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
 from pacboost.kernels.runtime import threads
-from pacboost.parallel import cores
 from pacboost.samples.bins import fit_bins
 from pacboost.sources.arrays import ArrayTable
 
@@ -25,28 +23,6 @@ def shares(n_rows: int = MANY_ROWS) -> list[tuple[int, int]]:
     calls: list[tuple[int, int]] = []
     threads.each_rows(lambda start, stop: calls.append((start, stop)), n_rows)
     return sorted(calls)
-
-
-def test_zero_threads_are_refused() -> None:
-    with pytest.raises(ParameterError, match="n_jobs is 0"), threads.using(0):
-        pass
-
-
-@pytest.mark.parametrize(("n_jobs", "count"), [(None, 3), (-1, 3), (-2, 2), (-1000, 1)])
-def test_negative_numbers_count_down_from_all_cores(
-    n_jobs: int | None, count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cores, "cores", lambda: 3)
-    with threads.using(n_jobs):
-        assert len(shares()) == count
-
-
-def test_leaving_a_nested_block_restores_the_outer_one() -> None:
-    with threads.using(2):
-        with threads.using(3):
-            assert len(shares()) == 3
-        assert len(shares()) == 2
-    assert len(shares()) == 1
 
 
 def test_leaving_by_an_exception_restores_too() -> None:
@@ -121,13 +97,6 @@ def test_a_task_that_uses_threads_itself_does_not_wait_for_ever() -> None:
     with threads.using(2):
         threads.each_rows(lambda a, b: counts.append(len(shares())), MANY_ROWS)
     assert len(counts) == 2
-
-
-@pytest.mark.parametrize("n_rows", [0, 1, 32_768, 32_769])
-def test_there_are_spans_enough_for_the_rows(n_rows: int) -> None:
-    spans = threads.span_count(n_rows)
-    assert (spans - 1) * threads.ROWS_PER_SPAN < max(n_rows, 1) or spans == 0
-    assert spans * threads.ROWS_PER_SPAN >= n_rows
 
 
 def test_bins_and_codes_do_not_depend_on_the_number_of_threads() -> None:

@@ -22,7 +22,6 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import PacboostError
 from pacboost.lab import answers, instruments
 from pacboost.lab import filtering as planner
-from pacboost.lab import session as kept
 from pacboost.lab.choices import LEARNERS, OFFERS, RECTANGLE, make_booster, make_learner
 from pacboost.lab.files import read_file
 from pacboost.lab.filtering import filtering
@@ -113,11 +112,6 @@ def test_filtering_reports_every_refill_and_its_certificate() -> None:
     assert found["plan"] is None
     assert all(len(point) == 3 for point in found["kept"])
     json.dumps(found, allow_nan=False)
-
-
-def test_filtering_is_refused_where_nothing_new_can_be_drawn() -> None:
-    with pytest.raises(pacboost.errors.ParameterError, match="no new points"):
-        filtering(LabSession(), {"data": {"kind": "lecture"}})
 
 
 @pytest.mark.parametrize("name", ["holdout", "rectangle", "vc", "finite", "confidence"])
@@ -302,26 +296,6 @@ def test_every_booster_and_learner_runs_and_can_be_asked_for_in_any_order() -> N
             assert floats(r["weights"]).sum() == pytest.approx(1, abs=1e-5)
 
 
-def test_a_run_that_was_forgotten_comes_out_the_same() -> None:
-    session = LabSession()
-    run = {**MOONS, "booster": {"name": "logit"}, "learner": {"name": "tree"}}
-    first = shown(run, 8, session, surface=12)
-    session = LabSession()
-    assert _without_clocks(shown(run, 8, session, surface=12)) == _without_clocks(first)
-
-
-def test_the_runs_asked_for_longest_ago_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MOST_NUMBERS", 500)
-    session = LabSession()
-    for seed in range(4):
-        shown({**LECTURE, "seed": seed}, 20, session)
-    assert [run.spec.seed for run in session._runs.values()] == [1, 2, 3]
-    monkeypatch.setattr(kept, "MOST_RUNS", 2)
-    fork = {**LECTURE, "seed": 9, "changes": [{"after": 2, "booster": {"name": "logit"}}]}
-    assert len(shown(fork, 4, session)["rounds"]) == 4
-    assert len(session._runs) == 2
-
-
 def test_bagging_is_that_of_the_estimator() -> None:
     run = {**MOONS, "method": "bagging", "learner": {"name": "tree"}}
     page = shown(run, 7)
@@ -335,19 +309,6 @@ def test_bagging_is_that_of_the_estimator() -> None:
     assert last["training_error"] == pytest.approx((margin <= 0).mean())
     assert last["bound"] is None
     assert last["normaliser"] is None
-
-
-def test_a_rule_without_mistakes_stands_alone() -> None:
-    points = [[x, 0.0, -1] for x in range(5)] + [[x + 5.0, 1.0, 1] for x in range(5)]
-    edits = {"added": [[x, y, label] for (x, y, label) in points]}
-    page = shown({"data": {"kind": "points", "edits": edits}}, 5)
-    assert page["done"] == 1
-    assert "without mistakes" in page["stopped"]
-    assert page["rounds"][0]["training_error"] == 0
-
-
-def _without_clocks(page: Any) -> Any:
-    return {**page, "rounds": [{**r, "seconds": 0} for r in page["rounds"]]}
 
 
 # Rules of one's own, forks, and the code that reproduces a run.

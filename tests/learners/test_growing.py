@@ -16,7 +16,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels.runtime import team
 from pacboost.kernels.runtime.team import team_for
 from pacboost.kernels.runtime.threads import using
-from pacboost.learners.sparse_growing import Runs, SparseTreeSearch
+from pacboost.learners.sparse_growing import SparseTreeSearch
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import DenseTreeSearch, Tree
 from pacboost.samples.bins import fit_bins
@@ -157,16 +157,6 @@ def test_codes_of_two_bytes_are_refused() -> None:
         Tree().on(sample)
 
 
-def test_runs_too_short_are_left_out() -> None:
-    columns, begins, ends = np.array([0, 1, 2]), np.array([0, 4, 4]), np.array([4, 4, 6])
-    rows, codes = np.zeros(6, dtype=np.int32), np.zeros(6, dtype=np.uint8)
-    runs = Runs(columns, begins, ends, rows, codes)
-    assert runs.starts.tolist() == [0, 4, 4, 6]
-    assert runs.within(begins, ends, 1).columns.tolist() == [0, 2]
-    assert runs.within(begins, ends, 3).columns.tolist() == [0]
-    assert runs.within(begins + 1, ends, 3).begins.tolist() == [1]
-
-
 # Trees whose paths keep to sets of features that may interact.
 
 SETS = ([(0, 1), (2, 3, 5)], [(0, 1), (1, 2, 4)], [(4,)], "pairwise", "no_interactions")
@@ -229,15 +219,6 @@ def test_random_sets_are_kept_to_and_are_used(seed: int, count: int) -> None:
     free = Tree(16, min_leaf_rows=2).on(sample).partition(request, 0, None)[0]
     assert rule.feature[:1].tolist() == free.feature[:1].tolist()  # the root may ask for anything
     assert rule.cut[:1].tolist() == free.cut[:1].tolist()
-
-
-def test_one_set_of_all_features_changes_nothing() -> None:
-    generator, sample = one_sample(2)
-    request = some_request(generator, sample, "newton")
-    free = Tree(12).on(sample).partition(request, 3, None)[0]
-    for sets in ([range(6)], [(0,), range(6)], []):
-        tree = Tree(12, interactions=sets)
-        assert same(tree.on(sample).partition(request, 3, None)[0], free)
 
 
 @pytest.mark.parametrize("sets", SETS)

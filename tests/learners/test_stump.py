@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,9 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels.runtime import team as teams
-from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.threads import using
-from pacboost.kernels.sparse import share_of_lists
 from pacboost.learners.learner import Search
 from pacboost.learners.sklearn import fit_bag
 from pacboost.learners.stump import Stump
@@ -162,16 +159,6 @@ def test_any_number_of_threads_finds_the_same_sparse_stump(monkeypatch: pytest.M
     for jobs in (1, 2, 3, 7, 16):
         with using(jobs):
             assert Stump().on(listed).find(weights, dense.signs[:, 0]) == wanted
-
-
-@pytest.mark.parametrize("team", [1, 2, 3, 7, 16])
-@pytest.mark.parametrize("sizes", [[], [0, 0], [0, 100_000, 0, 5, 0], [3] * 40_000])
-def test_every_list_is_in_one_share(sizes: list[int], team: int) -> None:
-    starts = np.concatenate([[7], 7 + np.cumsum(sizes)]).astype(np.int64)
-    shares = [share_of_lists(starts, Member(k, team, np.zeros(1, int))) for k in range(team)]
-    assert shares[0][0] == 0
-    assert shares[-1][1] == len(sizes)
-    assert all(one[1] == other[0] for one, other in pairwise(shares))
 
 
 # Black boxes fitted on bags: counts as weights, or rows repeated.

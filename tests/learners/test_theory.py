@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.learners import Adversary, Box, Rectangle, Scripted, WeakStump, tightest
 from pacboost.theory.sampling import Plane
 from pacboost.theory.worlds import Boxes
-from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, small_samples
 
 
@@ -45,13 +44,6 @@ def test_promise(edge: float, order: str, seed: int, rows: int) -> None:
     right = weights[agree > 0]
     if right.size:
         assert measured < edge + 2 * (right.min() + 1) / weights.sum()
-
-
-def test_bad_promises_are_refused() -> None:
-    with pytest.raises(ParameterError, match=r"edge is 1.5"):
-        Adversary(1.5)
-    with pytest.raises(ParameterError, match="random, heavy or light"):
-        Adversary(0.1, "nice")
 
 
 # Rules that are decided beforehand, and stumps that are weak on purpose.
@@ -106,15 +98,6 @@ def test_the_class_of_rules_is_known_only_if_all_are_stumps() -> None:
         == fitted("stump").ledger_.vc_dimension
     )
     assert fitted(Scripted({1: (0, 0.5, 1)}, Tree(max_leaves=4))).ledger_.vc_dimension is None
-
-
-@pytest.mark.parametrize(
-    ("rule", "words"),
-    [((7, 0.0, 1), "there are 0 to 1"), ((0, 0.0, 2), "-1 or"), ((0, np.inf, 1), "-1 or")],
-)
-def test_what_is_no_rule_is_refused(rule: tuple[int, float, int], words: str) -> None:
-    with pytest.raises(ParameterError, match=words):
-        fitted(Scripted({1: rule}))
 
 
 def test_weak_stumps_keep_their_promise_and_hardly_exceed_it() -> None:
@@ -176,22 +159,9 @@ def test_depth_has_the_sign_of_the_answer_on_the_sides_too() -> None:
     assert depth[2:4].tolist() == [1.0, -5.0]
 
 
-def test_negated_box_answers_the_opposite() -> None:
-    box = Box(np.zeros(1), np.ones(1))
-    sample = Sample(ArrayTable(np.array([[0.5], [2.0]])), np.ones((2, 1), dtype=np.int8))
-    assert box.negated().answers(sample).tolist() == [-1, 1]
-    assert box.negated().words(NAMES) == "0 ≤ x0 ≤ 1 → −, else +"
-
-
 def test_rows_without_weight_are_not_seen() -> None:
     X = np.array([[1.0], [5.0], [9.0]])
     signs = np.array([1, -1, 1], dtype=np.int8)
     search = Rectangle().on(Sample(ArrayTable(X), signs[:, None]))
     box = search.find(np.array([3, 1, 0]), signs, 0)
     assert (box.lower.tolist(), box.upper.tolist()) == ([1.0], [1.0])
-
-
-def test_is_a_learner_the_loop_can_boost() -> None:
-    X, y = Boxes((0.2, 0.2), (0.7, 0.8)).draw(100, 0)
-    run = Run(Sample(ArrayTable(X), y[:, None]), Rectangle(), AdaBoost())
-    assert [done.entry.error for done in islice(run, 5)] == pytest.approx([0.0])

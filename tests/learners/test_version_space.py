@@ -128,11 +128,6 @@ def test_many_features_with_noise_still_find_the_concept() -> None:
     assert found.mistakes == int(((signs > 0) != holds).sum())
 
 
-def test_never_where_nothing_is_positive_among_many_features() -> None:
-    X = np.zeros((3, 20))
-    assert Conjunctions().search(X, -np.ones(3, dtype=np.int8)).rule == Literals(None)
-
-
 def test_columns_of_any_two_values() -> None:
     X = np.array([[3.0, 7.0, 0.0], [5.0, 7.0, 0.0], [5.0, 7.0, 0.0]])
     found = Conjunctions().search(X, np.array([-1, 1, 1], dtype=np.int8))
@@ -193,30 +188,6 @@ def test_the_tightest_interval_and_the_middle_threshold_are_taken() -> None:
     assert middle == Band(0, 3.0, math.inf)
     tight = Bands(grid, intervals=True).search(X, np.array([-1, 1, -1], dtype=np.int8)).rule
     assert tight == Band(0, 4.0, 5.0)
-
-
-@pytest.mark.parametrize(
-    ("rule", "said"),
-    [
-        (Band(0, math.inf, math.inf), "always −"),
-        (Band(0, -math.inf, math.inf), "always +"),
-        (Band(0, -math.inf, 2.0), "x0 ≤ 2 → +, else −"),
-        (Band(0, 1.0, 2.0), "1 < x0 ≤ 2 → +, else −"),
-        (Band(0, 1.0, 2.0).negated(), "1 < x0 ≤ 2 → −, else +"),
-        (Literals(None), "always −"),
-        (Literals(()), "always +"),
-        (Literals(None, every=False), "always +"),
-        (Literals(((1, 2.0, False),)).negated(), "x1 ≠ 2 → −, else +"),
-    ],
-)
-def test_words(rule: Band | Literals, said: str) -> None:
-    assert rule.words(NAMES) == said
-
-
-@pytest.mark.parametrize("rule", [Band(0, 1.0, 2.0), Literals(((0, 1.0, True),))])
-def test_negated_rules_answer_the_opposite(rule: Band | Literals) -> None:
-    sample = unlabelled(ArrayTable(np.array([[0.0], [1.0], [2.0], [3.0]])))
-    assert np.array_equal(rule.negated().answers(sample), -rule.answers(sample))
 
 
 def test_listed_functions_are_all_asked() -> None:

@@ -153,16 +153,6 @@ def test_nothing_is_made_dense() -> None:
         assert np.array_equal(run.vote().scores(table), run.vote().scores(own))
 
 
-def test_words_are_drawn_anew_for_every_seed() -> None:
-    sample = Sample(words_of(ArrayTable(np.eye(400))), np.ones((400, 1), np.int8))
-    ones = np.ones((400, 1), np.int64)
-    search = Words(20, 3).on(sample)
-    first, again, other = (
-        search.partition(Request(ones, sample.signs, 400, 400), seed, None)[0] for seed in (1, 1, 2)
-    )
-    assert first.asked.tolist() == again.asked.tolist() != other.asked.tolist()
-
-
 def test_a_rule_that_names_a_class_is_refused() -> None:
     labels = np.array([0, 1, 2])
     signs = np.where(np.eye(3)[labels] > 0, 1, -1).astype(np.int8)

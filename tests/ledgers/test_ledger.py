@@ -43,23 +43,6 @@ def test_any_number_inside_changes_the_digest(ledger: Ledger) -> None:
     assert replace(ledger, rows=7).digest() != ledger.digest()
 
 
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_frames(ledger: Ledger, backend: str) -> None:
-    import narwhals as nw
-
-    frame = nw.from_native(ledger.to_frame(backend), eager_only=True)
-    assert frame.shape[0] == 5
-    assert {"error", "edge", "vote", "normaliser", "bound", "bound_errors", "bound_edges"} <= set(
-        frame.columns
-    )
-    assert frame["bound"].to_list() == pytest.approx(frame["bound_errors"].to_list())
-
-
-def test_something_else_is_not_a_ledger() -> None:
-    with pytest.raises(DataError, match="not a ledger"):
-        Ledger.from_json('{"rounds": [{"nonsense": 1}]}')
-
-
 # hardest(k): what it gives, and why it sometimes gives nothing.
 
 
@@ -67,12 +50,6 @@ def test_something_else_is_not_a_ledger() -> None:
 def hard_ledger() -> Ledger:
     X, signs = noisy(300, 3, seed=1)
     return AdaBoostClassifier(n_estimators=8).fit(X, signs).ledger_
-
-
-def test_the_hardest_come_first(hard_ledger: Ledger) -> None:
-    assert hard_ledger.hardest(3) == hard_ledger.hard[:3]
-    assert len(hard_ledger.hardest()) == 10
-    assert hard_ledger.hardest(100) == hard_ledger.hard
 
 
 def test_json_both_ways_and_the_digest_knows_them(hard_ledger: Ledger) -> None:
@@ -88,12 +65,6 @@ def test_records_without_them_leave_them_out(hard_ledger: Ledger) -> None:
     assert Ledger.from_json(old.to_json()) == old
     with pytest.raises(DataError, match=r"no rows are known to be hard.*margins\(X, y\)"):
         old.hardest(1)
-
-
-@pytest.mark.parametrize("k", [0, -1, 1.5, True, "3"])
-def test_numbers_that_are_none(hard_ledger: Ledger, k: Any) -> None:
-    with pytest.raises(ParameterError, match="k is"):
-        hard_ledger.hardest(k)
 
 
 def test_more_than_are_kept(hard_ledger: Ledger) -> None:

@@ -14,7 +14,6 @@ from sklearn.metrics import (
     label_ranking_loss,
 )
 
-from pacboost.errors import DataError
 from pacboost.models.answers import Answer, answers, confidence, ranking
 
 
@@ -29,11 +28,6 @@ def test_several_labels_are_sure_together() -> None:
     shares = np.array([[0.9, 0.2], [0.5, 0.5]])
     sure = confidence(np.array([[1, 0], [0, 0]]), shares, np.arange(2))
     assert sure == pytest.approx([0.72, 0.25])
-
-
-def test_shapes_are_checked() -> None:
-    with pytest.raises(DataError, match=r"\(2, 3\) for 2 rows and 2 classes"):
-        confidence(np.array([0, 1]), np.zeros((2, 3)), np.arange(2))
 
 
 def test_a_threshold_is_reached_by_what_equals_it() -> None:
@@ -77,17 +71,3 @@ def test_one_error_by_hand(seed: int, labels: int, ties: bool) -> None:
         top = own == own.max()
         wrong_first += bool(marked.any()) and not marked[top].all()
     assert ranking(scores, right, right).one_error == wrong_first / len(scores)
-
-
-def test_a_perfect_ranking() -> None:
-    right = np.array([[True, False, True], [False, True, False]])
-    found = ranking(right.astype(float), right, right)
-    assert (found.hamming_loss, found.one_error, found.ranking_loss) == (0, 0, 0)
-    assert (found.average_precision, found.coverage) == (1, 0.5)
-
-
-def test_scores_that_are_all_equal_are_the_worst_ranking() -> None:
-    right = np.array([[True, False, False, False]])
-    found = ranking(np.zeros((1, 4)), right, right)
-    assert (found.one_error, found.coverage, found.ranking_loss) == (1, 3, 1)
-    assert found.average_precision == 0.25

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
-from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from pacboost import BoostClassifier, load
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError
 from pacboost.models import calibration
 from pacboost.models.calibration import (
     METHODS,
@@ -154,11 +151,6 @@ def test_calibration_error_by_hand() -> None:
     assert calibration_error(shares[:, 1], labels, bins=2) == pytest.approx(two_parts)
 
 
-def test_equal_confidences_stay_in_one_part() -> None:
-    labels = np.tile([0, 1], 50)
-    assert calibration_error(np.full(100, 0.5), np.sort(labels), bins=15) == pytest.approx(0.0)
-
-
 @both
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32), rows=st.integers(10, 60), ties=st.booleans())
@@ -194,13 +186,6 @@ def test_units_of_scores_and_of_weights_do_not_matter(
     np.testing.assert_allclose(
         second(fit(method, moved, labels, weights * 1e-6), moved), plain, atol=1e-6
     )
-
-
-@both
-def test_rows_without_weight_count_as_absent(method: str) -> None:
-    scores, labels = some_rows(1, 60)
-    weights = np.where(np.arange(60) < 40, 2.0, 0.0)
-    assert fit(method, scores, labels, weights) == fit(method, scores[:40], labels[:40])
 
 
 @settings(deadline=None, max_examples=25)
@@ -240,16 +225,6 @@ def test_separated_scores_still_have_a_finite_sigmoid() -> None:
     np.testing.assert_allclose(curve.at(scores)[[0, -1]], [0, 1], atol=0.02)
 
 
-def test_level_stretches_keep_their_ends_only() -> None:
-    curve = fit("isotonic", np.arange(40.0), np.arange(40) >= 20).curves[0]
-    assert curve == Isotonic((0.0, 19.0, 20.0, 39.0), (0.0, 0.0, 1.0, 1.0))
-
-
-def test_an_unknown_method_is_refused_with_the_list() -> None:
-    with pytest.raises(ParameterError, match="method is 'beta'; it may be sigmoid or isotonic"):
-        fit("beta", *some_rows(0, 20))
-
-
 @both
 @pytest.mark.parametrize(
     ("scores", "labels", "weights", "words"),
@@ -285,13 +260,6 @@ def test_scores_of_another_shape_are_refused(method: str) -> None:
     three = fit(method, np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 3)
     with pytest.raises(DataError, match=r"takes \(rows, 3\)"):
         three.probabilities(np.ones(3))
-
-
-def test_errors_of_nothing_are_refused() -> None:
-    with pytest.raises(DataError, match="with a row at least"):
-        calibration_error(np.empty((0, 2)), [])
-    with pytest.raises(ParameterError, match="bins is 0"):
-        calibration_error([0.5], [1], bins=0)
 
 
 @pytest.mark.parametrize(
@@ -356,12 +324,6 @@ def test_where_every_row_is_right_the_slope_is_finite() -> None:
     assert softmax(slope * scores[0])[0] == pytest.approx((4 + 1 / 3) / 5, rel=1e-9)
 
 
-def test_the_order_of_rows_does_not_matter() -> None:
-    scores, labels = drawn(1, 200, 5, 2.0)
-    weights, order = np.ones(200), np.random.default_rng(2).permutation(200)
-    assert fit_slope(scores, labels, weights) == fit_slope(scores[order], labels[order], weights)
-
-
 def test_finds_the_truth_where_curves_of_few_rows_do_not() -> None:
     """Sixty classes, ten rows of each to learn from."""
     scores, labels = drawn(3, 4000, 60, 3.0)
@@ -371,14 +333,6 @@ def test_finds_the_truth_where_curves_of_few_rows_do_not() -> None:
     assert calibration_error(found.probabilities(fresh), truth) < 0.03
     curves = calibration.fit("sigmoid", scores[:600], labels[:600])
     assert calibration_error(curves.probabilities(fresh), truth) > 0.1
-
-
-def test_two_classes_have_one_score() -> None:
-    scores = np.random.default_rng(5).normal(size=500)
-    labels = (np.random.default_rng(6).random(500) < expit(4 * scores)).astype(int)
-    found = calibration.fit("temperature", scores, labels)
-    assert found.slope is not None
-    assert found.probabilities(scores)[:, 1] == pytest.approx(expit(found.slope * scores))
 
 
 def test_a_class_may_be_absent() -> None:
@@ -394,15 +348,3 @@ def test_files_keep_it_and_refuse_what_is_none() -> None:
     for slope in (-1.0, float("inf"), float("nan"), "steep", None):
         with pytest.raises(DataError, match="not a calibration"):
             Calibration.from_dict({"method": "temperature", "slope": slope})
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_models_keep_it(classes: int, tmp_path: Path) -> None:
-    X, y = load_iris(return_X_y=True)
-    y = np.minimum(y, classes - 1)
-    model = BoostClassifier(n_estimators=5, calibrate="temperature", random_state=0).fit(X, y)
-    assert model.predict(X).tolist() == model.predict_proba(X).argmax(axis=1).tolist()
-    model.save(tmp_path / "model.pacb")
-    back = load(tmp_path / "model.pacb")
-    assert np.array_equal(back.predict_proba(X), model.predict_proba(X))
-    assert np.allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))

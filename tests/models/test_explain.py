@@ -209,30 +209,6 @@ def test_shares_do_not_depend_on_the_number_of_threads() -> None:
     np.testing.assert_array_equal(found[0], found[1])
 
 
-def test_arrays_may_be_read_only_and_codes_in_any_order() -> None:
-    generator = np.random.default_rng(6)
-    tree = some_tree(generator, 4, 9, 1)
-    codes = some_codes(generator, 4, 20)
-    wanted, _ = shap_values([tree], [1.0], codes)
-    tree.feature.flags.writeable = False
-    np.testing.assert_array_equal(shap_values([tree], [1.0], np.asfortranarray(codes))[0], wanted)
-
-
-@pytest.mark.parametrize(
-    ("votes", "codes", "words"),
-    [
-        ([1.0, 2.0], np.zeros((4, 2), dtype=np.uint8), "1 trees but 2 votes"),
-        ([1.0], np.zeros((4, 2), dtype=np.uint16), "codes are uint16"),
-        ([1.0], np.zeros(4, dtype=np.uint8), r"shape \(4,\)"),
-        ([1.0], np.zeros((1, 2), dtype=np.uint8), "a tree asks for feature [123]"),
-    ],
-)
-def test_what_does_not_fit_is_refused(votes: list[float], codes: Any, words: str) -> None:
-    tree = some_tree(np.random.default_rng(7), 4, 20, 1)
-    with pytest.raises(DataError, match=words):
-        shap_values([tree], votes, codes)
-
-
 # SHAP values and trees in the forms of the shap package, with and without that package.
 
 KINDS = ("regression", "two", "many", "adaboost")
@@ -316,23 +292,6 @@ def test_weights_and_means_of_the_dictionary_add_up(kind: str, without_shap: Non
         expected = expected + mean
     base = fitted(kind).shap_values(rows()[0][:1]).base_values[0]
     np.testing.assert_allclose(expected, np.atleast_1d(base), atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_values_have_the_attributes_of_an_explanation(kind: str, without_shap: None) -> None:
-    X, _ = rows()
-    found = fitted(kind).shap_values(X[:9])
-    assert type(found).__name__ == "ShapValues"
-    np.testing.assert_allclose(
-        found.values.sum(axis=1) + found.base_values, scores(kind, X[:9]), atol=1e-9
-    )
-    np.testing.assert_array_equal(found.data, X[:9])
-    assert found.feature_names == ["x0", "x1", "x2", "x3"]
-    assert found.output_names == (["0", "1", "2"] if kind == "many" else None)
-    assert len(found) == 9
-    np.testing.assert_array_equal(found[2:4].values, found.values[2:4])
-    assert found[0].base_values.shape == found.base_values.shape[1:]
-    assert repr(found).startswith("ShapValues(shape=(9, 4")
 
 
 def test_levels_are_shown_by_name(without_shap: None) -> None:

@@ -151,20 +151,6 @@ def test_page(tmp_path: Path) -> None:
     assert "No labelled rows have come in yet." in empty
 
 
-def test_curves() -> None:
-    pytest.importorskip("matplotlib")
-    old, _ = world(3000, 1)
-    new, mistakes = world(2000, 2)
-    monitor = Monitor(error=0.05, reference=old)
-    with pytest.raises(DataError, match="nothing to draw"):
-        monitor.plot()
-    axes = monitor.update_mistakes(mistakes).update_rows(new).plot()
-    assert len(axes) == 4
-    with pytest.raises(DataError, match="1 axes for 4 panels"):
-        monitor.plot(axes[0])
-    assert len(Monitor(error=0.05).update_mistakes(mistakes).plot()) == 3
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [

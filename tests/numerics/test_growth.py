@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.errors import ParameterError
 from pacboost.numerics.growth import (
     log_binomial,
     log_cover,
@@ -150,17 +149,3 @@ def test_orders_between_counts(d: int, m: int) -> None:
 def test_stirling(x: int) -> None:
     truth = mp.loggamma(x + 1) - (x * mp.log(x) - x + mp.log(2 * mp.pi * x) / 2)
     assert stirling(x) == pytest.approx(float(truth), abs=2e-14)
-
-
-def test_bad_numbers_are_refused() -> None:
-    for n, k in ((5, 6), (5, -1)):
-        with pytest.raises(ParameterError, match="one can choose 0 to 5"):
-            log_binomial(n, k)
-    with pytest.raises(ParameterError, match="m is -1"):
-        log_sauer(3, -1)
-    with pytest.raises(ParameterError, match="d is 0"):
-        log_cover(3, 0)
-    with pytest.raises(ParameterError, match="p is 0"):
-        log_stump_growth(3, 0)
-    with pytest.raises(ParameterError, match=r"p is 1\.5"):
-        vc_of_stumps(1.5)  # type: ignore[arg-type]

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.linear_model import LogisticRegression
+from sklearn.datasets import load_breast_cancer
 
 from pacboost import AdaBoostClassifier
 from pacboost.errors import DataError, ParameterError
-from pacboost.sources.toy import lecture_points
 from pacboost.theory import pictures, staged_margins
 from pacboost.theory.pictures.learning import cycling_margins, long_servedio_points
 from pacboost.theory.worlds import Boxes
@@ -191,36 +189,3 @@ def test_toy_shows_three_rounds_and_the_vote() -> None:
     ]
     areas = np.concatenate([points.get_sizes() for points in axes[1].collections[1:]])
     assert areas.max() / areas.min() == pytest.approx(7 / 3)
-
-
-def test_the_rules_of_rounds_are_drawn_and_not_the_vote_so_far() -> None:
-    shown = pictures.toy()[1].collections[0].get_array()
-    assert set(np.unique(np.asarray(shown).reshape(200, 200), axis=0).shape) == {1, 200}
-
-
-def test_toy_takes_rows() -> None:
-    X, y = load_iris(return_X_y=True)
-    assert len(pictures.toy(X[:, 2:], y > 1, rounds=5)) == 6
-    with pytest.raises(DataError, match="come together"):
-        pictures.toy(X)
-
-
-def test_regions_of_any_classifier() -> None:
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    model = LogisticRegression(max_iter=1000).fit(X, y)
-    axes = pictures.regions(model, X, y, features=(2, 3), resolution=50)
-    assert axes.get_xlabel() == "petal length (cm)"
-    assert len(axes.get_legend().get_texts()) == 3
-
-
-def test_what_regions_refuse() -> None:
-    X, y = lecture_points()
-    model = LogisticRegression().fit(X, y)
-    with pytest.raises(DataError, match="two features or more"):
-        pictures.regions(model, X[:, :1])
-    with pytest.raises(DataError, match="missing or infinite"):
-        pictures.regions(model, np.where(X > 8, np.nan, X))
-    with pytest.raises(DataError, match="weights have shape"):
-        pictures.regions(model, X, y, weights=[1.0])
-    with pytest.raises(ParameterError, match="two different columns"):
-        pictures.regions(model, X, features=(0, 2))

@@ -24,7 +24,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost import AdaBoostClassifier, certify
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import (
     clopper_pearson,
     groups_bound,
@@ -34,7 +33,6 @@ from pacboost.bounds.holdout import (
 )
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from pacboost.questions.certify import UNCHECKED
-from pacboost.questions.verify import recompute
 from pacboost.theory.confidence import ConfidenceBoost
 from pacboost.theory.single_rules import RectangleClassifier, VersionSpaceClassifier
 from pacboost.theory.worlds import Boxes, LabelNoise
@@ -129,12 +127,6 @@ def test_ordered_rows(model: AdaBoostClassifier) -> None:
 def test_not_groups_and_order_at_once(model: AdaBoostClassifier) -> None:
     with pytest.raises(ParameterError, match="groups and ordered"):
         certify(model, FRESH, LABELS, groups=np.arange(500), ordered=True)
-
-
-@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, 1.5, float("nan"), "0.05", None])
-def test_refuses_delta(model: AdaBoostClassifier, delta: Any) -> None:
-    with pytest.raises(ParameterError, match="delta"):
-        certify(model, FRESH, LABELS, delta=delta)
 
 
 @pytest.fixture(params=[AdaBoostClassifier(n_estimators=3), DecisionTreeClassifier(max_depth=2)])
@@ -291,13 +283,6 @@ def test_a_failed_fit_keeps_the_earlier_sketch() -> None:
         model.fit(FRESH, np.where(LABELS > 0, np.nan, 0.0))
     with pytest.raises(NotCertified):
         certify(model, X, Y)
-
-
-@pytest.mark.parametrize("more", [{}, {"ordered": True}, {"groups": np.arange(500) // 2}])
-def test_can_be_computed_again(model: AdaBoostClassifier, more: dict[str, Any]) -> None:
-    certificate = certify(model, FRESH, LABELS, **more)
-    assert Certificate.from_json(certificate.to_json()) == certificate
-    assert recompute(certificate, model.ledger_) == certificate.value
 
 
 def test_coverage_and_the_twin_on_training_rows() -> None:

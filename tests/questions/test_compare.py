@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-import narwhals as nw
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -16,8 +12,6 @@ from pacboost import AdaBoostClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.compare import (
-    Compared,
-    Comparison,
     Rows,
     Wrong,
     measure,
@@ -26,16 +20,6 @@ from pacboost.questions.compare import (
 )
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy
-
-
-def made(*entries: Compared) -> Comparison:
-    return Comparison(entries, "Stump", 100, 50, 0.05, 0.1)
-
-
-BOTH = made(
-    Compared("one", 3, 0.5, 0.1, 0.2, -1.0, 0.0, 0.5, 0.2, 0.1, 0.3, False, "done"),
-    Compared("other", stopped="no: [bold]", failed=True, notes=("a note",), model=object()),
-)
 
 
 def test_a_vote_is_measured_by_hand() -> None:
@@ -139,40 +123,3 @@ def test_sign_tests_tell_more_apart_than_intervals() -> None:
     assert clopper_pearson(30, 200, 0.025, 2) > 42 / 200
     assert surely_worse({}, 0.05) == {}
     assert surely_worse({"one": one}, 0.05) == {"one": False}
-
-
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_frames(backend: str) -> None:
-    frame = nw.from_native(BOTH.to_frame(backend), eager_only=True)
-    assert frame["name"].to_list() == ["one", "other"]
-    assert frame["failed"].to_list() == [False, True]
-    assert "model" not in frame.columns
-
-
-def test_plain_objects_and_json() -> None:
-    content: dict[str, Any] = json.loads(BOTH.to_json())
-    assert content == BOTH.to_dict()
-    assert content["test_rows"] == 50
-    assert content["boosters"][0]["bound"] == 0.2
-    assert content["boosters"][1]["notes"] == ["a note"]
-    assert "model" not in content["boosters"][1]
-
-
-def test_as_text() -> None:
-    text = str(BOTH)
-    for part in ("Stump: 100 rows to learn from, 50 to test on", "one: done", "no: [bold]"):
-        assert part in text
-    assert "other: a note" in text
-    assert "with probability 0.95" in text
-    same = made(*(Compared(name, seconds=1.0, stopped="done") for name in "ab"))
-    assert "a, b: done" in str(same)
-
-
-def test_by_name_and_in_order() -> None:
-    assert BOTH["other"].failed
-    assert [entry.name for entry in BOTH] == ["one", "other"]
-    assert len(BOTH) == 2
-    with pytest.raises(KeyError, match="'third' was not compared; 'one', 'other' were"):
-        BOTH["third"]
-    errors, _ = BOTH.plot()
-    assert errors.get_xlabel() == "share of the rows that are wrong"

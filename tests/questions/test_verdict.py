@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds import holdout, wording
-from pacboost.bounds.certificate import Certificate
+from pacboost.bounds import holdout
 from pacboost.bounds.search import expected_mistakes
 from pacboost.numerics.percent import percent_above
 from pacboost.questions.verdict import (
@@ -18,38 +16,14 @@ from pacboost.questions.verdict import (
     nothing_certified,
 )
 
-
-def sentence(certificate: Certificate) -> str:
-    return str(wording.sentence(certificate))
-
-
 PLAIN = FitMeasurements(rounds=100, training_error=0.01)
 WATCHED = FitMeasurements(100, 0.05, watching=400, edge=0.001, expected_error=0.1)
-
-
-def test_a_certificate_is_said_in_one_sentence() -> None:
-    certificate = holdout.certificate(33, 1000, 0.05)
-    assert sentence(certificate) == (
-        "At most 4.4 % wrong on future examples like these (95 % confidence; 1,000 held-out rows, "
-        "33 wrong)."
-    )
 
 
 @given(st.floats(1e-6, 1.0))
 def test_a_bound_is_never_said_to_be_smaller_than_it_is(value: float) -> None:
     said = float(percent_above(value).removesuffix(" %")) / 100
     assert value * (1 - 1e-9) <= said <= value + 0.001 + 1e-9
-
-
-def test_confidence_is_that_of_delta() -> None:
-    assert "(99.9 % confidence; " in sentence(holdout.certificate(0, 100, 0.001))
-
-
-def test_groups_and_time_are_named() -> None:
-    of_groups = holdout.groups_certificate([0.0, 0.1, 0.0] * 20, 0.05)
-    assert "on average over groups" in sentence(of_groups)
-    in_time = holdout.ordered_certificate(3, 200, 0.05)
-    assert "over the latest 200 examples" in sentence(in_time)
 
 
 def test_what_was_reached_says_so() -> None:
@@ -134,9 +108,3 @@ def test_nothing_certified_says_how_many_would_do() -> None:
     assert verdict.value == 1
     assert verdict.more_certified == 29
     assert holdout.clopper_pearson(0, 29, 0.05) <= 0.1 < holdout.clopper_pearson(0, 28, 0.05)
-
-
-def test_a_verdict_is_plain_data() -> None:
-    verdict = judge(TOO_MANY, 0.05, 0.05, WATCHED)
-    assert json.loads(json.dumps(verdict.to_dict()))["reached"] is False
-    assert str(verdict) == verdict.sentence

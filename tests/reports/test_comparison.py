@@ -6,11 +6,8 @@ from io import StringIO
 from typing import Any
 
 import numpy as np
-import pytest
-from matplotlib.figure import Figure
 from rich.console import Console
 
-from pacboost.errors import DataError
 from pacboost.reports import text as comparison
 
 COLUMNS: dict[str, list[Any]] = {
@@ -49,12 +46,6 @@ def test_every_number_fits_into_eighty_characters() -> None:
     assert [line.strip() for line in lines[-2:]] == ["caption", "a [b] c"]
 
 
-def test_without_test_rows_there_are_no_columns_for_them() -> None:
-    untested = {**COLUMNS, **{name: [None] * 4 for name in ("test_error", "lower", "upper")}}
-    lines = printed(untested)
-    assert not any("between" in line or "caption" in line for line in lines)
-
-
 def points(axes: Any) -> dict[str, Any]:
     return {line.get_label(): line for line in axes.get_lines()}
 
@@ -75,13 +66,3 @@ def test_the_picture_holds_errors_and_margins() -> None:
     np.testing.assert_array_equal(own["least"].get_xdata(), [-1, 0.25, np.nan])
     np.testing.assert_array_equal(own["mean of the worst 0.05"].get_xdata(), [-0.1234, 0.5, np.nan])
     np.testing.assert_array_equal(own["median"].get_xdata(), [0.75, 1, np.nan])
-
-
-def test_axes_of_ones_own() -> None:
-    axes = Figure().subplots()
-    assert comparison.picture(COLUMNS, 0.05, axes) is axes
-    assert axes.get_xlabel() == "share of the rows that are wrong"
-    pair = Figure().subplots(1, 2)
-    assert list(comparison.picture(COLUMNS, 0.05, pair)) == list(pair)
-    with pytest.raises(DataError, match="every booster failed"):
-        comparison.picture({**COLUMNS, "failed": [True] * 4}, 0.05)

@@ -19,9 +19,8 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.rounding import confidence
-from pacboost.numerics.markup import escape
 from pacboost.numerics.percent import percent, percent_above
-from pacboost.reports.page import calibration, confusion, rules
+from pacboost.reports.page import calibration, confusion
 from pacboost.reports.page.charts import Scale, round_numbers, tag
 from pacboost.reports.page.document import line, page, sentence
 from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Shown, Subject
@@ -144,14 +143,6 @@ def test_the_confusion_matrix_counts_every_row_once(classes: int) -> None:
         cells = re.findall(r"<title>class \d+ → class \d+: (\d+) rows", section.body)
         assert sum(map(int, cells)) == rows.rows
         assert "The most common mistakes" in section.body
-
-
-def test_of_many_rounds_some_are_drawn_the_first_and_the_last_among_them() -> None:
-    places = rules.chosen(5000, 100)
-    assert places[0] == 0
-    assert places[-1] == 4999
-    assert len(places) <= 100
-    assert (np.diff(places) > 0).all()
 
 
 def test_the_same_page_twice_has_the_same_bytes() -> None:
@@ -340,20 +331,3 @@ def test_columns_that_change_little_are_folded(tmp_path: Path) -> None:
     assert "What x0 adds" in shown
     assert "What x1 adds" not in shown
     assert "What x1 adds" in folded.partition("</details>")[0]
-
-
-def test_a_claim_is_made_once(tmp_path: Path) -> None:
-    model = pacboost.BoostClassifier(n_estimators=5, **SEEDED).fit(X, TWO)
-    text = model.report(tmp_path / "m.html").read_text(encoding="utf-8")
-    assert 'id="promises"' not in text
-    assert text.partition("</head>")[2].count(escape(model.certificate_.claim)) == 1
-
-
-def test_trees_have_a_curve_for_each_column(tmp_path: Path) -> None:
-    model = pacboost.BoostClassifier(n_estimators=5, random_state=0).fit(X, TWO)
-    text = model.report(tmp_path / "m.html").read_text(encoding="utf-8")
-    assert "partial dependence" in text
-    assert "What x0 adds to the score" in text
-    numbers = pacboost.BoostRegressor(n_estimators=5, random_state=0).fit(X, SCORE)
-    told = numbers.report(tmp_path / "m.html").read_text(encoding="utf-8")
-    assert "Values above 0 raise the prediction" in told

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from pacboost.errors import DataError, FileError, PacboostError, ParameterError
+from pacboost.errors import FileError, PacboostError
 from pacboost.hypotheses.shapes import Shape, Shapes
-from pacboost.ledgers.ledger import HardRow, Ledger, Round
+from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.reports import plots
 from pacboost.reports import plots as pictures
 from pacboost.reports.plots import plan_curve
@@ -41,11 +41,6 @@ def test_the_curve_passes_the_point_asked_for(tmp_path: Path, value: float) -> N
     plan_curve(ask, {"epsilon": value}, tmp_path / "curve.png")
     assert len(asked) > 10
     assert min(asked) <= value <= max(asked)
-
-
-def test_nothing_fractional(tmp_path: Path) -> None:
-    with pytest.raises(PacboostError, match="no fractional"):
-        plan_curve(plan.no_free_lunch, {"domain": 16}, tmp_path / "curve.png")
 
 
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
@@ -184,11 +179,6 @@ def test_other_metrics_have_a_scale_of_their_own() -> None:
     assert len(lines(axes)) == 2
 
 
-def test_rounds_of_nothing() -> None:
-    with pytest.raises(DataError, match="no rounds"):
-        plots.rounds(Ledger("adaboost", "exponential", "stump", 10, 1, False, True))
-
-
 def test_margins_are_drawn_as_shares_of_rows_at_or_below() -> None:
     axes = plots.margins(FEW)
     drawn = lines(axes)
@@ -207,14 +197,6 @@ def test_margins_read_off_the_line_are_the_distribution(seed: int) -> None:
     x, y = line.get_data()
     for at in np.linspace(-1, 1, 33):
         assert y[np.searchsorted(x, at, side="right") - 1] == (values <= at).mean()
-
-
-@pytest.mark.parametrize("values", [[], [2.0], [np.nan], [[0.5]]])
-def test_margins_that_are_none(values: Any) -> None:
-    with pytest.raises(DataError, match="margins after round 3"):
-        plots.margins({3: values})
-    with pytest.raises(DataError, match="no margins"):
-        plots.margins({})
 
 
 def test_shapes_hold_the_steps() -> None:
@@ -247,43 +229,6 @@ def test_shapes_of_categories_and_several_classes() -> None:
         assert line.get_ydata().tolist() == heights[:, k].tolist()
     assert [text.get_text() for text in job.get_xticklabels()] == levels[::2]
     assert [steps.get_data()[0].tolist() for steps in age.patches] == [[-1, 1], [0, 0], [1, -1]]
-
-
-def test_shapes_of_the_top_features_on_axes_of_ones_own() -> None:
-    figure = Figure()
-    grid = figure.subplots(2, 2)
-    panels = plots.shapes(SHAPES, ax=grid, top=2)
-    assert [axes.get_xlabel() for axes in panels] == ["x3", "x0"]
-    assert [axes.axison for axes in grid.ravel()] == [True, True, False, False]
-    (one,) = plots.shapes(SHAPES, ax=Figure().subplots(), top=1)
-    assert one.get_xlabel() == "x3"
-
-
-def test_shapes_that_cannot_be_drawn() -> None:
-    with pytest.raises(DataError, match="2 axes for 3 panels"):
-        plots.shapes(SHAPES, ax=Figure().subplots(1, 2))
-    with pytest.raises(DataError, match="no step functions"):
-        plots.shapes(Shapes(np.zeros(1), {}, ("yes",)))
-    with pytest.raises(ParameterError, match="top is 0"):
-        plots.shapes(SHAPES, top=0)
-
-
-def test_importances_are_bars_with_the_largest_on_top() -> None:
-    shares = np.array([0.1, 0.6, 0.0, 0.3])
-    axes = plots.importances(list("abcd"), shares, top=3)
-    assert [bar.get_width() for bar in axes.patches] == [0.6, 0.3, 0.1]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "d", "a"]
-    assert axes.yaxis_inverted()
-    assert axes.get_xlabel() == "share of the importance (3 largest of 4)"
-    assert plots.importances(None, shares).get_xlabel() == "share of the importance"
-
-
-def test_importances_with_a_spread() -> None:
-    axes = plots.importances(list("ab"), [0.1, 0.6], spread=[0.05, 0.2], label="lost")
-    (bars,) = axes.collections
-    ends = [segment[:, 0].tolist() for segment in bars.get_segments()]
-    np.testing.assert_allclose(ends, [[0.4, 0.8], [0.05, 0.15]])
-    assert axes.get_xlabel() == "lost"
 
 
 def test_axes_given_are_drawn_on_and_others_are_new(tmp_path: Path) -> None:
@@ -322,8 +267,6 @@ def test_figures_belong_to_pyplot_where_it_is_loaded() -> None:
 
 # Pictures and tables of rows: the numbers that they hold.
 
-HARD = [HardRow(7, "yes", -0.5, 0.75), HardRow(3, "no", 0.25, 0.375)]
-
 
 def curves(axes: Any) -> dict[str, Any]:
     return {ln.get_label(): ln for ln in axes.get_lines() if ln.get_label().startswith("after")}
@@ -336,13 +279,3 @@ def test_equaliser_holds_the_sorted_shares_and_their_spread() -> None:
     np.testing.assert_allclose(first.get_ydata(), [1, 1, 0, 0])
     np.testing.assert_allclose(tenth.get_ydata(), [1, 0.5, 0.25, 0])
     assert sum(first.get_color()) > sum(tenth.get_color())
-
-
-def test_hardest_rows_are_bars_with_the_hardest_on_top() -> None:
-    axes = pictures.hardest(HARD)
-    assert [bar.get_width() for bar in axes.patches] == [-0.5, 0.25]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["row 7: yes", "row 3: no"]
-    assert axes.yaxis_inverted()
-    own = Figure().subplots()
-    assert pictures.hardest(HARD, own) is own
-    assert pictures.equaliser({1: [0.5]}, own) is own

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -11,14 +10,12 @@ import pytest
 from rich.console import Console
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.bounds import holdout
-from pacboost.bounds.training import training_error
 from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger, Refill, Round
-from pacboost.reports.progress import FilteringView, RoundsBar, tell_batch
-from pacboost.reports.text import MOST_ROWS, certificate_panel, refills_table, rounds_table, summary
+from pacboost.reports.progress import FilteringView
+from pacboost.reports.text import MOST_ROWS, refills_table, rounds_table
 from pacboost.theory.recursion import Record
-from pacboost.theory.three_way import RecursionView, levels_table, plot_levels
+from pacboost.theory.three_way import levels_table, plot_levels
 from pacboost.training.run.loop import Run
 from tests.training.committees.points import Careless, recursion
 from tests.worlds import make_sample, noisy
@@ -45,17 +42,6 @@ def test_every_round_of_a_short_run_is_one_line_of_eighty_columns() -> None:
     assert max(len(line) for line in lines) <= 80
 
 
-def test_numbers_stay_whole_beside_long_rules() -> None:
-    ledger = a_ledger(4)
-    long = "a feature with a long name > 0.123 → the second class, else the first"
-    ledger.rounds = [replace(entry, rule=long, validation=0.25) for entry in ledger.rounds]
-    text = printed(rounds_table(ledger))
-    for entry in ledger.rounds:
-        for number in (entry.error, entry.edge, entry.vote, entry.normaliser):
-            assert f"{number:.4f}" in text
-    assert "0.2500" in text
-
-
 def test_a_long_run_shows_its_first_and_last_rounds() -> None:
     text = printed(rounds_table(a_ledger(60)))
     first = [line.split()[0] for line in text.splitlines() if line.strip()]
@@ -64,24 +50,6 @@ def test_a_long_run_shows_its_first_and_last_rounds() -> None:
     assert "30" not in first
     assert "…" in first
     assert sum(part.isdigit() for part in first) == MOST_ROWS
-
-
-def test_the_panel_begins_with_the_claim() -> None:
-    ledger = a_ledger(30)
-    certificate = training_error(ledger)
-    text = printed(certificate_panel(certificate, ledger), width=120)
-    assert certificate.claim in text.splitlines()[1]
-    assert "margin of at most" in text
-
-
-def test_the_bar_ends_at_the_last_round() -> None:
-    console = Console(file=io.StringIO(), width=100)
-    ledger = a_ledger(7)
-    with RoundsBar(7, console) as bar:
-        for entry in ledger.rounds:
-            bar(entry)
-    assert isinstance(console.file, io.StringIO)
-    assert "7/7" in console.file.getvalue()
 
 
 # The live view of filtering, and the words and tables after it.
@@ -163,16 +131,6 @@ def test_the_view_is_a_context_and_its_last_picture_stays() -> None:
     assert "11 of at most 20" in console.file.getvalue()
 
 
-def test_a_batch_is_one_line() -> None:
-    console = Console(file=io.StringIO(), width=100)
-    tell_batch(drawn_ledger([a_refill(0)]), console)
-    tell_batch(drawn_ledger([a_refill(0), a_refill(1, draws=1, accepted=1)]), console)
-    assert isinstance(console.file, io.StringIO)
-    first, second = console.file.getvalue().splitlines()
-    assert first == "batch 1: 1,000 rows, 25.0 % kept; 12 rounds so far"
-    assert second.startswith("batch 2: 1 row, 100.0 % kept, 12.50 % errors before")
-
-
 def test_every_refill_is_one_line_of_eighty_columns() -> None:
     refills = [a_refill(k, draws=100_000_000 + k) for k in range(MOST_ROWS)]
     text = printed(refills_table(drawn_ledger(refills), "data"))
@@ -182,34 +140,8 @@ def test_every_refill_is_one_line_of_eighty_columns() -> None:
     assert "*" not in text
 
 
-def test_of_many_refills_the_first_and_the_last_are_shown() -> None:
-    text = printed(refills_table(drawn_ledger([a_refill(k) for k in range(MOST_ROWS + 5)])))
-    before = [line.split()[0] for line in text.splitlines() if "0.2500" in line]
-    assert before == [str(10 * k) for k in (*range(10), *range(15, 25))]
-    assert "…" in text
-
-
 def words(thing: object) -> str:
     return " ".join(printed(thing, width=200).split())
-
-
-def test_the_summary_says_what_happened_and_what_holds() -> None:
-    certificate = holdout.certificate(10, 1_000, 0.05)
-    ledger = drawn_ledger([a_refill(0), a_refill(1)])
-    assert "assumes" not in words(summary(ledger, certificate))
-    text = words(summary(ledger, certificate, None, details=True))
-    for part in (
-        "12 (booster logit, learner tree)",
-        "2,000 examples",
-        "1,000 new examples, in the last test",
-        "500 of them (25.0 %), in 2 samples",
-        "stopped all 12 rounds are done",
-        "12.50 % of the examples drawn after 10 rounds",
-        certificate.claim,
-        f"assumes {certificate.assumptions[0]}",
-        "probability 0.05",
-    ):
-        assert part in text
 
 
 # The table and the picture of the recursion say what the record says.
@@ -234,12 +166,6 @@ def test_every_level_has_its_line(record: Record) -> None:
     assert str(sum(node.level == 0 for node in record.nodes)) in weak.split()
 
 
-def test_a_stop_is_told(record: Record) -> None:
-    run = recursion(Careless(0.1), 0.4, 0.15, seed=1)
-    run.run()
-    assert "promised an edge of 0.4" in words(levels_table(run.record))
-
-
 def test_stairs_lead_to_epsilon(record: Record) -> None:
     pytest.importorskip("matplotlib")
     axes = plot_levels(record)
@@ -247,12 +173,3 @@ def test_stairs_lead_to_epsilon(record: Record) -> None:
     assert list(x[::2]) == list(y[1::2][:0]) + list(record.targets)
     assert y[-1] == record.targets[-1]
     assert plot_levels(record, axes) is axes
-
-
-def test_view_tells_of_the_last_call(record: Record) -> None:
-    console = Console(file=io.StringIO(), width=120, force_terminal=True)
-    with RecursionView(console) as view:
-        view(record)
-    file = console.file
-    assert isinstance(file, io.StringIO)
-    assert f"{record.draws:,} examples" in file.getvalue()

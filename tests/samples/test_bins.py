@@ -124,32 +124,11 @@ def test_codes_take_one_byte_up_to_255_bins(
     assert codes[0, :-1].max() == bins.missing - 1 == min(distinct, max_bins) - 1
 
 
-def test_the_largest_number_of_bins_fits_into_two_bytes() -> None:
-    table = table_of(np.append(np.arange(70_000.0), np.nan))
-    bins = fit_bins(table, MOST_BINS)
-    codes = bins.encode(table)[0]
-    assert codes[-1] == bins.missing <= 65_535
-    assert codes[:-1].max() < bins.missing
-    assert (np.diff(codes[:-1].astype(np.int64)) >= 0).all()
-
-
-def test_the_missing_code_is_one_for_all_features() -> None:
-    table = column(np.array([[1.0, np.nan], [2.0, 7.0], [3.0, np.nan], [np.nan, 7.0]]))
-    bins = fit_bins(table)
-    assert bins.missing == 3
-    assert bins.encode(table).tolist() == [[0, 1, 2, 3], [3, 0, 3, 0]]
-
-
 @pytest.mark.parametrize("values", [[np.nan, np.nan], [5.0, 5.0], [5.0, np.nan], [-0.0, 0.0]])
 def test_columns_with_fewer_than_two_values_have_no_thresholds(values: list[float]) -> None:
     bins = fit_bins(table_of(values))
     assert bins.thresholds[0].size == 0
     assert bins.middle.tolist() == [0]
-
-
-def test_a_table_without_columns_has_empty_codes() -> None:
-    table = column(np.empty((3, 0)))
-    assert fit_bins(table).encode(table).shape == (0, 3)
 
 
 @settings(deadline=None, max_examples=200)
@@ -318,23 +297,6 @@ def test_the_middle_is_the_code_of_the_median(values: NDArray[np.float64], max_b
     assert bins.middle[0] == bins.encode(table_of([lower_median]))[0, 0]
 
 
-def test_the_middle_follows_the_weights() -> None:
-    table = table_of([1.0, 2.0, 3.0])
-    assert fit_bins(table).middle.tolist() == [1]
-    assert fit_bins(table, weights=np.array([1.0, 1.0, 5.0])).middle.tolist() == [2]
-
-
-@pytest.mark.parametrize("width", [1, 2, 5])
-def test_the_width_of_blocks_does_not_matter(width: int) -> None:
-    generator = np.random.default_rng(5)
-    values = generator.normal(size=(300, 5)).round(1)
-    whole, cut = ArrayTable(values), ArrayTable(values)
-    cut.width = width
-    bins = fit_bins(whole, 20)
-    assert same(bins, fit_bins(cut, 20))
-    np.testing.assert_array_equal(bins.encode(whole), bins.encode(cut))
-
-
 @pytest.mark.parametrize("max_bins", [2, 255, 1000])
 @pytest.mark.parametrize("count", [1, 2, 3, 254])
 def test_the_codes_of_a_categorical_feature_are_its_levels(count: int, max_bins: int) -> None:
@@ -347,39 +309,6 @@ def test_the_codes_of_a_categorical_feature_are_its_levels(count: int, max_bins:
     assert bins.thresholds[0].tolist() == [k + 0.5 for k in range(count - 1)]
     assert bins.encode(table)[0].tolist() == [*range(count), bins.missing]
     assert bins.middle[0] == count - 1
-
-
-def test_levels_given_apart_are_as_good_as_those_of_the_table() -> None:
-    values = np.array([[0.0, 0.0], [2.0, 2.0]])
-    levels = np.array([0, 4])
-    bins = fit_bins(ArrayTable(values), levels=levels)
-    assert bins.thresholds[0].tolist() == [1.0]
-    assert bins.thresholds[1].tolist() == [0.5, 1.5, 2.5]
-    assert not bins.differ(fit_bins(ArrayTable(values, levels=Levels({1: (5, 6, 7, 8)}))))
-
-
-def test_a_categorical_feature_without_values_is_never_cut() -> None:
-    missing = np.full((2, 1), np.nan)
-    bins = fit_bins(ArrayTable(missing, levels=Levels({0: ()})))
-    assert bins.thresholds[0].size == 0
-    assert fit_bins(ArrayTable(missing), levels=np.array([3])).thresholds[0].tolist() == [0.5, 1.5]
-
-
-def test_the_middle_of_a_categorical_feature_follows_the_weights() -> None:
-    table = ArrayTable(np.array([[0.0], [1.0], [2.0]]), levels=Levels({0: ("a", "b", "c")}))
-    assert fit_bins(table).middle.tolist() == [1]
-    assert fit_bins(table, weights=np.array([1.0, 1.0, 5.0])).middle.tolist() == [2]
-
-
-def test_bins_differ_by_thresholds_levels_and_the_number_of_features() -> None:
-    cuts = (np.array([0.5], dtype=np.float32),)
-    middle = np.zeros(1, dtype=np.int64)
-    plain = Bins(cuts, middle)
-    assert plain.levels.tolist() == [0]
-    assert not plain.differ(Bins(cuts, middle, np.array([0])))
-    assert plain.differ(Bins(cuts, middle, np.array([2])))
-    assert plain.differ(Bins((cuts[0] + 1,), middle))
-    assert plain.differ(Bins(cuts * 2, np.zeros(2, dtype=np.int64)))
 
 
 @settings(deadline=None, max_examples=100)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
@@ -73,25 +69,3 @@ def test_rules_say_of_codes_what_they_say_of_values(seed: int, rows: int) -> Non
     vote = Vote(rules, np.arange(1.0, len(rules) + 1))
     table = CodedTable(bins.encode(ArrayTable(X)), bins)
     np.testing.assert_array_equal(vote.scores(table), vote.scores(ArrayTable(X)))
-
-
-def make() -> CodedTable:
-    bins = Bins((np.array([1.5, 2.5], dtype=np.float32),) * 2, np.zeros(2, dtype=np.int64))
-    codes = np.array([[0, 1, 2, 3], [3, 2, 1, 0]], dtype=np.uint8)
-    return CodedTable(codes, bins, ("a", "b"))
-
-
-@pytest.mark.parametrize("rows", [np.array([3, 0]), np.array([True, False, False, True])])
-def test_some_rows(rows: NDArray[Any]) -> None:
-    part = make().take(rows)
-    assert part.names == ("a", "b")
-    assert part.n_rows == 2
-    np.testing.assert_array_equal(part.codes, make().codes[:, rows])
-    part.codes[:] = 0
-    assert make().codes.any()
-
-
-def test_join_undoes_take() -> None:
-    table = make()
-    parts = [table.take(np.array(rows, dtype=np.intp)) for rows in ([0], [], [1, 2, 3])]
-    np.testing.assert_array_equal(CodedTable.join(parts).codes, table.codes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor, TextBoostClassifier, load
+from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor, TextBoostClassifier
 from pacboost.samples.sample import signs_of
 from tests.worlds import noisy
-
-VALUES = np.array([[1.0, 5.0], [2.0, np.nan], [3.0, 6.0]])
-SIGNS = np.array([[1], [-1], [1]], dtype=np.int8)
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=20))
@@ -26,12 +22,6 @@ def test_two_classes_have_one_column(numbers: list[int]) -> None:
     assert labels is None
     assert signs.dtype == np.int8
     assert signs[:, 0].tolist() == [2 * number - 1 for number in numbers]
-
-
-def test_one_class_is_the_last() -> None:
-    signs, labels = signs_of(np.zeros(3, dtype=np.int64), 1)
-    assert signs.tolist() == [[1]] * 3
-    assert labels is None
 
 
 @given(st.integers(3, 9), st.integers(0, 2**32))
@@ -81,9 +71,3 @@ def test_words_and_sparse_rows() -> None:
     stumps = BoostClassifier(n_estimators=2, learner="stump")
     matrix = sparse.csr_matrix(np.where(X > 0, X, 0))
     assert of(stumps, matrix, Y) != of(stumps, matrix[::-1], Y)
-
-
-def test_files_keep_it(tmp_path: Path) -> None:
-    model = BoostClassifier(n_estimators=2).fit(X, Y)
-    model.save(tmp_path / "model")
-    assert load(tmp_path / "model").model_.fingerprint == model.model_.fingerprint

@@ -72,11 +72,6 @@ def test_missing_values_and_negative_zero() -> None:
     assert overlap(X, gaussian(300, 4, 9)).shared == 0
 
 
-def test_columns_are_told_apart() -> None:
-    X = gaussian(300, 3, 1)
-    assert overlap(X, X[:, ::-1].copy()).shared == 0
-
-
 def test_fresh_continuous_rows_are_never_suspected() -> None:
     for seed in range(60):
         seen = overlap(gaussian(300, 2, 2 * seed), gaussian(200, 2, 2 * seed + 1))
@@ -131,12 +126,6 @@ def test_training_rows_of_a_small_domain_cannot_be_told_from_fresh_ones() -> Non
     assert not overlap(X, X).suspicious
 
 
-def test_repeated_rows_in_training_do_not_hide_the_training_rows() -> None:
-    X = gaussian(1000, 3, 1)
-    X[:300] = X[300:600]
-    assert overlap(X, X).suspicious
-
-
 @pytest.mark.parametrize("columns", [1, 3, 50])
 def test_small_for_many_rows(columns: int) -> None:
     X = np.random.default_rng(1).normal(size=(100_000, columns))
@@ -145,6 +134,13 @@ def test_small_for_many_rows(columns: int) -> None:
     assert sketch.exact.hashes.nbytes < 50_000
     assert sketch.overlap(table(X)).suspicious
     assert not sketch.overlap(table(gaussian(50_000, columns, 2))).suspicious
+
+
+def test_each_table_has_its_own_salt() -> None:
+    X = gaussian(200, 2, 1)
+    first, second = Sketch.of(table(X)), Sketch.of(table(X[:199]))
+    assert first.salt != second.salt
+    assert not np.isin(first.exact.hashes, second.exact.hashes).any()
 
 
 def one_hot(rows: int, seed: int) -> Rows:
@@ -168,13 +164,6 @@ def test_stays_small_where_most_rows_are_equal() -> None:
     X = np.zeros((20_000, 3))
     X[:2000] = gaussian(2000, 3, 1)
     assert Sketch.of(table(X)).exact.hashes.size <= 2 * MOST_KEPT
-
-
-def test_each_table_has_its_own_salt() -> None:
-    X = gaussian(200, 2, 1)
-    first, second = Sketch.of(table(X)), Sketch.of(table(X[:199]))
-    assert first.salt != second.salt
-    assert not np.isin(first.exact.hashes, second.exact.hashes).any()
 
 
 def test_nothing_compared_is_not_suspicious() -> None:

@@ -8,7 +8,6 @@ from scipy import sparse
 
 from pacboost.samples import bins as bins_of
 from pacboost.samples.bins import SparseCodes, fit_bins
-from pacboost.samples.cuts import distinct
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable, words_of
@@ -32,16 +31,6 @@ def test_the_cuts_are_those_of_the_dense_table(
         np.testing.assert_array_equal(found.middle, wanted.middle)
 
 
-def test_distinct_values_with_their_weights() -> None:
-    X = np.array([[0.0, -2.0], [3.0, -0.0], [3.0, np.nan], [0.0, 1.0]])
-    matrix = sparse.csc_array(X)
-    matrix.data[matrix.data == 1.0] = 0.0  # a zero that is stored
-    found = distinct(SparseTable(matrix).entries, np.array([1.0, 2.0, 4.0, 8.0]))
-    np.testing.assert_array_equal(found.starts, [0, 2, 4])
-    np.testing.assert_array_equal(found.values, [0, 3, -2, 0])
-    np.testing.assert_array_equal(found.mass, [9, 6, 1, 10])
-
-
 def test_columns_without_a_value_have_no_cut() -> None:
     matrix = sparse.csc_array(np.array([[np.nan, 0.0], [np.nan, 0.0]]))
     bins = fit_bins(SparseTable(matrix))
@@ -62,18 +51,6 @@ def test_codes_are_those_of_the_dense_table(max_bins: int) -> None:
         for j, own in enumerate(wanted):
             np.testing.assert_array_equal(found.column(j), own)
         assert found.rows.size == np.count_nonzero(wanted != found.defaults[:, None])
-
-
-def test_some_columns_alone() -> None:
-    X, matrix = twins(np.random.default_rng(3), 50, 9)
-    bins = fit_bins(ArrayTable(X))
-    wanted = bins.encode(ArrayTable(X))
-    entries = SparseTable(matrix).entries
-    for columns in (np.array([7, 2, 2]), np.arange(0)):
-        picked = SparseCodes.of(entries, bins).pick(columns)
-        np.testing.assert_array_equal(picked.dense(), wanted[columns])
-        alone = SparseCodes.of(entries, bins, columns)
-        np.testing.assert_array_equal(alone.dense(), wanted[columns])
 
 
 @pytest.mark.parametrize("cells", [1, 40, 1 << 24])

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
@@ -44,25 +42,6 @@ def test_closed_form_without_mistakes() -> None:
     ways = 1000 * math.comb(1000, 4)
     exact = 1 - (0.05 / ways) ** (1 / 996)
     assert compression_bound(0, 1000, 0.05, 4) == pytest.approx(exact, rel=1e-9)
-
-
-def test_nothing_kept_is_a_hold_out_for_each_length() -> None:
-    assert compression_bound(3, 100, 0.05, 0) == pytest.approx(clopper_pearson(3, 100, 0.05 / 100))
-    assert compression_bound(3, 100, 0.05, 0, bits=2.0) == pytest.approx(
-        clopper_pearson(3, 100, 0.05 / 400)
-    )
-
-
-@given(st.integers(2, 200), st.floats(0, 1), st.floats(0, 1), st.floats(1e-6, 0.9))
-def test_shape(n: int, kept: float, share: float, delta: float) -> None:
-    points = int(kept * (n - 1))
-    k = int(share * (n - points))
-    value = compression_bound(k, n, delta, points)
-    assert compression_bound(k, n, delta / 2, points) >= value
-    assert compression_bound(k, n, delta, points, bits=3.5) >= value
-    assert compression_bound(k, n, delta, points, ordered=True) >= value * (1 - 1e-9)
-    if k < n - points:
-        assert compression_bound(k + 1, n, delta, points) >= value
 
 
 def best_interval_mistakes(signs: NDArray[np.int64]) -> int:
@@ -164,16 +143,6 @@ def test_moved_thresholds_answer_the_given_rows_as_before() -> None:
     assert small.estimators_[0].threshold in X[:, small.estimators_[0].feature].astype(np.float32)
     assert small.estimators_[0].threshold <= model.estimators_[0].threshold
     assert small.kept_rows_.size == 1
-
-
-def test_the_model_itself_stays_as_it_is() -> None:
-    X, y = some_rows(2)
-    model = AdaBoostClassifier(n_estimators=10).fit(X, y)
-    before, claim = model.decision_function(X), model.certificate_
-    pacboost.theory.compress(model, X, y)
-    assert (model.decision_function(X) == before).all()
-    assert model.certificate_ == claim
-    assert not hasattr(model, "kept_rows_")
 
 
 def test_real_rows() -> None:

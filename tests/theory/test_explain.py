@@ -10,7 +10,7 @@ from sklearn.metrics import hamming_loss, label_ranking_loss
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
-from pacboost.errors import DataError, OneClassWarning, ParameterError
+from pacboost.errors import DataError, ParameterError
 from pacboost.sources.toy import lecture_points
 from pacboost.theory import proof, weights
 
@@ -35,15 +35,6 @@ def test_weights_are_those_of_the_recursion(toy: AdaBoostClassifier) -> None:
         own /= own.sum()
         before = scores
     assert np.allclose(weights(toy, 4, X, y), own, atol=1e-9)
-
-
-def test_weights_are_a_column_sizes_and_heaviest_rows(toy: AdaBoostClassifier) -> None:
-    found = weights(toy, 2, *lecture_points())
-    assert [row for row, _ in found.heaviest(3)] == [2, 3, 4]
-    assert found.sizes(50.0).mean() == pytest.approx(50)
-    assert found.effective_rows == pytest.approx(toy.ledger_.rounds[1].effective_size)
-    assert len(list(found)) == len(found) == 10
-    assert str(found).startswith("D_2 over 10 rows")
 
 
 def test_every_quantity_of_the_proof(toy: AdaBoostClassifier) -> None:
@@ -96,14 +87,6 @@ def test_confidence_rated_trees_have_weights() -> None:
     assert weights(model, 4, X, y > 1).by_row.sum() == pytest.approx(1)
 
 
-def test_a_saved_model_has_weights(toy: AdaBoostClassifier, tmp_path: object) -> None:
-    path = f"{tmp_path}/toy.pacb"
-    toy.save(path)
-    again = pacboost.load(path)
-    X, y = lecture_points()
-    assert np.array_equal(weights(again, 3, X, y), weights(toy, 3, X, y))
-
-
 def test_what_is_refused(toy: AdaBoostClassifier) -> None:
     X, y = lecture_points()
     for t in (0, 5, 1.5):
@@ -149,15 +132,3 @@ def test_one_label_a_row(classes: int) -> None:
     errors = (model.predict(X) != names).mean()
     assert found.hamming_loss == pytest.approx(2 * errors / classes)
     assert found.labels == classes
-
-
-def test_one_class() -> None:
-    with pytest.warns(OneClassWarning):
-        model = AdaBoostClassifier().fit(X, np.zeros(150))
-    assert pacboost.theory.ranking(model, X, np.zeros(150)).average_precision == 1
-
-
-def test_labels_that_fit_has_not_seen_are_refused() -> None:
-    model = BoostClassifier(n_estimators=2).fit(X, Y)
-    with pytest.raises(DataError):
-        pacboost.theory.ranking(model, X, Y + 1)

@@ -142,15 +142,6 @@ def test_refuses_sizes(log_size: float) -> None:
         occam(0, 10, 0.05, log_size)
 
 
-def test_refuses_other_input() -> None:
-    with pytest.raises(ParameterError, match="delta"):
-        consistent(10, 1.0, 1.0)
-    with pytest.raises(ParameterError, match="n is 0"):
-        agnostic_deviation(0, 0.05, 1.0)
-    with pytest.raises(ParameterError, match="epsilon"):
-        examples_for_consistent(1.0, 0.05, 1.0)
-
-
 # The smallest of several bounds, paid for.
 
 RISK, SAMPLES, ROWS = 0.3, 20, 60
@@ -193,10 +184,3 @@ def test_refusals_are_passed_over_but_paid_for() -> None:
 def test_all_refusing_says_why() -> None:
     with pytest.raises(NotCertified, match=r"every bound refuses: not at 0.025; not at 0.025"):
         best_of([refuse, refuse], 0.05)
-
-
-def test_bad_input() -> None:
-    with pytest.raises(ParameterError, match="at least one"):
-        best_of([], 0.05)
-    with pytest.raises(ParameterError, match="delta"):
-        best_of([refuse], 0.0)

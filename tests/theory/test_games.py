@@ -127,12 +127,6 @@ def test_a_broken_hedge_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     assert path.upper[-1] - path.lower[-1] > path.bound
 
 
-def test_the_sentence_says_what_boosting_can_do() -> None:
-    found = pacboost.theory.game("stump", *lecture_points())
-    assert "can be boosted on these 10 rows" in found.sentence
-    assert "The rows that decide" in str(found)
-
-
 def test_worst_mean_takes_part_of_a_row() -> None:
     assert worst_mean(np.array([0, 4, 8, 100]), 0.375) == pytest.approx((0 + 0.5 * 4) / 1.5)
 
@@ -205,16 +199,6 @@ def test_weights_above_the_cap_do_not_lower_the_end() -> None:
     match.ask(single)
     assert match.upper == 1
     assert not match.weights.size
-
-
-def test_sentences() -> None:
-    X, y = noisy_halves(0)
-    assert str(pacboost.theory.hard_core(None, X, y, 0.5, 0.3)).startswith("There is a hard core")
-    clean = X[:, 0] > 0
-    none = pacboost.theory.hard_core(None, X, clean, 0.5, 0.3)
-    assert "no hard core of density 0.3" in none.sentence
-    assert none.rows.size == 0
-    assert none.error == 0
 
 
 def test_what_hard_core_refuses() -> None:

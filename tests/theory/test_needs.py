@@ -16,17 +16,6 @@ def test_smallest(least: int) -> None:
     assert needs.smallest(lambda m: m >= least, 10**6) == least
 
 
-def test_smallest_gives_up() -> None:
-    asked = []
-
-    def never(m: int) -> bool:
-        asked.append(m)
-        return False
-
-    assert needs.smallest(never, 1000) is None
-    assert max(asked) <= 1024
-
-
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.05), (0.05, 0.1), (0.3, 0.01)])
 def test_one_side(epsilon: float, delta: float) -> None:
     """The largest of m uniform points leaves more than ε with probability (1 - ε)^m."""
@@ -45,30 +34,12 @@ def test_a_full_box_needs_what_the_sharp_bound_says(dimensions: int) -> None:
     assert 0.85 * bound <= found <= 1.06 * bound
 
 
-def test_odd_sides_lie_between() -> None:
-    found = [needs.tight_fit(0.1, 0.05, sides, 10**6) or 0 for sides in (2, 3, 4)]
-    assert found[0] < found[1] < found[2]
-
-
 def test_a_fine_grid_of_thresholds() -> None:
     """Two sides, each missed by m points with probability (1 - ε)^m."""
     exact = math.log(0.05 / 2) / math.log1p(-0.1)
     for log_size in (10.0, 100.0, 1e30):
         found = needs.thresholds_on_a_grid(0.1, 0.05, log_size, 10**6)
         assert found == pytest.approx(exact, rel=0.15)
-
-
-def test_nothing_to_learn() -> None:
-    assert needs.thresholds_on_a_grid(0.1, 0.05, 0.0, 10**6) == 1
-
-
-def test_too_few_allowed() -> None:
-    assert needs.tight_fit(0.01, 0.05, 4, 10) is None
-    assert needs.thresholds_on_a_grid(0.01, 0.05, 20.0, 10) is None
-
-
-def test_needs_repeat_themselves() -> None:
-    assert needs.tight_fit(0.1, 0.05, 4, 10**6) == needs.tight_fit(0.1, 0.05, 4, 10**6)
 
 
 @pytest.mark.parametrize(("edge", "error"), [(0.2, 0.0), (0.5, 0.0), (0.3, 0.1)])
@@ -135,11 +106,3 @@ def test_boosting_a_majority_needs_far_less_than_the_theorem() -> None:
     assert answer.examples is not None
     assert 10 < answer.simulated < answer.examples / 100
     assert needs.boosted_majority(0.1, 0.05, 0.01, 1000) is None
-
-
-def test_needs_can_be_skipped() -> None:
-    with needs.skipped():
-        assert plan.strong(epsilon=0.1, delta=0.05, edge=0.1, dimension=4).simulated is None
-        assert plan.rounds(edge=0.1, rows=1000).simulated is None
-        assert plan.filtering(epsilon=0.1, delta=0.05, edge=0.2).simulated is None
-    assert plan.filtering(epsilon=0.1, delta=0.05, edge=0.2).simulated is not None

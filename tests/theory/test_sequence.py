@@ -8,14 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pacboost.errors import ParameterError
 from pacboost.numerics.kl import kl_upper
 from pacboost.numerics.sequences import Betting, EmpiricalBernstein
 from pacboost.theory.sequence import (
     anytime_kl_bound,
     bernstein_bound,
     betting_bound,
-    certificate,
     mixture_bound,
 )
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -54,14 +52,6 @@ def test_the_closed_form_is_never_tighter() -> None:
         for total in np.linspace(0, t, 13):
             exact, closed = mixture_bound(total, t, 0.05), anytime_kl_bound(total, t, 0.05)
             assert exact <= closed * (1 + 1e-11)
-
-
-def test_bad_numbers() -> None:
-    for places in ("0", "11", "x", "-1"):
-        with pytest.raises(ParameterError, match="places are whole numbers, 1 to 10"):
-            betting_bound(places, 10, 0.05)
-    with pytest.raises(ParameterError, match="there are mixture_bound"):
-        certificate("chernoff", t=10, delta=0.05)
 
 
 def ever_violated(

@@ -16,9 +16,7 @@ from scipy.stats import binom, hypergeom
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import ParameterError
 from pacboost.numerics.growth import vc_of_stumps
-from pacboost.theory import vc
 from pacboost.theory.vc import (
-    certificate,
     growth_of_dimension,
     growth_of_stump_votes,
     growth_of_stumps,
@@ -238,11 +236,6 @@ def test_vote_vectors() -> None:
     assert by_set + math.lgamma(21) == pytest.approx(407, abs=0.5)
 
 
-def test_votes_over_fewer_rules_than_asked() -> None:
-    assert growth_of_vote(3, 5)(10) > growth_of_vote(3, 3)(10)
-    assert growth_of_stump_votes(1, 4)(1) >= math.log(2)
-
-
 def cells_on_noise(cells: int, n: int, runs: int) -> NDArray[np.int64]:
     """Mistakes of a majority in each of some cells; labels are coin flips, so the risk is 1/2."""
     generator = np.random.default_rng(3)
@@ -290,34 +283,7 @@ def test_coverage_of_intervals_without_mistakes() -> None:
     )
 
 
-def test_certificate_can_be_computed_again() -> None:
-    made = certificate(100, 1000, 0.05, TEN)
-    assert made.bound == "vc.hypergeometric"
-    assert vc.hypergeometric(**made.inputs) == made.value
-    assert made.value == hypergeometric(100, 1000, 0.05, TEN)
-    assert certificate(100, 1000, 0.05, TEN(4000), ghost=3000).inputs["ghost"] == 3000
-
-
-def test_all_wrong_is_vacuous() -> None:
-    for bound in BOUNDS:
-        assert bound(20, 20, 0.05, 1.0) == 1
-
-
 @pytest.mark.parametrize("nats", [-1.0, math.inf, math.nan, True])
 def test_refuses_growth(nats: float) -> None:
     with pytest.raises(ParameterError, match="log_growth"):
         relative_deviation(1, 10, 0.05, nats)
-
-
-def test_refuses_other_input() -> None:
-    for bound in BOUNDS:
-        with pytest.raises(ParameterError, match="delta"):
-            bound(1, 10, 1.5, 1.0)
-        with pytest.raises(ParameterError, match="k is 11"):
-            bound(11, 10, 0.05, 1.0)
-    with pytest.raises(ParameterError, match="ghost"):
-        hypergeometric(1, 10, 0.05, 1.0, ghost=0)
-    with pytest.raises(ParameterError, match="ghost"):
-        certificate(1, 10, 0.05, TEN, ghost=-20)
-    with pytest.raises(ParameterError, match="k is 11"):
-        certificate(11, 10, 0.05, TEN)

@@ -32,7 +32,7 @@ from pacboost.samples.equal_rows import (
 )
 from pacboost.samples.row_hashes import Hashes, mixed, row_hashes
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.held import Held, HeldSparse
+from pacboost.sources.oracles.held import Held
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 
@@ -141,11 +141,11 @@ class ContentSample:
 
     With ``by``, rows are chosen by the values of these columns.
 
-    >>> from pacboost.sources.oracles.held import HeldArray
+    >>> from pacboost.sources.oracles.held import Held
     >>> rows = np.random.default_rng(0).random((50_000, 2))
     >>> sample = ContentSample(2 * len(rows))
     >>> for block in (rows, rows[::-1]):
-    ...     held = HeldArray(block, np.zeros(len(block)))
+    ...     held = Held(block, np.zeros(len(block)))
     ...     sample.keep(held.table(np.arange(len(block))))
     >>> verdict = sample.judge()
     >>> verdict.distinct, verdict.fine
@@ -230,9 +230,10 @@ class ContentSample:
         return cells.astype(np.int64).view(np.uint64)
 
     def _sums(self, rows: Held | Table) -> Floats:
-        if isinstance(rows, HeldSparse | SparseTable):
+        matrix = getattr(rows, "matrix", None)
+        if matrix is not None:
             weights = np.random.default_rng(0).uniform(1, 2, size=rows.n_columns)
-            return np.asarray(rows.matrix @ weights)
+            return np.asarray(matrix @ weights)
         if not self._weights:
             self._weights = _weights(rows)
         total = np.zeros(rows.n_rows)

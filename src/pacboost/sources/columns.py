@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.sources.dataframe import MOMENTS, columns_of, is_frame, kind_of, moment_parts
+from pacboost.sources.dataframe import MOMENTS, NUMBERS, columns_of, is_frame, kind_of, moment_parts
 from pacboost.sources.frame_table import IN_MEMORY, CellOrigin, FrameTable
 from pacboost.sources.levels import Levels, is_missing, pieces
-from pacboost.sources.written import part_name
+from pacboost.sources.written import are_sentences, part_name
 
 # What may be given as texts and as options of reading them, and what is said of anything else.
 
@@ -27,9 +27,8 @@ def read_texts(texts: Any, where: str = "") -> list[str]:
     table = hasattr(texts, "columns") or getattr(texts, "ndim", 1) != 1
     if table or isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
         raise DataError(
-            f"a list of texts is needed, and {type(texts).__name__} came; of a table give the "
-            "column that holds the texts or name it in text_columns, and give [text] for a single "
-            "text"
+            f"a list of texts is needed, and {type(texts).__name__} came; give a data frame, or of "
+            "another table the column that holds the texts, and [text] for a single text"
         )
     rows = list(texts)
     if not rows:
@@ -133,6 +132,17 @@ class Columns:
         held = ["" if is_missing(c) else c for part in pieces(self.cells[name]) for c in part]
         held = ["" if isinstance(c, str) and c.strip().lower() in absent else c for c in held]
         return read_texts(held, f"column {name!r}, ")
+
+    def sentences(self) -> list[str]:
+        """Find the columns that read like sentences.
+
+        >>> said = [f"please block card number {i}" for i in range(60)]
+        >>> Columns({"said": np.array(said), "plan": np.array(["basic", "gold"] * 30)}).sentences()
+        ['said']
+        """
+        columns = ((name, cells) for name, cells in self.cells.items() if kind_of(cells) != NUMBERS)
+        kinds = ((name, {c for part in pieces(own) for c in part}) for name, own in columns)
+        return [name for name, cells in kinds if are_sentences(cells)]
 
     def levels(self, name: str, known: Sequence[Any]) -> NDArray[Any]:
         """Return the cells of a column of categories; None where one is missing.

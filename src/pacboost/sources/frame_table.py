@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, InputWarning, PacboostError, warn
-from pacboost.sources.arrow import doubles
+from pacboost.sources.arrow import doubles, memory, one_chunk
 from pacboost.sources.categories import FROM_DTYPE, chosen_columns, is_by_type, levels_of
 from pacboost.sources.dataframe import (
     CATEGORIES,
@@ -38,6 +38,7 @@ from pacboost.sources.written import (
     HOUR,
     TRUE_FALSE,
     Spelling,
+    are_sentences,
     orders,
     part_name,
     part_of,
@@ -80,11 +81,16 @@ class Coded:
     """
 
     def __init__(self, cells: Any, name: str) -> None:
-        self.texts: list[str] = distinct(cells)
+        native = cells.to_native() if isinstance(cells, nw.Series) else cells
+        if hasattr(native, "dictionary_encode"):  # Arrow does both at once
+            parts = one_chunk(native.dictionary_encode())
+            self.texts: list[str] = parts.dictionary.to_pylist()
+            places = memory(parts.indices.fill_null(len(self.texts)))
+            self.places: NDArray[np.intp] = places.astype(np.intp)
+            return
+        self.texts = distinct(cells)
         numbers = Levels({0: tuple(self.texts)}).numbers(0, cells, name)
-        self.places: NDArray[np.intp] = np.where(
-            np.isnan(numbers), len(self.texts), numbers
-        ).astype(np.intp)
+        self.places = np.where(np.isnan(numbers), len(self.texts), numbers).astype(np.intp)
 
     @property
     def present(self) -> int:
@@ -449,6 +455,12 @@ def _warn_of(
             f"{', '.join(map(repr, roles[UNIQUE]))} {'is' if few else 'are'} unique in every row, "
             f"so {'it' if few else 'they'} cannot help to predict, and {'is' if few else 'are'} "
             "not used"
+        )
+    texts = [n for n in roles.get(UNIQUE, ()) if n in coded and are_sentences(coded[n].texts)]
+    if texts:
+        notes.append(
+            f"{', '.join(map(repr, texts))} reads like sentences; TextBoostClassifier and "
+            "StrongClassifier learn from the words"
         )
     for name in roles.get(UNCLEAR, ()):
         notes.append(

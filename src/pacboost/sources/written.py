@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -82,6 +82,17 @@ class Spelling:
             with suppress(ValueError):
                 found.append(float(word))
         return found
+
+
+WORDS_OF_A_TEXT, FEW_TEXTS = 3, 50
+"""Cells of at least so many words on average, and of more than so many kinds, are texts."""
+
+
+def are_sentences(kinds: Collection[Any]) -> bool:
+    """Check whether the different cells of a column read like sentences."""
+    texts = [cell for cell in kinds if isinstance(cell, str)]
+    words = sum(len(text.split()) for text in texts)
+    return len(texts) > FEW_TEXTS and words >= WORDS_OF_A_TEXT * len(texts)
 
 
 def label_kind(texts: Iterable[str]) -> type:

@@ -22,7 +22,6 @@ from pacboost.estimators.bagging.base import WAYS
 from pacboost.learners.tree import Tree
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.learners import Rectangle
-from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage, out_of_bag_sizes
 from tests.data import real_data
 from tests.runs import several_runs
@@ -95,20 +94,6 @@ def test_same_vote_on_any_number_of_threads(learner: Any) -> None:
     assert np.array_equal(one.votes(X), many.votes(X))
     assert np.array_equal(one.oob_decision_function_, many.oob_decision_function_, equal_nan=True)
     assert one.stopped_ == many.stopped_
-
-
-def test_callbacks_are_told_and_may_stop() -> None:
-    X, y = noisy(200, 4, 8)
-    told: list[Made] = []
-
-    def watch(made: Made) -> bool:
-        told.append(made)
-        return made.members == 3
-
-    model = BaggingClassifier(n_estimators=20, callbacks=[watch], random_state=1).fit(X, y)
-    assert [made.members for made in told] == [1, 2, 3]
-    assert told[-1].error == pytest.approx(1 - model.oob_score_)
-    assert model.stopped_ == "a callback stopped it"
 
 
 def test_settles_and_pays_for_it() -> None:
@@ -250,18 +235,12 @@ def test_coverage_of_fits_that_settle(runs: int) -> None:
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"n_estimators": 0}, "n_estimators is 0"),
-        ({"max_samples": 0.0}, "max_samples is 0.0"),
         ({"max_samples": 101, "bootstrap": False}, "100 to draw from"),
         ({"max_features": 4}, "3 to draw from"),
         ({"certify": "cp"}, f"it may be {', '.join(map(repr, WAYS))}"),
-        ({"delta": 2}, "delta is 2"),
-        ({"settle": 0}, "settle is 0"),
         ({"settle": 5, "bootstrap": False}, "every bag holds all rows"),
         ({"estimator": LinearRegression()}, "predicts numbers"),
         ({"estimator": "forest"}, "estimator is 'forest'"),
-        ({"certify": "holdout", "holdout": 1.5}, "holdout is 1.5"),
-        ({"n_jobs": 0}, "n_jobs is 0"),
         ({"max_bins": 300}, "for trees it may be 2 to 255"),
     ],
 )

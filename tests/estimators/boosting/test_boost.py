@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -114,13 +113,6 @@ def test_samme_boosts_and_refuses_a_bound(learner: Any) -> None:
     assert model.score(X, y) > np.bincount(y).max() / y.size
     with pytest.raises(NotCertified, match=r"SAMME has no training-error bound.*multiclass='mh'"):
         _ = model.certificate_
-
-
-@pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
-def test_m1_is_certified(learner: Any) -> None:
-    X, y = world(3)
-    model = fit(3, booster=AdaBoost(multiclass="m1"), learner=learner, n_estimators=20)
-    assert model.certificate_.value >= model.mistakes(X, y).mean()
 
 
 # -- parameters
@@ -262,23 +254,6 @@ def test_an_unknown_parameter_is_named() -> None:
         BoostClassifier().set_params(learner__max_leaves=1)
     with pytest.raises(ValueError, match="BoostClassifier has no parameter 'nope'"):
         BoostClassifier().set_params(nope=1)
-
-
-@pytest.mark.parametrize(("booster", "learner"), [("logit", "tree"), (Logit(), Tree())])
-def test_grid_search_reaches_all_parameters(booster: Any, learner: Any) -> None:
-    grid = {
-        "max_leaves": [2, 8],
-        "booster__learning_rate": [1e-9, 0.5],
-        "learner__max_depth": [1, 3],
-    }
-    search = GridSearchCV(
-        BoostClassifier(booster, learner, n_estimators=20, random_state=0), grid, cv=2
-    )
-    best = search.fit(*world()).best_estimator_
-    assert len(search.cv_results_["params"]) == 8
-    found = best.get_params()
-    assert [found[name] for name in grid] == [8, 0.5, 3]
-    assert len(set(search.cv_results_["mean_test_score"])) > 2
 
 
 # -- several labels a row

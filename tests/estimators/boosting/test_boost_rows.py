@@ -248,22 +248,6 @@ def test_unseen_levels_act_as_missing_ones(options: dict[str, Any], holes: bool)
     assert only.tolist() == unseen[:1].tolist()
 
 
-def test_unseen_levels_may_stand_in_validation_rows() -> None:
-    columns, y = coloured()
-    own = pd.DataFrame({"colour": ["pink", "red"], "size": [0.0, 1.0]})
-    model = BoostClassifier(n_estimators=5).fit(pd.DataFrame(columns), y, X_val=own, y_val=[0, 1])
-    assert model.levels_.to_dict() == {"0": ["blue", "green", "grey", "red"]}
-    assert model.ledger_.metric == "log_loss"
-
-
-def test_a_column_of_names_is_of_no_use_and_said_to_be() -> None:
-    frame = pd.DataFrame({"user": [f"u{i}" for i in range(700)], "size": np.arange(700) % 2})
-    with pytest.warns(InputWarning, match="'user' is unique in every row"):
-        model = BoostClassifier(n_estimators=3).fit(frame, np.arange(700) % 2)
-    assert model.levels_.to_dict() == {"0": []}
-    assert model.score(frame, np.arange(700) % 2) == 1
-
-
 def test_frequent_levels_of_many_are_learned_from() -> None:
     users = [f"u{i}" for i in range(300)] + ["good", "bad"] * 100
     y = np.array([0, 1] * 150 + [1, 0] * 100)

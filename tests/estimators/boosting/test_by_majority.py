@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -78,14 +76,6 @@ def test_several_classes_early_stopping_and_holdout() -> None:
     assert model.score(X, y) > 0.9
     assert all(entry.validation is not None for entry in model.ledger_.rounds)
     assert model.certificate_.delta == 0.05
-
-
-@pytest.mark.parametrize(
-    "options", [{"edge": 0.0}, {"edge": "much"}, {"epsilon": 1.0}, {"n_estimators": 0}]
-)
-def test_bad_parameters(options: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match=next(iter(options))):
-        BoostByMajority(**options).fit(*noisy(50, 2, seed=0))
 
 
 def test_a_table_that_is_too_large_is_not_made() -> None:

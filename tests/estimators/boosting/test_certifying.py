@@ -132,15 +132,6 @@ def test_file_and_pickle_keep_the_certificate(way: str, tmp_path: Path) -> None:
         assert copy.choose(0).certificate_.value == model.choices_[0].bound
 
 
-def test_early_stopping_and_certificates_go_together() -> None:
-    for way, left in (("holdout", 200), ("train", 720)):
-        model = AdaBoostClassifier(
-            n_estimators=60, certify=way, early_stopping=True, random_state=2
-        ).fit(X, Y)
-        assert model.ledger_.rows == 720
-        assert model.certificate_.inputs["n"] == left
-
-
 def test_choose_refuses_what_is_no_choice() -> None:
     model = AdaBoostClassifier(n_estimators=8, certify="train", random_state=3).fit(X, Y)
     for number in (len(model.choices_), 10**6, -1, 1.5, "best"):
@@ -175,13 +166,6 @@ def test_train_refuses_what_cannot_be_counted() -> None:
         AdaBoostClassifier(
             lambda X, y, weights: lambda Z: Z[:, 0], n_estimators=2, certify="train"
         ).fit(X, Y)
-
-
-def test_holdout_takes_any_learner() -> None:
-    box = DecisionTreeClassifier(max_depth=1)
-    model = AdaBoostClassifier(box, n_estimators=5, certify="holdout", random_state=7).fit(X, Y)
-    _, apart = parts(1000, 0.2, 7)
-    assert model.certificate_.inputs["k"] == recount(model, apart)
 
 
 def test_one_class_and_no_edge_are_still_certified_or_said() -> None:

@@ -83,19 +83,6 @@ def test_a_rare_class_is_found() -> None:
     assert (model.predict(X) != y).mean() < 0.001
 
 
-def test_callbacks_see_refills_and_rounds_and_may_stop() -> None:
-    seen: list[Any] = []
-
-    def watch(event: Any) -> bool:
-        seen.append(event)
-        return getattr(event, "number", 0) == 5
-
-    model = small(callbacks=[watch]).fit(*noisy(4000))
-    assert model.ledger_.stopped == "a callback stopped it"
-    assert [e for e in seen if isinstance(e, Refill)] == model.ledger_.refills
-    assert [e for e in seen if not isinstance(e, Refill)] == model.ledger_.rounds
-
-
 # -- certificates
 
 
@@ -154,15 +141,6 @@ def test_certificates_hold_on_a_world_with_known_risk(
         wrong += [c is not None and "new examples" in c.claim and c.value < risk for c in told]
     check_coverage(f"rows set apart, {source}, known risk", int(wrong[0]), runs, 0.1)
     check_coverage(f"stop certificate, {source}, known risk", int(wrong[1]), runs, 0.05)
-
-
-def test_certificate_names_order_and_assumption_of_arrays() -> None:
-    told = small().fit(*noisy(4000)).certificate_
-    assert told.bound == "holdout.clopper_pearson"
-    assert told.size == 400
-    assert "never learned from" in told.sample
-    assert "Order: shuffled; the rows of the source are independent draws" in told.sample
-    assert not told.valid_after_looking
 
 
 def certified(**told: Any) -> FilterBoostClassifier:

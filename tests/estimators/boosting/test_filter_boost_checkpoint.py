@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -411,68 +411,6 @@ def test_the_model_does_not_depend_on_how_rows_are_hashed(
     assert content(compiled) == content(by_numpy)
     first, second = by_numpy._sketches[0].to_dict(), compiled._sketches[0].to_dict()
     assert all(np.array_equal(first[name], second[name]) for name in first)
-
-
-@pytest.mark.parametrize("name", ["array", "files", "world", "stream"])
-def test_several_threads_look_at_rows(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names: set[str] = set()
-    both, met, original = threading.Barrier(2), threading.Event(), refilling.Look.__call__
-
-    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
-        names.add(threading.current_thread().name)
-        if not met.is_set() and piece.batch.n_rows > 100:  # the first rows of an array are few
-            both.wait(600)
-            met.set()
-        return original(self, piece)
-
-    monkeypatch.setattr(refilling.Look, "__call__", look)
-    fit(name, tmp_path, n_jobs=2)
-    assert len(names) == 2
-    assert threading.current_thread().name not in names
-
-
-def test_black_boxes_are_asked_by_one_thread(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names, original = set(), refilling.Look.__call__
-
-    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
-        names.add(threading.current_thread().name)
-        return original(self, piece)
-
-    monkeypatch.setattr(refilling.Look, "__call__", look)
-    fit("black box", tmp_path, n_jobs=3)
-    assert names == {threading.current_thread().name}
-
-
-@pytest.mark.parametrize("name", ["array", "files"])
-def test_few_pieces_are_in_flight(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alive = most = 0
-    lock, original, cut = threading.Lock(), refilling.Look.__call__, candidates.Offer.pieces
-
-    def pieces(*arguments: Any) -> Iterator[candidates.Offer]:
-        nonlocal alive, most
-        for piece in cut(*arguments):
-            with lock:
-                alive += 1
-                most = max(most, alive)
-            yield piece
-
-    def look(self: refilling.Look, piece: candidates.Offer) -> refilling.RefillFound:
-        nonlocal alive
-        found = original(self, piece)
-        with lock:
-            alive -= 1
-        return found
-
-    monkeypatch.setattr(refilling.Look, "__call__", look)
-    monkeypatch.setattr(candidates.Offer, "pieces", pieces)
-    fit(name, tmp_path, n_jobs=3)
-    assert 1 < most <= 2 * 3
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from pacboost import FilterBoostClassifier
-from pacboost.errors import DataError, FileError, OneClassWarning, ParameterError
+from pacboost.errors import DataError, OneClassWarning, ParameterError
 from pacboost.estimators.filtering import filter_setup
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import recompute, verify
@@ -35,37 +35,18 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
     ("wrong", "complaint"),
     [
         ({"epsilon": 0}, "epsilon is 0"),
-        ({"epsilon": 1.0}, "epsilon is 1.0; it must lie between 0 and 1"),
         ({"epsilon": "much"}, "epsilon is 'much'; it must be a number"),
-        ({"epsilon": float("nan")}, "epsilon is nan"),
         ({"delta": 0.0}, "delta"),
-        ({"delta": 1}, "delta"),
-        ({"delta": None}, "delta is None; it must be a number"),
         ({"edge": 0.0}, "edge is 0.0"),
-        ({"edge": 1.5}, "edge is 1.5"),
-        ({"edge": -0.2}, "edge is -0.2"),
-        ({"edge": "big"}, "edge is 'big'; it must be a number"),
         ({"edge": 0.0, "booster": "measure"}, "edge is 0.0"),
-        ({"epsilon": 2.0, "booster": "smooth"}, "epsilon is 2.0"),
-        ({"n_estimators": 0}, "n_estimators is 0"),
-        ({"n_estimators": 2.5}, "n_estimators is 2.5"),
         ({"sample_rows": 0}, "sample_rows is 0"),
-        ({"n_certify": -1}, "n_certify is -1"),
         ({"n_certify": 3000}, "n_certify is 3000; it must be 0 or more, and leave rows"),
         ({"n_certify": 0.1}, "n_certify is 0.1; it must be a whole number"),
-        ({"memory": "lots"}, "memory is 'lots'"),
         ({"memory": "200MB"}, "memory is 200 MB, but this process takes"),
         ({"time_limit": "soon"}, "time_limit is 'soon'"),
-        ({"time_limit": 0}, "time_limit is 0"),
         ({"booster": "adaboost"}, "whose weights are not probabilities; it may be .*'logit'"),
-        ({"booster": "nobody"}, "nobody"),
-        ({"learner": "nobody"}, "nobody"),
-        ({"max_bins": 1}, "max_bins is 1"),
-        ({"learning_rate": 0}, "learning_rate is 0"),
         ({"learning_rate": 0.5, "booster": "measure"}, "no parameter 'learning_rate'"),
         ({"max_leaves": 4, "learner": "stump"}, "no parameter 'max_leaves'"),
-        ({"callbacks": 3}, "callbacks is 3"),
-        ({"n_jobs": 0}, "n_jobs is 0"),
     ],
 )
 def test_parameters_out_of_range(wrong: dict[str, Any], complaint: str) -> None:
@@ -91,11 +72,6 @@ def test_a_checkpoint_of_black_boxes_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ParameterError, match="black boxes are not written"):
         small("mada", nothing, checkpoint=tmp_path / "run").fit(*noisy(1000))
-
-
-def test_a_checkpoint_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="there is no folder"):
-        small(checkpoint=tmp_path / "not" / "there").fit(*noisy(1000))
 
 
 # -- rows
@@ -294,14 +270,6 @@ def test_the_same_batches_give_the_same_model() -> None:
     X, y = noisy(4000)
     assert model_bytes(fed(X, y).model_) == model_bytes(fed(X, y, n_jobs=1).model_)
     assert model_bytes(fed(X, y).model_) != model_bytes(fed(X, y, random_state=9).model_)
-
-
-def test_fit_starts_afresh() -> None:
-    X, y = noisy(3000)
-    model = fed(X, y, n_estimators=12)
-    assert model_bytes(model.fit(X, y).model_) == model_bytes(small().fit(X, y).model_)
-    again = model.partial_fit(X, y)
-    assert len(again.ledger_.refills) == 1
 
 
 # -- bad input

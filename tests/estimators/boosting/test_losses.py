@@ -113,8 +113,8 @@ def shares_below(model: BoostRegressor, X: Numbers, y: Numbers) -> float:
 
 
 def test_quantiles_have_their_share_of_new_targets_below(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = world("squared_error", 6_000)
-    train, test = slice(0, 3_000), slice(3_000, None)
+    X, y = world("squared_error", 4_000)
+    train, test = slice(0, 1_500), slice(1_500, None)
     for share in (0.1, 0.5, 0.9):
         model = BoostRegressor("quantile", quantile=share, random_state=0).fit(X[train], y[train])
         assert abs(shares_below(model, X[test], y[test]) - share) < 0.05
@@ -353,14 +353,6 @@ def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
         BoostRegressor(random_state=0).fit(np.arange(8.0).reshape(4, 2), y)
 
 
-def test_a_booster_of_regression_is_refused_by_the_classifier() -> None:
-    from pacboost.boosters.regression import Square
-
-    X, y = world("squared_error", 50)
-    with pytest.raises(ParameterError, match="square is for regression"):
-        BoostClassifier(booster=Square()).fit(X, y > 0)
-
-
 SETS = [
     ("california_housing", "medianHouseValue", ()),
     ("bike_sharing", "cnt", ("instant", "dteday", "casual", "registered")),
@@ -539,16 +531,6 @@ def test_bad_returns_are_refused(function: Any, said: str) -> None:
         BoostClassifier(function, n_estimators=3).fit(X, labels)
 
 
-def test_errors_of_the_function_are_raised_as_they_are() -> None:
-    X, y, _ = rows_of_objectives()
-
-    def broken(y: Numbers, score: Numbers) -> Any:
-        y[0] = 3.0
-
-    with pytest.raises(ValueError, match="read-only"):
-        BoostRegressor(broken, random_state=0).fit(X, y)
-
-
 def test_more_than_two_classes_are_refused_with_the_reason() -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ParameterError, match="holds 3 classes, and booster is a function"):
@@ -572,11 +554,3 @@ def test_validation_needs_a_metric_where_the_loss_is_unknown() -> None:
         clone(model).fit(X, y, X_val=X, y_val=y)
     named = clone(model).set_params(early_stopping=True, eval_metric="absolute_error").fit(X, y)
     assert named.ledger_.metric == "absolute"
-
-
-def test_a_class_is_no_function() -> None:
-    X, y, labels = rows_of_objectives()
-    with pytest.raises(ParameterError, match="loss is <class"):
-        BoostRegressor(dict, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match="an object, not a class"):
-        BoostClassifier(dict).fit(X, labels)

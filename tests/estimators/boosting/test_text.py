@@ -24,7 +24,6 @@ from pacboost.errors import (
     NoEdgeWarning,
     NotCertified,
     ParameterError,
-    PrunedWarning,
 )
 from pacboost.estimators.files import load
 from pacboost.models.file.format import model_bytes
@@ -116,18 +115,6 @@ def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
     changed(path, change)
     with pytest.raises(ValueError, match="is damaged"):
         load(path)
-
-
-def test_rules_say_what_words_speak_for() -> None:
-    model = quick(**WORDS_ALONE).fit(*callers())
-    spoken = model.rules(3, "rate")
-    assert len(spoken) == 3
-    assert spoken[0].startswith("if it contains 'rate' → rate +")
-    assert any("'card'" in line or "'lost'" in line for line in model.rules(5, "lost"))
-    assert len(model.rules(None)) > len(model.rules(4)) == 4
-    both = quick(**WORDS_ALONE).fit(*two())
-    assert all("→ other +" in line for line in both.rules(3, "other"))
-    assert all("→ lost +" in line for line in both.rules(3, "lost"))
 
 
 def alternating(one: str, other: str) -> tuple[list[str], list[str]]:
@@ -266,13 +253,6 @@ def test_boosters_and_boostexters_own_rule(booster: str, abstain: bool) -> None:
     assert model.fit(texts, y).score(texts, y) > 0.9
 
 
-def test_too_many_words_are_pruned_with_a_message() -> None:
-    texts, y = callers()
-    with pytest.warns(PrunedWarning, match="the 20 that most texts contain are kept"):
-        model = quick(max_features=20).fit(texts, y)
-    assert len(model.features_.vocabulary) == 20
-
-
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
@@ -291,26 +271,14 @@ def test_bad_texts_are_named(texts: Any, said: str) -> None:
     assert not hasattr(model, "model_")
 
 
-def test_bad_texts_to_predict_are_named() -> None:
-    model = fitted()
-    with pytest.raises(DataError, match=r"row 1 holds nan \(float\)"):
-        model.predict(["a", float("nan")])
-    with pytest.raises(DataError, match=r"\[text\] for a single text"):
-        model.predict("lost")
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"ngrams": 3}, "ngrams is 3"),
-        ({"n_estimators": 0}, "n_estimators is 0"),
         ({"length": 0}, "length is 0"),
         ({"candidates": 1.5}, "candidates is 1.5"),
-        ({"learning_rate": 0}, "learning_rate is 0"),
         ({"learning_rate": "much"}, "learning_rate is 'much'"),
         ({"l2": -1}, "l2 is"),
-        ({"booster": "tree"}, "booster is 'tree'"),
-        ({"certify": "often"}, "certify is 'often'"),
     ],
 )
 def test_bad_parameters(options: dict[str, Any], said: str) -> None:
@@ -499,7 +467,7 @@ def check_memory(texts: list[str], labels: list[str]) -> None:
 
 @pytest.mark.parametrize("classes", [2, 20])
 def test_memory_goes_with_the_words(classes: int) -> None:
-    check_memory(*invented(600, classes))
+    check_memory(*invented(400, classes))
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from pacboost import BoostClassifier
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.files import load
@@ -153,6 +154,18 @@ def test_several_labels_a_row_and_no_text_at_all() -> None:
     assert model.score(frame, both) > 0.95
 
 
+def test_columns_that_read_like_sentences_are_found(fitted: TextBoostClassifier) -> None:
+    frame, labels = callers()
+    found = quick(text_columns=None).fit(frame, labels)
+    np.testing.assert_array_equal(found.predict_proba(frame), fitted.predict_proba(frame))
+    with pytest.raises(DataError, match="none of the columns reads like sentences"):
+        quick(text_columns=None).fit(frame.drop(columns="said"), labels)
+    frame["said"] += [f" {number}" for number in range(len(frame))]
+    with pytest.warns(InputWarning) as notes:
+        BoostClassifier(n_estimators=2).fit(frame, labels)
+    assert any("TextBoostClassifier" in str(note.message) for note in notes)
+
+
 def test_a_category_of_many_values_warns() -> None:
     with pytest.warns(InputWarning, match="'said' holds .* different values .* text_columns"):
         quick(text_columns=[]).fit(*callers())
@@ -163,7 +176,6 @@ def test_a_category_of_many_values_warns() -> None:
     [
         ({"text_columns": "said"}, "text_columns is 'said'"),
         ({"text_columns": ["words"]}, "no column 'words'"),
-        ({"text_columns": None}, "name it in text_columns"),
         ({"text_columns": ["said", "age"]}, "column 'age', row 0 holds"),
     ],
 )

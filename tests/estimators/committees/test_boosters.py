@@ -247,15 +247,9 @@ def test_no_edge_and_one_class_are_told() -> None:
     ("model", "words"),
     [
         (MajorityOfBoosters(4), "n is 4; it must be odd"),
-        (MajorityOfBoosters(0), "n is 0"),
-        (MajorityOfBoosters(n_estimators=0), "n_estimators is 0"),
         (MajorityOfBoosters(booster="best"), "booster is 'best'"),
         (MajorityOfBoosters(certify="train"), "certify is 'train'; it may be 'holdout'"),
-        (MajorityOfBoosters(n_jobs=0), "n_jobs is 0"),
-        (SubsampledBoost(0), "max_members is 0"),
-        (BaggedBoost(0), "n_bags is 0"),
         (BaggedBoost(bag_share=1.5), "bag_share is 1.5"),
-        (BaggedBoost(delta=2), "delta is 2"),
     ],
 )
 def test_bad_parameters(model: RowCommittee, words: str) -> None:

@@ -84,16 +84,6 @@ def test_importances_by_shuffling() -> None:
         fitted().permutation_importances(frame, y, metric="error")
 
 
-@pytest.mark.parametrize(("metric", "sides"), [("loss", 1), ("absolute_error", 2)])
-def test_rounds_show_the_loss_on_validation_rows(metric: str, sides: int) -> None:
-    frame, y = data()
-    model = BoostRegressor(n_estimators=8, eval_metric=metric, early_stopping=True, random_state=0)
-    axes = pacboost.plots.rounds(model.fit(frame, y), frame, y)
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert any(label.startswith("validation") for label in labels)
-    assert len(axes.figure.axes) == sides
-
-
 def test_votes_without_interactions_have_shapes() -> None:
     """Trees that ask for one feature each are step functions, of numbers and categories alike."""
     frame, y = data()
@@ -124,25 +114,3 @@ def test_without_interactions_curves_are_shapes_but_for_a_constant() -> None:
             column = table.block(j, j + 1)[:, 0]
             difference = shape.at(column) - curves.features[j].at(column)
             np.testing.assert_allclose(difference, difference[0, 0], atol=1e-9)
-
-
-def test_curves_are_drawn_for_features_by_name_or_number() -> None:
-    model = fitted()
-    assert [
-        axes.get_xlabel() for axes in pacboost.plots.partial_dependence(model, features=["job", 0])
-    ] == [
-        "age",
-        "job",
-    ]
-    assert len(pacboost.plots.partial_dependence(model, top=1)) == 1
-    assert pacboost.plots.partial_dependence(model, features="age")[0].get_xlabel() == "age"
-    rising = model.partial_dependence("age")["age"].values[:, 0]
-    assert rising[-1] > 0 > rising[0]
-    with pytest.raises(ParameterError, match="features names 'x', which is not a column of X"):
-        pacboost.plots.partial_dependence(model, features=["x"])
-    three = BoostClassifier(n_estimators=4).fit(data()[0], np.digitize(data()[1], [70, 90]))
-    assert pacboost.plots.partial_dependence(three, for_class=2)[0].get_xlabel() == "age"
-    stumps = BoostClassifier("adaboost", "stump", n_estimators=3, categorical_features=None)
-    stumps.fit(data()[0][["age", "noise"]], data()[1] > 80)
-    with pytest.raises(DataError, match=r"StumpRule rules.*shapes\(\)"):
-        stumps.partial_dependence()

@@ -17,12 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import DataError, ParameterError
-from pacboost.hypotheses.hypothesis import Names
-from pacboost.hypotheses.tree import TreeRule
 from pacboost.learners.tree import Tree
 from pacboost.models.explain.explanation import Shuffled
-from pacboost.samples.bins import Bins
-from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.frame_table import FrameTable
 
@@ -172,44 +168,6 @@ def test_conditions_in_words_hold_of_the_row(name: str) -> None:
     assert checked > 20
 
 
-def test_of_several_cuts_on_one_side_the_tightest_is_said() -> None:
-    """x ≤ 4.5 or missing, then x > 1.5, then x > 2.5, and last whether x is known."""
-    bins = Bins((np.arange(8, dtype=np.float32) + np.float32(0.5),), np.zeros(1, np.int64))
-    zeros = np.zeros(4, np.int32)
-    tree = TreeRule(
-        bins,
-        zeros,
-        np.array([4, 1, 2, 8], np.int32),
-        np.array([True, False, False, False]),
-        np.array([1, -2, -3, -5], np.int32),
-        np.array([-1, 2, 3, -4], np.int32),
-        zeros - 1,
-        np.empty((0, 256), np.uint8),
-        np.ones(4),
-        np.ones(9),
-        np.zeros((5, 1)),
-    )
-    names = Names(lambda j: f"x{j}")
-    for value, leaf, said in (
-        (3.0, 4, "x0 ≤ 4.5 and x0 > 2.5"),
-        (2.0, 2, "x0 ≤ 2.5 and x0 > 1.5"),
-        (9.0, 0, "x0 > 4.5"),
-        (np.nan, 3, "x0 is missing"),
-    ):
-        row = np.array([value])
-        assert tree.cells(unlabelled(ArrayTable(row[None, :])))[0] == leaf
-        assert tree.applied(leaf, row, names) == said
-
-
-def test_rules_that_say_the_same_are_put_together() -> None:
-    frame, _, _ = data()
-    told = fitted("adaboost").explain(frame.iloc[[0]], top=1000, by="rule")
-    words = [entry.words for entry in told.entries]
-    assert len(set(words)) == len(words) < len(fitted("adaboost").votes_)
-    absent = plain().explain([None, None])
-    assert {entry.words for entry in absent.entries} <= {"x0 is missing", "x1 is missing"}
-
-
 def test_every_column_has_one_line_by_default() -> None:
     frame, _, _ = data()
     row = frame.iloc[[0]].assign(age=np.nan)
@@ -227,15 +185,6 @@ def test_every_column_has_one_line_by_default() -> None:
     assert str(fitted("logit trees").explain(row, 1)).splitlines()[-2].endswith("2 other columns")
     with pytest.raises(ParameterError, match="by is 'row'; it may be 'column' or 'rule'"):
         plain().explain([1.0, 2.0], by="row")
-
-
-def test_of_many_levels_two_are_named() -> None:
-    places = np.array([f"P{k:02}" for k in range(40)] * 30)
-    model = BoostClassifier(n_estimators=3, max_leaves=2, random_state=0)
-    model.fit(pd.DataFrame({"place": places}), places < "P25")
-    assert "place in {P00, P01 and 23 more} or missing → " in model.rules()[1]
-    told = model.explain(pd.DataFrame({"place": ["P30"]}), by="rule")
-    assert told.entries[-1].words == "place in {P25, P26 and 13 more}"
 
 
 def test_a_row_may_come_in_any_form() -> None:
@@ -256,21 +205,6 @@ def test_a_row_may_come_in_any_form() -> None:
     X, _ = numbers()
     for form in (X[0], X[:1], X[0].tolist(), pd.Series(X[0]), sparse.csr_array(X[:1])):
         assert plain().explain(form) == plain().explain(X[0])
-
-
-def test_the_explanation_as_text_and_as_plain_data() -> None:
-    X, _ = numbers()
-    told = plain().explain(X[0], top=2, by="rule")
-    lines = str(told).splitlines()
-    assert lines[0].startswith(f"predicted: {told.prediction} (probability of yes: 0.")
-    assert lines[1] == f"{told.entries[0].contribution:+10.4f}  {told.entries[0].words}" + (
-        f"  ({told.entries[0].rules} rules)" if told.entries[0].rules > 1 else ""
-    )
-    assert lines[-2].endswith(f"{told.rest_rules} other rules")
-    assert lines[-1] == f"{told.score:+10.4f}  score of yes"
-    table = pd.DataFrame(told.to_dicts())
-    assert list(table.columns) == ["words", "contribution", "contributions", "rules"]
-    assert table["contribution"].sum() + told.rest == told.score
 
 
 @each_model

@@ -35,40 +35,11 @@ def test_an_estimator_shows_what_it_certifies() -> None:
     assert "is wrong on" not in BoostClassifier()._repr_mimebundle_()["text/html"]
 
 
-def test_a_ledger_shows_how_it_began_and_ended() -> None:
-    ledger = fitted().ledger_
-    shown = ledger._repr_html_()
-    assert f"{len(ledger)} rounds of adaboost" in shown
-    assert shown.count("<tr>") == 1 + min(len(ledger), 10)
-    assert f"{ledger.rounds[-1].edge:.4f}" in shown
-    assert ledger.stopped in shown
-
-
-def test_a_certificate_and_a_comparison() -> None:
-    X = np.random.default_rng(1).normal(size=(80, 2))
-    compared = pacboost.compare(X, X[:, 0] > 0, ["adaboost", "logit"], "stump", n_estimators=3)
-    shown = compared._repr_html_()
-    assert shown.count("<tr>") == 3
-    assert "train error" in shown
-    assert "adaboost" in shown
-    assert repr(compared) == str(compared)
-    assert "<table>" in fitted().certificate_._repr_html_()
-
-
 def test_a_comparison_has_no_codes_for_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich also uses colours in notebooks
     X = np.random.default_rng(1).normal(size=(80, 2))
     compared = pacboost.compare(X, X[:, 0] > 0, ["adaboost", "logit"], "stump", n_estimators=3)
     assert "\x1b" not in str(compared) + compared._repr_html_()
-
-
-def test_an_explanation_is_a_table_and_a_frame() -> None:
-    explained = fitted().explain([0.5, 0.0, 0.0])
-    shown = explained._repr_html_()
-    assert f"predicted: {explained.prediction}" in shown
-    assert shown.count("<tr>") == 2 + len(explained.entries) + (explained.rest_rules > 0)
-    assert repr(explained) == str(explained)
-    assert list(explained.to_frame()["words"]) == [entry.words for entry in explained.entries]
 
 
 def test_answers_are_a_list_and_a_frame() -> None:
@@ -84,18 +55,6 @@ def test_answers_are_a_list_and_a_frame() -> None:
     few = AnswerList([Answer(None, 0.6, "<b>"), Answer("yes", 0.9, "yes")])._repr_html_()
     assert "1 of 2 rows are answered." in few
     assert "<td>no answer</td><td>0.6000</td><td>&lt;b&gt;</td>" in few
-
-
-def test_a_plan_and_a_verdict() -> None:
-    plan = pacboost.theory.plan.holdout(epsilon=0.05, delta=0.05)
-    shown = plan._repr_html_()
-    assert html.escape(plan.question) in shown
-    assert f'<td style="text-align:left">{plan.examples:,}</td>' in shown
-    X = np.random.default_rng(1).normal(size=(400, 2))
-    verdict = pacboost.StrongClassifier(0.2, random_state=0).fit(X, X[:, 0] > 0).verdict_
-    assert markup.escape(verdict.sentence) in verdict._repr_html_()
-    assert "reached" in verdict._repr_html_()
-    assert "headline" not in repr(verdict)
 
 
 def results() -> list[tuple[Any, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import warnings
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,14 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost import theory
 from pacboost.boosters import AdaBoost
 from pacboost.errors import DataError, FileError, NoEdgeWarning, OneClassWarning
 from pacboost.estimators.forests.base import ForestBase
-from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.sources.file_rows import read_csv
 from tests.data import HOME
 
@@ -186,18 +183,6 @@ def test_words_of_strangers_are_words_only(tmp_path: Path) -> None:
     assert said.count("<script>") == 1
 
 
-def test_texts_beside_numbers(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    rows = pandas.DataFrame({"size": X[:, 0], "said": TEXTS, "kind": INTENT})
-    model = pacboost.TextBoostClassifier(n_estimators=9, text_columns=["said"], random_state=0)
-    model.fit(rows[EARLY], TWO[EARLY])
-    text = " ".join(read(model.report(tmp_path / "a.html", rows[LATE], TWO[LATE])).text)
-    hard = int(np.argmin(model.margins(rows[LATE], TWO[LATE])))
-    assert TEXTS[LATE][hard] in text
-    assert f"{rows['size'][LATE].iloc[hard]:.6g}" in text
-    assert "size >" in text
-
-
 def test_a_constant_and_an_empty_vote_have_pages(tmp_path: Path) -> None:
     corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 2)
     with pytest.warns(OneClassWarning):
@@ -206,20 +191,6 @@ def test_a_constant_and_an_empty_vote_have_pages(tmp_path: Path) -> None:
     with pytest.warns(NoEdgeWarning):
         none = pacboost.AdaBoostClassifier(random_state=0).fit(corners, [0, 1, 1, 0] * 2)
     read(none.report(tmp_path / "b.html", corners, [0, 1, 1, 0] * 2))
-
-
-def test_black_boxes_have_pages(tmp_path: Path) -> None:
-    inner = DecisionTreeClassifier(max_depth=2, random_state=0)
-    model = pacboost.AdaBoostClassifier(inner, n_estimators=5, random_state=0).fit(X, TWO)
-    read(model.report(tmp_path / "a.html", X, TWO))
-
-
-def test_the_strong_classifier_begins_with_its_own_sentence(tmp_path: Path) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = StrongClassifier(epsilon=0.001, random_state=0).fit(X[EARLY], TWO[EARLY])
-    text = " ".join(read(model.report(tmp_path / "a.html", X[LATE], TWO[LATE])).text)
-    assert "0.1 % was not reached" in text
 
 
 def test_what_is_asked_wrongly_is_refused(tmp_path: Path) -> None:

@@ -151,14 +151,6 @@ def test_several_classes() -> None:
     assert (said[labels[1000:] == 1] == 1).mean() > 0.9
 
 
-def test_curve(model: Any) -> None:
-    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
-    frame = made.curve_.to_frame()
-    assert (frame["recall_at_least"] <= frame["recall"]).all()
-    assert (frame["false_positive_rate_at_most"] >= frame["false_positive_rate"]).all()
-    assert frame["threshold"].is_monotonic_increasing
-
-
 def test_as_an_estimator(model: Any) -> None:
     made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
     again = clone(made).fit(X, Y)
@@ -169,17 +161,6 @@ def test_as_an_estimator(model: Any) -> None:
     for own in (again, ThresholdClassifier(LogisticRegression(), 0.3, "sick").fit(X, Y)):
         with pytest.raises(NotCertified, match="rows the model was trained on"):
             pacboost.certify(own, X, Y)
-
-
-def test_pictures(model: Any) -> None:
-    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
-    by_threshold, by_alarms = made.plot()
-    assert by_threshold.get_xlabel() == "threshold for class 'sick'"
-    drawn = {own.get_label(): np.column_stack(own.get_data()) for own in by_alarms.lines}
-    assert drawn["guaranteed"][:, 1].max() < drawn["seen"][:, 1].max() + 1e-12
-    assert (np.diff(drawn["guaranteed"][:, 1]) >= 0).all()
-    with pytest.raises(DataError, match="give more axes"):
-        made.plot(by_alarms)
 
 
 @pytest.mark.parametrize(

@@ -118,11 +118,6 @@ def test_what_is_wrong_with_the_input_is_said(given: dict[str, Any], said: str) 
         fit(**given)
 
 
-def test_no_labels() -> None:
-    with pytest.raises(DataError, match="requires y to be passed, but the target y is None"):
-        AdaBoostClassifier().fit(examples()[0], None)
-
-
 PARAMETERS: list[tuple[str, list[Any], str]] = [
     ("n_estimators", [0, -1, 2.5, True, "3", None], "is {!r}; .*whole number, 1 or more"),
     ("learning_rate", [0, -0.5, float("nan"), float("inf")], "is {}; it must be above 0"),
@@ -167,11 +162,6 @@ def test_function_that_returns_no_rule() -> None:
         fit(estimator=lambda X, y, weights: 3)
 
 
-def test_edge_that_nobody_can_promise() -> None:
-    with pytest.raises(ParameterError, match=r"edge is 1\.5; .*lies in \[0, 1\]"):
-        Adversary(edge=1.5)
-
-
 def test_new_rows_are_like_those_of_the_fit() -> None:
     X, y = examples()
     model = fit()
@@ -187,22 +177,6 @@ def test_new_rows_are_like_those_of_the_fit() -> None:
         fit(ArrayTable(X, ("a", "b", "c"))).predict(ArrayTable(X, ("c", "b", "a")))
     with pytest.raises(DataError, match=r"y_val holds 2, .*not among the classes of y: \[0, 1\]"):
         AdaBoostClassifier().fit(X, y, X_val=X, y_val=y + 1)
-
-
-@FRAMES
-def test_other_names_at_predict_time(make: Make) -> None:
-    X = examples()[0]
-    model = fit(make(columns(X)))
-    with pytest.raises(ValueError, match=r"should match(.|\n)*- z(.|\n)*now missing:\n- c"):
-        model.predict(make(columns(X, "abz")))
-
-
-def test_three_classes_are_taken() -> None:
-    X = examples()[0]
-    y = np.digitize(X[:, 0], [-0.5, 0.5])
-    model = fit(X, y, n_estimators=30)
-    assert model.classes_.tolist() == [0, 1, 2]
-    assert model.score(X, y) == 1
 
 
 @pytest.mark.parametrize(("low", "high"), [(1e308, 1.7e308), (5e-324, 1e-323)])
@@ -261,13 +235,6 @@ def test_validation_fraction_of_less_than_a_row_takes_one_of_each_class() -> Non
 def test_predict_before_fit(ask: str) -> None:
     with pytest.raises(NotFittedError, match=r"not fitted yet. Call 'fit'"):
         getattr(AdaBoostClassifier(), ask)(examples()[0])
-
-
-@pytest.mark.parametrize("name", ["votes_", "ledger_", "certificate_", "estimators_"])
-def test_attribute_before_fit(name: str) -> None:
-    assert not hasattr(AdaBoostClassifier(), name)
-    with pytest.raises(AttributeError, match=f"{name} is there after fit"):
-        getattr(AdaBoostClassifier(), name)
 
 
 def sparse_of(X: NDArray[np.float64], form: str) -> Any:

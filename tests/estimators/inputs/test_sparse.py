@@ -186,7 +186,7 @@ MODELS = [
 
 @pytest.mark.parametrize("model", MODELS, ids=["stumps", "trees", "stumps of values"])
 def test_memory_goes_with_what_is_stored(model: Any) -> None:
-    matrix, y = wide(4_000, 20_000, 100_000)
+    matrix, y = wide(3_000, 20_000, 60_000)
     most = 150 * matrix.nnz + 600 * (matrix.shape[0] + matrix.shape[1])
     assert most < matrix.shape[0] * matrix.shape[1] / 2  # a byte a cell would be far beyond
     assert peak(model, matrix, y) < most

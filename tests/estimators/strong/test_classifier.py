@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
-from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
 
 import pacboost
@@ -52,13 +51,6 @@ def test_texts_are_boosted_as_lists_of_words() -> None:
     assert model.choice_ == "lists of words by LogitBoost, because rows are texts"
     assert model.predict(["they took my card", "top up please"]).tolist() == ["card", "top-up"]
     assert model.certificate_.size == 20
-
-
-def test_several_labels_are_met_by_adaboost() -> None:
-    labels = np.column_stack([Y > 0, X[:, 1] > 0, X[:, 2] > 0]).astype(int)
-    model = StrongClassifier(n_estimators=10).fit(X, labels)
-    assert model.ledger_.booster == "adaboost"
-    assert model.predict(X).shape == labels.shape
 
 
 def test_a_world_is_drawn_from() -> None:
@@ -151,29 +143,11 @@ def test_save_and_load_give_the_estimator_and_the_certificate_back(tmp_path: Pat
     assert all(check.holds for check in pacboost.verify(path))
 
 
-def test_what_the_estimator_can_do_is_passed_on(fitted: StrongClassifier) -> None:
-    assert fitted.rules() == fitted.estimator_.rules()
-    assert fitted.feature_importances_.shape == (4,)
-    with pytest.raises(AttributeError, match="no_such_thing"):
-        _ = fitted.no_such_thing
-    with pytest.raises(
-        AttributeError, match="'StrongClassifier' object has no attribute 'n_iter_'"
-    ):
-        _ = fitted.n_iter_
-
-
 def test_no_row_of_the_fit_may_certify_it_again(fitted: StrongClassifier) -> None:
     with pytest.raises(NotCertified, match="rows the model was trained on"):
         pacboost.certify(fitted, X, Y)
     fresh = noisy(400, 4, seed=4, noise=0.1)
     assert pacboost.certify(fitted, *fresh).size == 400
-
-
-def test_many_classes_are_learned() -> None:
-    digits, labels = load_digits(return_X_y=True)
-    model = StrongClassifier(0.2, n_estimators=40, random_state=0).fit(digits, labels)
-    assert model.verdict_.reached
-    assert model.predict_proba(digits).shape == (1797, 10)
 
 
 def test_a_label_that_only_certifying_rows_have_is_a_mistake() -> None:
@@ -191,21 +165,6 @@ def test_another_fit_forgets_the_last_one() -> None:
     model.fit(TEXTS, INTENTS)
     assert not hasattr(model, "levels_")
     assert model.predict(["my card"]).tolist() == ["card"]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "complaint"),
-    [
-        ({"epsilon": 0}, "epsilon is 0"),
-        ({"epsilon": 1.5}, "epsilon is 1.5"),
-        ({"delta": 1}, "delta is 1"),
-        ({"n_estimators": 0}, "n_estimators is 0"),
-        ({"text_columns": "said"}, "text_columns is 'said'"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(parameters: dict[str, object], complaint: str) -> None:
-    with pytest.raises(ParameterError, match=complaint):
-        StrongClassifier(**parameters).fit(X, Y)  # type: ignore[arg-type]
 
 
 # What the chosen estimator can do, StrongClassifier can do by itself: on frames, as Tab shows.
@@ -261,11 +220,6 @@ def test_rows_of_the_frame_that_was_fitted_are_understood(
     assert "size" in str(model.explain(rows[:1]))
     assert len(list(model.staged_predict(rows[:3]))) == len(model.ledger_)
     assert len(model.importances(by="count")) == model.n_features_in_
-
-
-def test_what_was_learned_is_listed(model: StrongClassifier) -> None:
-    assert {"ledger_", "certificate_", "feature_importances_"} <= set(dir(model))
-    assert dict(inspect.getmembers(model))["ledger_"] is model.ledger_
 
 
 # The errors on validation rows are kept with the model, in its file and in its report.
@@ -328,13 +282,6 @@ def test_many_classes_give_log_loss_and_error() -> None:
     residual = np.eye(4)[labels] - 0.25
     edge = (residual * scores).sum() / np.abs(residual * scores).sum()
     assert watched.edges[-1] == pytest.approx(edge)
-
-
-def test_a_perfect_rule_has_edge_one_and_its_opposite_minus_one() -> None:
-    watched = WatchedRounds(None)
-    watched(SIGNS, 0.5 * SIGNS)
-    watched(SIGNS, 0.25 * SIGNS)
-    assert watched.edges == [1.0, -1.0]
 
 
 @pytest.mark.parametrize("wrong", [0, 2, 10, 30])
@@ -441,10 +388,3 @@ def test_a_promise_that_cannot_be_kept_is_said() -> None:
 def test_bad_input(parameters: dict[str, Any], fit: dict[str, Any], match: str) -> None:
     with pytest.raises(ParameterError, match=match):
         StrongClassifier(**parameters).fit(X_WISHES, Y_WISHES, **fit)
-
-
-def test_a_class_that_is_not_there() -> None:
-    with pytest.raises(ParameterError, match="the classes are 'sick', 'well'"):
-        StrongClassifier(recall=0.9, positive="ill", n_estimators=3, random_state=0).fit(
-            X_WISHES, Y_WISHES
-        )

@@ -94,7 +94,7 @@ def test_watching_by_the_certifying_rows_is_rejected(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(classifier, "set_apart", both)
     runs, delta, violations = 30, 0.2, 0
     for seed in range(runs):
-        model = StrongClassifier(delta=delta, n_estimators=60, random_state=seed, n_jobs=1)
+        model = StrongClassifier(delta=delta, n_estimators=30, random_state=seed, n_jobs=1)
         violations += model.fit(*coin(seed, 200)).certificate_.value < 0.5
     check_rejected("strong classifier, certifying rows watch", violations, runs, delta)
 

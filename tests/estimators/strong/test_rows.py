@@ -240,11 +240,11 @@ def test_learning_precedes_watching_and_watching_certifying(times: list[int]) ->
 def test_labels_of_certifying_rows_shape_nothing() -> None:
     """A class that only they have would be a fourth, and of four classes fewer rounds are made."""
     generator = np.random.default_rng(0)
-    X = generator.normal(size=(400, 2))
+    X = generator.normal(size=(250, 2))
     y = (np.sin(4 * X[:, 0]) + X[:, 1] > 0).astype(int) + (X[:, 0] * X[:, 1] > 0.3)
     seed = int(np.random.RandomState(0).randint(2**31))
     strange = y.copy()
-    strange[by_chance(400, None, 0.05, seed).certify[0]] = 9
+    strange[by_chance(250, None, 0.05, seed).certify[0]] = 9
     one, other = (StrongClassifier(random_state=0).fit(X, labels) for labels in (y, strange))
     assert len(one.ledger_) == len(other.ledger_)
     assert (one.decision_function(X) == other.decision_function(X)).all()
@@ -286,9 +286,9 @@ def boost(**parameters: Any) -> Callable[[], Any]:
 
 
 TABLES: dict[str, Callable[[], Any]] = {
-    "strong": lambda: pacboost.StrongClassifier(random_state=0),
-    "strong, looking early": lambda: pacboost.StrongClassifier(0.2, random_state=0),
-    "strong, epsilon missed": lambda: pacboost.StrongClassifier(0.001, random_state=0),
+    "strong": strong,
+    "strong, looking early": lambda: strong(epsilon=0.2),
+    "strong, epsilon missed": lambda: strong(epsilon=0.001),
     "adaboost": lambda: pacboost.AdaBoostClassifier(
         n_estimators=1, certify="holdout", random_state=0
     ),
@@ -322,7 +322,7 @@ def test_the_hardest_texts_are_those_with_wrong_labels(kind: Any) -> None:
 def test_groups_and_times_leave_the_numbers_as_they_were() -> None:
     X, y = separated()
     for known in ({"groups": np.arange(ROWS) // 4}, {"time": np.arange(ROWS)[::-1].copy()}):
-        model = pacboost.StrongClassifier(random_state=0).fit(X, y, **known)
+        model = strong().fit(X, y, **known)
         assert {entry.row for entry in model.ledger_.hardest(3)} <= set(PLANTED)
 
 

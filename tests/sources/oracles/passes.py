@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from threading import Lock
+from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch
 
 Make = Callable[[], AbstractOracle]
@@ -97,3 +101,22 @@ def check_goes_on(make: Make, laps: int = 2, size: int = 7) -> None:
         again = other.draw(3).rows.tolist()
         assert again == rows[: len(again)] != []
         other.close()
+
+
+class BytesHeld:
+    """The bytes of all blocks that an oracle reads from now on, and of those alive at a time."""
+
+    def __init__(self, oracle: Any) -> None:
+        self.read = self.most = 0
+        self._alive: WeakSet[Held] = WeakSet()
+        self._lock, self._reads = Lock(), oracle.read
+        oracle.read = self._counted
+
+    def _counted(self, block: int) -> Held | None:
+        held: Held | None = self._reads(block)
+        if held is not None:
+            with self._lock:
+                self._alive.add(held)
+                self.read += held.nbytes
+                self.most = max(self.most, sum(one.nbytes for one in self._alive))
+        return held

@@ -19,7 +19,7 @@ import pytest
 from pacboost.errors import DataError, FileError
 from pacboost.sources.oracles.arrow import BUFFER, ParquetOracle
 from pacboost.sources.oracles.oracle import SHUFFLED
-from tests.sources.oracles.passes import check_draws, check_passes, of_size, sequence
+from tests.sources.oracles.passes import BytesHeld, check_draws, check_passes, of_size, sequence
 
 
 def write(path: Path, n: int, first: int = 0, group: int = 10, **columns: Any) -> Path:
@@ -179,16 +179,16 @@ class TestMemory:
 
     def test_never_more_than_two_row_groups_are_held(self, path: Path, pool: Any) -> None:
         oracle = ParquetOracle(path, "y", drop=["text"])
-        block, column = oracle.largest_block, 8 * self.GROUP
+        held, block, column = BytesHeld(oracle), oracle.largest_block, 8 * self.GROUP
         assert block == self.GROUP * (self.FEATURES * 65 + 33) // 8
         for _ in range(60):
             batch = oracle.draw(5000)
             assert pool.bytes_allocated() <= 2 * block + self.PAGES
         assert batch.lap == 1
-        assert 0.9 * block < oracle.most_bytes_held <= 2 * block  # two, if the reader keeps pace
-        assert oracle.most_bytes_held <= pool.max_memory() <= 2 * block + self.PAGES
+        assert 0.9 * block < held.most <= 2 * block  # two, if the reader keeps pace
+        assert held.most <= pool.max_memory() <= 2 * block + self.PAGES
         turn = oracle.position()["turn"]
-        assert 8 * block < 1.01 * oracle.bytes_read <= 1.01 * (8 + turn + 2) * block
+        assert 8 * block < 1.01 * held.read <= 1.01 * (8 + turn + 2) * block
         oracle.close()
         del batch
         assert pool.bytes_allocated() < column

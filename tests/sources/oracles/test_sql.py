@@ -14,7 +14,7 @@ from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.sources import optional
 from pacboost.sources.oracles import stream as module
 from pacboost.sources.oracles.oracle import SHUFFLED, STREAM, AbstractOracle
-from tests.sources.oracles.passes import check_draws, of_size, sequence
+from tests.sources.oracles.passes import BytesHeld, check_draws, of_size, sequence
 
 GROUP = 4096
 N = 5 * GROUP + 100
@@ -113,12 +113,13 @@ class TestTable:
 
     def test_never_more_than_two_blocks_are_held(self, sql: Sql, database: Path) -> None:
         oracle = sql(database, "y", table="shop", drop=["word"])
+        held = BytesHeld(oracle)
         sequence(oracle, of_size(1000), laps=2)
         assert oracle.largest_block == GROUP * (65 + 33 + 2 + 65 + 65) // 8
         # How far the reader is ahead depends on its pace; two blocks are the most there may be.
-        assert oracle.largest_block <= oracle.most_bytes_held <= 2 * oracle.largest_block
+        assert oracle.largest_block <= held.most <= 2 * oracle.largest_block
         per_pass = N * (64 + 32 + 1 + 64 + 64) / 8
-        assert 2 * per_pass <= oracle.bytes_read <= 2.2 * per_pass + 2 * oracle.largest_block
+        assert 2 * per_pass <= held.read <= 2.2 * per_pass + 2 * oracle.largest_block
         with pytest.raises(DataError, match=r"table shop of .*: takes"):
             oracle.check_memory(1000)
 
@@ -159,9 +160,10 @@ class TestQuery:
 
     def test_never_more_than_two_chunks_are_held(self, sql: Sql, database: Path) -> None:
         oracle = sql(database, "y", query="SELECT a, y FROM shop")
+        held = BytesHeld(oracle)
         sequence(oracle, of_size(1000), laps=2)
         block = GROUP * (65 + 65) // 8
-        assert block < oracle.most_bytes_held <= 2 * block
+        assert block < held.most <= 2 * block
 
     def test_text_labels(self, sql: Sql, database: Path) -> None:
         oracle = sql(database, "word", query="SELECT a, word FROM small")

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.oracles.oracle import STREAM
 from pacboost.sources.oracles.stream import StreamOracle
-from tests.sources.oracles.passes import check_draws, of_size, sequence
+from tests.sources.oracles.passes import BytesHeld, check_draws, of_size, sequence
 
 SIZES = [5, 0, 17, 1, 9]
 N = sum(SIZES)
@@ -103,9 +103,10 @@ def test_an_iterator_is_asked_by_the_thread_that_draws() -> None:
 
 def test_one_batch_is_held_at_a_time() -> None:
     oracle = StreamOracle(numbered(0, 100) for _ in range(10))
+    held = BytesHeld(oracle)
     sequence(oracle, of_size(30))
-    assert oracle.most_bytes_held == 1600
-    assert oracle.bytes_read == 16_000
+    assert held.most == 1600
+    assert held.read == 16_000
 
 
 class TestBadInput:

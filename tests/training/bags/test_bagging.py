@@ -73,18 +73,6 @@ def test_a_member_that_was_counted_but_not_kept_is_told() -> None:
     assert not whole.torn
 
 
-def test_goes_on_from_where_it_was() -> None:
-    whole, part = run_of(Coins), run_of(Coins)
-    list(whole.run(12, 1))
-    list(part.run(5, 1))
-    part.stopped = ""
-    list(part.run(12, 2))
-    assert [m.inner for m in part.members] == [m.inner for m in whole.members]
-    assert isinstance(part.outside, OutOfBagVotes)
-    assert isinstance(whole.outside, OutOfBagVotes)
-    assert np.array_equal(part.outside.votes, whole.outside.votes)
-
-
 def test_stops_when_settled() -> None:
     run = run_of(Right, settle=6)
     made = list(run.run(50, 2))
@@ -92,13 +80,3 @@ def test_stops_when_settled() -> None:
     assert "over the last 6 members" in run.stopped
     assert isinstance(run.outside, OutOfBagVotes)
     assert run.outside.result().members == 7  # members begun ahead were dropped
-
-
-def test_a_bag_of_all_rows_is_counted_as_one_without_rows_outside() -> None:
-    run = run_of(Coins, drawn=ROWS - 1)
-    run.bags = Bags(ROWS, ROWS, 1, 1, seed=1, replacement=False)
-    list(run.run(3, 1))
-    assert isinstance(run.outside, OutOfBagVotes)
-    result = run.outside.result()
-    assert result.sizes.tolist() == [0, 0, 0]
-    assert result.first is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -45,20 +44,6 @@ def test_pasting_draws_each_row_once() -> None:
         assert bag.inside.size == 20
         assert np.array_equal(np.sort(np.concatenate([bag.inside, bag.outside])), np.arange(50))
     assert bags.chance_outside == 0.6
-
-
-def test_features() -> None:
-    some = replace(BAGS, kept=3).bag(0).features
-    assert some is not None
-    assert np.unique(some).size == 3
-    repeated = replace(BAGS, features_replaced=True)
-    drawn = [repeated.bag(b).features for b in range(20)]
-    assert all(own is not None and own.size == 8 for own in drawn)
-    assert any(own is not None and np.unique(own).size < 8 for own in drawn)
-
-
-def test_rows_do_not_depend_on_the_features_drawn() -> None:
-    assert np.array_equal(BAGS.bag(5).counts, replace(BAGS, kept=2).bag(5).counts)
 
 
 # The tally out of bag against plain counting, in any order, and when an error has settled.
@@ -155,31 +140,6 @@ def test_joint_counts_on_several_threads() -> None:
     for threads in (1, 3):
         with using(threads):
             assert np.array_equal(joint(bits), exact)
-
-
-def test_without_pairs_nothing_is_said_of_them() -> None:
-    labels, outside, said = drawn(50, 2, 2, 4)
-    tally = OutOfBagVotes(labels, 5, 2, outside=0.4)
-    tally.add(3, outside[0], said[0, outside[0]])
-    result = tally.result()
-    assert (result.members, result.members_max) == (1, 5)
-    assert result.pair_least_size is None
-    assert result.tandem is None
-
-
-def test_an_empty_tally_knows_nothing() -> None:
-    result = OutOfBagVotes([0, 1], 5, 2, outside=0.4, pairs=True).result()
-    assert (result.members, result.first, result.tandem, result.vote_error) == (0, None, None, None)
-    assert result.unseen == 2
-
-
-def test_a_tally_can_be_pickled_and_goes_on() -> None:
-    draw = labels, outside, said = drawn(80, 4, 2, 5)
-    half = tally_of((labels, outside[:2], said[:2]), 2, np.arange(2))
-    again: OutOfBagVotes = pickle.loads(pickle.dumps(half))
-    for b in (2, 3):
-        again.add(b, outside[b], said[b, outside[b]])
-    assert again.result().tandem == tally_of(draw, 2, np.arange(4)).result().tandem
 
 
 def test_averages() -> None:

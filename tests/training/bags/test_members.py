@@ -26,7 +26,7 @@ from pacboost.training.bags.forest import (
     content_order,
     whole_weights,
 )
-from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker, for_bags
+from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker
 
 Table = NDArray[np.float64]
 
@@ -123,14 +123,6 @@ def test_one_class_in_a_bag_needs_no_learner() -> None:
         Bags(3, 3, 4, 4, seed=0).bag(0)
     )
     assert member.answers(sample).tolist() == [1, 1, 1]
-
-
-def test_trees_split_by_gini_unless_told_otherwise() -> None:
-    tree = for_bags(Tree())
-    assert isinstance(tree, Tree)
-    assert tree.criterion == "gini"
-    assert for_bags(Tree(criterion="error")) == Tree(criterion="error")
-    assert for_bags(Stump()) == Stump()
 
 
 # Bags of a forest are bootstrap bags that follow from what rows hold.

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
 from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Three
@@ -176,15 +175,6 @@ def test_a_filter_that_looks_for_quarrels_in_vain_ends_the_call() -> None:
     assert "(h2 of h1)" in honest.record.stopped
 
 
-def test_same_seed_same_run() -> None:
-    records = []
-    for _ in range(2):
-        run = recursion(Careless(0.6), 0.6, 0.1, seed=7)
-        run.run()
-        records.append(run.record)
-    assert records[0] == records[1]
-
-
 def test_best_rule_so_far_is_kept_when_examples_run_out() -> None:
     run = recursion(Careless(0.4), 0.4, 0.05, seed=8)
     run._source._most = 30_000
@@ -196,11 +186,3 @@ def test_best_rule_so_far_is_kept_when_examples_run_out() -> None:
         (node for node in run.record.nodes if set(node.path) <= {"1"}), key=lambda node: node.level
     )
     assert risk(rule) <= best.upper
-
-
-@pytest.mark.parametrize(
-    ("edge", "epsilon", "delta"), [(0, 0.1, 0.05), (1, 0.1, 0.05), (0.2, 0.5, 0.05), (0.2, 0.1, 1)]
-)
-def test_bad_parameters(edge: float, epsilon: float, delta: float) -> None:
-    with pytest.raises(ParameterError):
-        recursion(Careless(0.5), edge, epsilon, 0, delta)

@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Three, named
 from pacboost.learners.learner import Learner, Search, Weights
-from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.majority_of import LEAST_FOUND, Filtered, three_learners
-from tests.worlds import make_sample, noisy
 
 ROWS = 300
 
@@ -95,12 +92,3 @@ def test_a_second_that_never_contradicts_leaves_the_first() -> None:
     assert not isinstance(rule, Three)
     assert found.disagreements == 0
     assert found.needed >= 10 * ROWS
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_same_seed_same_rule(seed: int) -> None:
-    X, y = noisy(400, 4, 0)
-    one, other = (three_learners(make_sample(X, y), Stump(), seed)[0] for _ in range(2))
-    assert isinstance(one, Three)
-    assert isinstance(other, Three)
-    assert (one.first, one.second, one.third) == (other.first, other.second, other.third)

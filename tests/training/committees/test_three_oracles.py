@@ -80,12 +80,6 @@ def test_third_oracle_gives_quarrels(sizes: list[int]) -> None:
     assert fits(draws(oracle, sizes), np.isin(np.arange(SIZE), [1, 2, 4]).astype(np.float64))
 
 
-def test_filters_tell_what_they_saw() -> None:
-    seen: list[bool] = []
-    Halves(source(), rule([3]), 1, lambda wanted: seen.extend(wanted.tolist())).draw(100)
-    assert np.mean(seen) == pytest.approx(1 / SIZE, abs=0.03)
-
-
 def test_a_rule_that_says_nothing_is_wrong() -> None:
     from pacboost.hypotheses.majority import Decision
     from pacboost.hypotheses.vote import Vote

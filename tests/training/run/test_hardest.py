@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
-from pacboost.boosters.adaboost import AdaBoost
+from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import KEPT
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.theory.learners import Adversary
-from pacboost.training.run.loop import Run
 from pacboost.training.run.margins import lowest
-from tests.worlds import make_sample, noisy
+from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
 
@@ -127,22 +123,3 @@ def test_the_ledger_agrees_with_the_final_vote_of_every_booster(
         assert hard[0].margin == pytest.approx(margins.min(), abs=1e-9)
         lasting = [number for number in range(160) if number not in {e.row for e in hard}]
         assert min(margins[lasting]) >= hard[-1].margin - 1e-9
-
-
-def test_rules_that_know_no_other_rows_are_not_asked() -> None:
-    X, signs = rows_and_signs(50)
-    sample = make_sample(X, signs)
-    run = Run(sample, Adversary(0.3), AdaBoost())
-    list(islice(run, 10))
-    hard = run.ledger().hard
-    assert len(hard) == 50
-    assert [entry.margin for entry in hard] == sorted(entry.margin for entry in hard)
-
-
-def test_runs_without_rounds_or_classes_have_none() -> None:
-    X, signs = rows_and_signs(50)
-    assert Run(make_sample(X, signs), Adversary(0.3), AdaBoost()).ledger().hard == []
-    assert (
-        BoostRegressor(n_estimators=3, min_leaf_rows=2, random_state=0).fit(X, X[:, 0]).ledger_.hard
-        == []
-    )

@@ -12,7 +12,7 @@ import pytest
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.hypotheses.function import Recorded
 from pacboost.hypotheses.hypothesis import Rule
-from pacboost.learners.learner import FunctionLearner, Learner, Search, Weights
+from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample, Signs
 from pacboost.training.run.loop import NO_EDGE, Run
@@ -126,14 +126,6 @@ def test_the_draw_follows_the_weights() -> None:
     assert chisquare(learner.shown[0], expected).pvalue > 1e-4
 
 
-def test_effective_size_is_the_number_of_rows_at_first_and_falls_after() -> None:
-    X, signs = noisy(300, 3, seed=2)
-    run = Run(make_sample(X, signs), Stump(), AdaBoost())
-    sizes = [d.entry.effective_size for d in islice(run, 10)]
-    assert sizes[0] == pytest.approx(300, rel=1e-9)
-    assert sizes[-1] < sizes[1] < 300
-
-
 def test_resume_goes_on_as_the_long_run_would() -> None:
     X, signs = noisy(500, 5, seed=3)
     long = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
@@ -144,18 +136,6 @@ def test_resume_goes_on_as_the_long_run_would() -> None:
     second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
     list(islice(second, 18))
     assert [d.entry.vote for d in second.done] == wanted
-
-
-def test_a_run_that_ended_with_a_rule_without_mistakes_is_not_resumed() -> None:
-    sample, signs = four_rows()
-    first = Run(sample, Scripted([signs]), AdaBoost())
-    list(first)
-    learner = Scripted([signs])
-    second = Run(sample, learner, AdaBoost())
-    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
-    assert list(second) == []
-    assert second.stopped == first.stopped == NO_MISTAKES
-    assert not learner.seeds
 
 
 def test_an_unknown_potential_is_defined_by_the_costs_of_the_booster() -> None:
@@ -178,16 +158,3 @@ def test_an_unknown_potential_is_defined_by_the_costs_of_the_booster() -> None:
         assert done.entry.training_error <= product == pytest.approx(expected)
     with pytest.raises(ArithmeticError, match="costs bound nothing"):
         list(islice(Run(make_sample(X, signs), Stump(), Squared(least=0.5)), 5))
-
-
-def test_a_function_may_be_the_learner() -> None:
-    X, signs = noisy(200, 2, seed=4)
-
-    def by_the_mean(rows: np.ndarray, y: np.ndarray, weights: np.ndarray) -> object:
-        assert weights.sum() == pytest.approx(1)
-        direction = np.sign((weights * y) @ rows[:, 0])
-        return lambda new: direction * new[:, 0]
-
-    run = Run(make_sample(X, signs), FunctionLearner(by_the_mean), AdaBoost())
-    done = next(iter(run))
-    assert done.entry.edge > 0

@@ -183,29 +183,6 @@ def test_samme_is_refused_with_the_reason() -> None:
         _ = model.certificate_
 
 
-def test_samme_with_two_classes_is_adaboost() -> None:
-    X, y = load_iris(return_X_y=True)
-    labels = (y == 1).astype(int)
-    one, two = (
-        AdaBoostClassifier(multiclass=way, n_estimators=20).fit(X, labels)
-        for way in ("samme", "mh")
-    )
-    assert one.votes_.tolist() == two.votes_.tolist()
-    assert one.certificate_.value == two.certificate_.value
-
-
-@pytest.mark.parametrize("way", ["m1", "samme"])
-def test_the_textbook_forms_are_shown_for_plain_votes_only(way: str) -> None:
-    """SAMME's votes are larger than ½ ln((1 - error)/error), so neither form is its product."""
-    X, y = load_iris(return_X_y=True)
-    model = AdaBoostClassifier(multiclass=way, n_estimators=5).fit(X, y)
-    columns = model.ledger_.columns()
-    if way == "samme":
-        assert columns["bound_errors"] == [None] * 5
-    else:
-        assert columns["bound_errors"] == pytest.approx(columns["bound"], rel=1e-9)
-
-
 # -- scikit-learn's AdaBoost is an independent program
 
 

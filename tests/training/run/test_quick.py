@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -113,12 +112,6 @@ def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
     assert known(runs[1]) == known(runs[0])
 
 
-def test_trees_that_take_long_are_left_to_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "CELLS_THAT_TAKE_LONG", 500)
-    run = Run(sample_of(100), TREE, Logit())
-    assert QuickRounds.of(run, 3) is None
-
-
 def test_a_round_without_an_edge_is_left_to_the_loop() -> None:
     sample = sample_of(60, noise=0.0)
     runs = [Run(sample, TREE, Logit(prior=True), seed=1, subsample=0.2) for _ in range(2)]
@@ -127,24 +120,6 @@ def test_a_round_without_an_edge_is_left_to_the_loop() -> None:
     list(runs[1].up_to(300))
     assert known(runs[1]) == known(runs[0])
     assert runs[1].stopped == runs[0].stopped
-
-
-def test_other_runs_are_left_to_the_loop() -> None:
-    sample = sample_of(100)
-    weighted = replace(sample, base=np.linspace(1.0, 2.0, 100))
-    others = [
-        (weighted, TREE, Logit(), watch_of(weighted, None)),
-        (sample, Tree(monotone={0: 1}), Logit(), None),
-        (sample, TREE, Logit(), _auc()),
-    ]
-    for own, learner, booster, watch in others:
-        run = Run(own, learner, booster, watch=watch)
-        assert QuickRounds.of(run, 3) is None
-    assert len(list(run.up_to(3))) == len(run.done) == 3
-
-
-def _auc() -> EarlyStopping:
-    return EarlyStopping(sample_of(100, 3), metric("auc"), None, 0.0)
 
 
 def test_rounds_are_done_one_by_one_until_compiling_pays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,20 +137,3 @@ def test_rounds_are_done_one_by_one_until_compiling_pays(monkeypatch: pytest.Mon
     monkeypatch.setattr(quick, "_waited", 10**9)
     BoostClassifier(random_state=0, n_estimators=3, calibrate=None).fit(X, signs[:, 0])
     assert done == [2, 2]  # one try after each round that the loop does itself
-
-
-def test_callbacks_hear_of_each_round_in_its_turn() -> None:
-    X, signs = drawn(300)
-    heard: list[int] = []
-
-    def stop(entry: Round) -> bool:
-        heard.append(entry.number)
-        return entry.number == 7
-
-    model = BoostClassifier(n_estimators=30, callbacks=[stop], calibrate=None, random_state=0).fit(
-        X, signs[:, 0]
-    )
-    plain = BoostClassifier(n_estimators=7, calibrate=None, random_state=0).fit(X, signs[:, 0])
-    assert heard == list(range(1, 8))
-    assert math.isclose(model.score(X, signs[:, 0]), plain.score(X, signs[:, 0]))
-    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))

@@ -12,9 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.logit import Logit
-from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
-from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
 
 Rows = NDArray[np.float64]
@@ -117,18 +115,6 @@ def test_going_on_when_nothing_is_left_to_do(kind: str, rate: float) -> None:
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
-@pytest.mark.parametrize("kind", ["two", "three"])
-def test_other_labels_are_refused(booster: str, kind: str) -> None:
-    X, y = world(120, kind)
-    model = BoostClassifier(booster, n_estimators=4, warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match="not trained on these rows"):
-        model.set_params(n_estimators=6).fit(X, y[::-1])
-    model.set_params(booster="logit" if booster != "logit" else "mada")
-    with pytest.raises(ParameterError, match="these would be of"):
-        model.fit(X, y)
-
-
-@pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 @pytest.mark.parametrize("kind", ["two", "three", "several"])
 def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
@@ -144,25 +130,3 @@ def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
         for jobs in (1, 2)
     )
     assert model_bytes(one.model_) == model_bytes(two.model_)
-
-
-@pytest.mark.parametrize("booster", BOOSTERS)
-@pytest.mark.parametrize("kind", ["two", "three"])
-def test_an_interrupt_in_a_callback_keeps_the_rounds_done(booster: str, kind: str) -> None:
-    def interrupt(entry: Round) -> None:
-        if entry.number == 4:
-            raise KeyboardInterrupt
-
-    X, y = world(200, kind)
-    model = BoostClassifier(booster, n_estimators=10, callbacks=[interrupt], random_state=0)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        model.fit(X, y)
-    assert "4 rounds" in caught.value.__notes__[0]
-    assert len(model.ledger_) == 4
-    assert model.ledger_.stopped == "interrupted"
-    short = BoostClassifier(booster, n_estimators=4, random_state=0).fit(X, y)
-    assert (model.decision_function(X) == short.decision_function(X)).all()
-    assert model.certificate_.value == short.certificate_.value
-    model.set_params(callbacks=None, warm_start=True).fit(X, y)
-    whole = BoostClassifier(booster, n_estimators=10, random_state=0).fit(X, y)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)

@@ -22,7 +22,7 @@ from pacboost.hypotheses.word_list import WordList
 from pacboost.kernels import measure
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
 from pacboost.learners.words import Words
-from pacboost.samples.sample import Request, Sample, Sums
+from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.metrics import mean_cost
 from pacboost.training.run import scores
@@ -178,12 +178,6 @@ def test_the_normaliser_is_the_mean_of_what_the_values_do(
     assert exact_sums.edge_of(sums, values) == pytest.approx(2 * right - 1, abs=1e-12)
 
 
-def test_a_cell_that_says_nothing_is_neither_right_nor_wrong() -> None:
-    sums = Sums(np.array([[3], [-4]]), np.array([[5], [5]]), 10, 10, 4)
-    assert exact_sums.edge_of(sums, np.array([[0.5], [0.0]])) == 0.3
-    assert exact_sums.edge_of(sums, np.array([[0.5], [-9.0]])) == 0.7
-
-
 @given(class_samples(), st.integers(0, 10**6), st.sampled_from([0.0, 1.0, 20.0, 500.0]))
 @MANY
 def test_potentials_and_errors(sample: Sample, seed: int, reach: float) -> None:
@@ -262,13 +256,6 @@ def test_a_single_row_in_the_last_span_keeps_its_weight() -> None:
             found.append(mean_cost(measure.LOGISTIC, margins, base))
     expected = np.average(np.log1p(np.exp(-2 * margins[:, 0])), weights=base)
     assert found[0] == found[1] == pytest.approx(float(expected))
-
-
-def test_masses_of_a_rule() -> None:
-    weights = np.array([5, 1, 4], dtype=np.int64)
-    found, effective_size = exact_sums.masses(weights, np.array([1, -1, -1], dtype=np.int8))
-    assert (found.total, found.wrong) == (10, 5)
-    assert effective_size == pytest.approx(100 / 42)
 
 
 def test_the_hamming_loss_of_weighted_rows() -> None:

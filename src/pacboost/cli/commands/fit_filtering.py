@@ -30,9 +30,9 @@ from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.reports.text import refills_table, summary
 from pacboost.sources.data_file import read_as_a_whole
 from pacboost.sources.optional import need
-from pacboost.sources.oracles import csv, svmlight
 from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
 from pacboost.sources.oracles.files import File, address_of, find_files, is_remote
+from pacboost.sources.oracles.lines import CsvOracle, SvmlightOracle
 from pacboost.sources.written import read_labels
 
 # The cluster that ``pacboost fit --cluster`` names: workers on this machine, or a scheduler.
@@ -104,7 +104,7 @@ def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
         return True
     if path.is_dir() or (has_magic(str(path)) and not path.exists()):
         return True
-    others = tuple(suffix for suffix in SUFFIXES if suffix not in csv.SUFFIXES)
+    others = tuple(suffix for suffix in SUFFIXES if suffix not in CsvOracle.suffixes)
     return path.name.lower().endswith(others) and not read_as_a_whole(path)
 
 
@@ -152,7 +152,7 @@ def run_filtering(
 
 def _check(files: Sequence[File], target: str | None, options: Mapping[str, Any]) -> None:
     """Reject options that do not apply to the kind of the files."""
-    lines = files[0].name.lower().endswith(svmlight.SUFFIXES)
+    lines = files[0].name.lower().endswith(SvmlightOracle.suffixes)
     if target is None and not lines:
         raise click.UsageError(
             f"Missing option '--target': the column of {files[0]} that holds the labels."
@@ -165,7 +165,7 @@ def _check(files: Sequence[File], target: str | None, options: Mapping[str, Any]
     database = files[0].name.lower().endswith(DATABASES)
     if database and ("table" in options) == ("query" in options):
         raise click.UsageError(f"{files[0]}: name what to read with either --table or --query")
-    written = files[0].name.lower().endswith(csv.SUFFIXES)
+    written = files[0].name.lower().endswith(CsvOracle.suffixes)
     if not written and ("missing" in options or "sep" in options):
         raise click.UsageError(f"{files[0]}: --missing and --sep apply to CSV files only")
     if not database and ("table" in options or "query" in options):

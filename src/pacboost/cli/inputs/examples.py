@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pacboost.cli.output import working
 from pacboost.errors import FileError, InputWarning, ParameterError
-from pacboost.estimators.strong.rows import text_columns
 from pacboost.reports.text import counted
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
@@ -111,7 +110,7 @@ def read_examples(
     _note_constant(data, table, kept)
     _note_numbered(data, table, kept)
     columns = Columns(table.as_given, table.origin)
-    found = set() if text is None else {*text, *text_columns(columns)}
+    found = set() if text is None else {*text, *columns.sentences()}
     levels = [
         table.name(j)
         for j, own in table.levels.columns.items()

@@ -46,7 +46,7 @@ from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run.loop import Run
 
 LINES = 0.5, 1.0
-"""How much of the straight lines a trial takes, besides none (training/run/lines.py)."""
+"""How much of the straight lines a trial takes, besides none (training/run/straight_lines.py)."""
 
 
 @accepts_aliases

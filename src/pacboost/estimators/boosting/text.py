@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 from zlib import crc32
@@ -31,6 +31,7 @@ from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.samples.copies import words_of
 from pacboost.samples.row_hashes import mixed
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
@@ -122,9 +123,9 @@ class TextBoostClassifier(Boosting):
     prefixes : (int, int) or None, default=(3, 6)
         Ask whether a text contains a word that begins with these letters: the least and the most.
     text_columns : list of str, default=None
-        For data frames: the columns that hold texts. Columns of numbers are asked whether they are
-        above some thresholds, all others which category they hold, and either if they are missing;
-        a missing text is an empty one. None for a list of texts.
+        For data frames: the columns that hold texts. None: those that read like sentences. Columns
+        of numbers are asked whether they are above some thresholds, all others which category they
+        hold, and either if they are missing; a missing text is an empty one.
     n_estimators : int, default=1000
         The maximum number of rounds, each of which adds a list. Fewer are faster; with
         ``early_stopping``, more do no harm.
@@ -283,14 +284,27 @@ class TextBoostClassifier(Boosting):
         return super()._prepare(X, y, sample_weight, X_val, y_val)
 
     def _given(self, X: Any) -> Any:
-        return None if X is None else self._options().read(X)
+        if X is None:
+            return None
+        named = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
+        if self.text_columns is None and (named or is_frame(X)):
+            return Columns.of(X)
+        return self._options(self.text_columns).read(X)
 
     def _seen(self, given: Sequence[Any], tables: Iterable[Table]) -> list[Table]:
         return [self._comparable(rows) for rows in given]
 
     def _learned(self, X: Any) -> Any:
         """Learn the vocabulary from the training rows, and give these as a table."""
-        features, table = self._options().learn(X)
+        named = self.text_columns
+        if named is None and isinstance(X, Columns):
+            named = X.sentences()
+            if not named:
+                raise DataError(
+                    "none of the columns reads like sentences; name those that hold texts in "
+                    f"text_columns, of {', '.join(map(repr, X.cells))}"
+                )
+        features, table = self._options(named).learn(X)
         self._reading, self.n_features_in_ = features, table.n_columns
         return table
 
@@ -298,7 +312,7 @@ class TextBoostClassifier(Boosting):
         """Return fingerprints of texts, in which words that were not learned count, too."""
         return fingerprints(self._reading.lines(X))
 
-    def _options(self) -> Features:
+    def _options(self, columns: Sequence[str] | None) -> Features:
         options = TextFeatures(
             self.ngrams,
             self.skips,
@@ -311,9 +325,7 @@ class TextBoostClassifier(Boosting):
             shares=self.shares,  # type: ignore[arg-type]
             prefixes=self.prefixes,
         )
-        if self.text_columns is None:
-            return options
-        return MixedFeatures(options, self.text_columns)  # type: ignore[arg-type]
+        return options if columns is None else MixedFeatures(options, columns)  # type: ignore[arg-type]
 
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return super()._read_validation(self._reading.transform(X), y)

@@ -355,7 +355,7 @@ class StrongClassifier(Shell):
         if not isinstance(given, Columns):
             found = None
         elif found == "auto":
-            found = reading.text_columns(given.take(parts.known))
+            found = given.take(parts.known).sentences()
         if found:
             return given, list(found)
         if parts.certify.size:  # kinds and levels of columns come from rows that may be learned

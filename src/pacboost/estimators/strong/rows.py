@@ -35,9 +35,6 @@ from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
 from pacboost.sources.written import Spelling, orders, read_dates
 
-WORDS_OF_A_TEXT, FEW_TEXTS = 3, 50
-"""Cells of at least so many words on average, and of more than so many kinds, are texts."""
-
 ORDERS = {"auto": None, "day-first": True, "month-first": False}
 """How dates such as 1/2/2024 are written, if no date of their column shows it."""
 
@@ -144,32 +141,12 @@ def columns_of(X: Any) -> Columns | None:
     return Columns.of(X) if is_frame(X) else None
 
 
-def text_columns(columns: Columns) -> list[str]:
-    """Find the columns that read like sentences.
-
-    >>> said = [f"please block card number {i}" for i in range(60)]
-    >>> text_columns(Columns({"said": np.array(said), "plan": np.array(["basic", "gold"] * 30)}))
-    ['said']
-    """
-    return [name for name, cells in columns.cells.items() if _reads_like_sentences(cells)]
-
-
 def without(X: Any, columns: Sequence[str]) -> Any:
     """Leave columns out that are no features, where X has them."""
     if not columns or not is_frame(X):
         return X
     frame = open_frame(X)
     return frame.drop([name for name in columns if name in frame.columns]).to_native()
-
-
-def _reads_like_sentences(cells: Any) -> bool:
-    if isinstance(cells, nw.Series):
-        kinds = set() if cells.dtype.is_numeric() else set(cells.to_list())
-    else:
-        kinds = set() if cells.dtype.kind in "biuf" else set(cells.tolist())
-    kinds = {cell for cell in kinds if isinstance(cell, str)}
-    words = sum(len(cell.split()) for cell in kinds)
-    return len(kinds) > FEW_TEXTS and words >= WORDS_OF_A_TEXT * len(kinds)
 
 
 def _from_columns(

@@ -25,11 +25,11 @@ from pacboost.sources.oracles.files import (
     fingerprint,
     opened,
     refuse_other,
-    stamps_of,
+    stamp,
 )
 from pacboost.sources.oracles.held import (
     NO_LABEL,
-    HeldColumns,
+    Held,
     distinct,
     first_missing,
     hold_arrow,
@@ -86,7 +86,7 @@ class RowGroup:
     def place(self) -> str:
         return f"{self.file_shown}, row group {self.number}"
 
-    def read(self) -> HeldColumns:
+    def read(self) -> Held:
         release_memory()
         table = self._columns([*self.names, self.target])
         return hold_arrow(table, self.target)
@@ -151,7 +151,7 @@ class ParquetOracle(SpreadOracle):
     ) -> None:
         self._target, self._left_out = target, drop
         self._files = find_files(source, SUFFIXES)
-        self._stamps = stamps_of(path.absolute() for path in self._files)
+        self._stamps = {path.absolute(): stamp(path) for path in self._files}
         self._groups: list[RowGroup] = []
         for file, path in enumerate(self._files):
             with parquet_file(path, str(path)) as parquet:
@@ -185,7 +185,7 @@ class ParquetOracle(SpreadOracle):
                 self.largest_block = rows * per_row // 8
                 self.largest_block_place = f"{where}, row group {number}"
 
-    def read(self, block: int) -> HeldColumns:
+    def read(self, block: int) -> Held:
         held = self._groups[block].read()
         self.check_block(block)
         return held
@@ -203,10 +203,9 @@ class ParquetOracle(SpreadOracle):
     def block_place(self, block: int) -> str:
         return self._groups[block].place
 
-    def classes(self) -> NDArray[Any]:
-        return distinct(self._in_order(RowGroup.labels, self._groups))
-
-    def classes_on(self, cluster: Cluster) -> NDArray[Any]:
+    def classes(self, cluster: Cluster | None = None) -> NDArray[Any]:
+        if cluster is None:
+            return distinct(self._in_order(RowGroup.labels, self._groups))
         groups = ((group,) for group in self._groups)
         return distinct(in_batches(cluster, RowGroup.labels, None, groups, calls=cluster.blocks))
 

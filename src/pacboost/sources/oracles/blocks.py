@@ -20,7 +20,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache, lru_cache
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,8 +189,6 @@ class BlockOracle(AbstractOracle):
         self._held: Held | None = None
         self._ahead: deque[Future[Held | None]] = deque()
         self._reader: ThreadPoolExecutor | None = None
-        self._lock = Lock()
-        self._bytes_held = 0
         self._spares_memory = False
 
     @abstractmethod
@@ -219,17 +216,14 @@ class BlockOracle(AbstractOracle):
     def select(self, choose: Chooser) -> Iterator[Batch]:
         self._forget()
         block = -1
-        try:
-            for held in self._in_order(self._count, range(self._n_blocks or 0)):
-                self._held, block = held, block + 1  # enumerate would hold on to blocks
-                if held is not None:
-                    batch = chosen_rows(held, block, choose, self.place)
-                    if batch.n_rows:
-                        yield batch
-                del held  # before the next one is asked for
-                self._drop()
-        finally:
-            self._forget()
+        for held in self._in_order(self._read_block, range(self._n_blocks or 0)):
+            block += 1  # enumerate would hold on to blocks
+            batch = (
+                self._no_rows() if held is None else chosen_rows(held, block, choose, self.place)
+            )
+            del held  # before the next one is asked for
+            if batch.n_rows:
+                yield batch
 
     def read_ahead_on(self, threads: int) -> None:
         if self._n_blocks is not None and self.largest_block:
@@ -289,7 +283,7 @@ class BlockOracle(AbstractOracle):
         """Go on to the next block, and forget this one before that one's successor is read."""
         after = self._after(self._spot)
         if not self._again(self._spot):
-            self._drop()
+            self._held = None
         self._enter(after)
 
     def _enter(self, spot: Spot) -> None:
@@ -303,7 +297,7 @@ class BlockOracle(AbstractOracle):
         """Read the block whose turn it is, or wait for it, and have the next ones read."""
         (block,) = in_time([self._block(self._spot)])
         if not self.reads_ahead:
-            return self._count(block)
+            return self._read_block(block)
         if not self._ahead:
             self._ahead.append(self._read_ahead(self._spot))
         wait([self._ahead[0]])
@@ -324,36 +318,24 @@ class BlockOracle(AbstractOracle):
             self._reader = ThreadPoolExecutor(
                 self.blocks_ahead, thread_name_prefix="pacboost-reader"
             )
-        return self._reader.submit(self._count, self._block(spot))
+        return self._reader.submit(self._read_block, self._block(spot))
 
     def check_memory(self, limit: int) -> None:
         """Raise if blocks do not fit; from now on, memory is given back before each is read."""
         super().check_memory(limit)
         self._spares_memory = True
 
-    def _count(self, block: int) -> Held | None:
+    def _read_block(self, block: int) -> Held | None:
         if self._spares_memory:
             trim()(0)
-        held = self.read(block)
-        if held is not None:
-            with self._lock:
-                self.bytes_read += held.nbytes
-                self._bytes_held += held.nbytes
-                self.most_bytes_held = max(self.most_bytes_held, self._bytes_held)
-        return held
-
-    def _drop(self) -> None:
-        if self._held is not None:
-            with self._lock:
-                self._bytes_held -= self._held.nbytes
-            self._held = None
+        return self.read(block)
 
     def _forget(self) -> None:
         """Let go of all blocks; a read under way is waited for."""
         pending = [future for future in self._ahead if not future.cancel()]
         self._ahead.clear()
         wait(pending)
-        self._held, self._bytes_held = None, 0
+        self._held = None
 
 
 def chosen_rows(held: Held, block: int, choose: Chooser, place: Callable[[int], str]) -> Batch:

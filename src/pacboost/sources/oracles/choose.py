@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +16,7 @@ from pacboost.errors import DataError, DataTypeError, FileError, ParameterError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
 from pacboost.sources.dataframe import is_frame
-from pacboost.sources.oracles import arrow, csv, svmlight
+from pacboost.sources.oracles import arrow
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.files import File, RemoteFile, find_files, refuse_other
 from pacboost.sources.oracles.held import (
@@ -28,6 +27,7 @@ from pacboost.sources.oracles.held import (
     hold_frame,
     split_frame,
 )
+from pacboost.sources.oracles.lines import CsvOracle, SvmlightOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle, SpreadOracle
 from pacboost.sources.oracles.stream import StreamOracle, sql
@@ -36,8 +36,8 @@ COMPRESSED = (".csv.gz", ".csv.bz2", ".csv.zst", ".csv.xz", ".csv.zip")
 DATABASES = (".duckdb", ".ddb")
 KINDS: dict[tuple[str, ...], Callable[..., AbstractOracle]] = {
     arrow.SUFFIXES: arrow.ParquetOracle,
-    csv.SUFFIXES: csv.CsvOracle,
-    svmlight.SUFFIXES: svmlight.SvmlightOracle,
+    CsvOracle.suffixes: CsvOracle,
+    SvmlightOracle.suffixes: SvmlightOracle,
     DATABASES: sql,
 }
 
@@ -112,7 +112,7 @@ def _from_files(
         if len(files) > 1:
             raise FileError(f"{files[0]} and {files[1]}: draw from one database at a time")
         return make(files[0], _named(target, "a database"), seed, **options)
-    if first == svmlight.SUFFIXES:  # whose labels have no name
+    if first == SvmlightOracle.suffixes:  # whose labels have no name
         return make(files, seed, **options)
     return make(files, _named(target, str(files[0])), seed, **options)
 
@@ -158,38 +158,34 @@ class Facts(NamedTuple):
     columns: int
 
 
-@dataclass(frozen=True)
-class PartitionReader:
-    """Turns a computed partition into a block; it is sent to workers."""
+def hold_partition(
+    target: str | None, drop: Collection[str], number: int, *parts: Any, rows: int | None = None
+) -> Held:
+    """Hold a computed partition, or a pair of them; ``rows`` is how many it had before."""
+    if len(parts) == 1:
+        held = hold_frame(parts[0], str(target), drop, f"partition {number}")
+    else:
+        X, y = parts
+        held = hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y)
+    if rows not in (None, held.n_rows):
+        raise DataError(
+            f"partition {number}: has {held.n_rows} rows, and had {rows} before. A partition has "
+            "to be the same whenever it is computed: call persist() first, or write the data to "
+            "Parquet files."
+        )
+    return held
 
-    target: str | None
-    drop: tuple[str, ...]
 
-    def held(self, number: int, *parts: Any, rows: int | None = None) -> Held:
-        """Hold a partition, or a pair of them; ``rows`` is how many it had before."""
-        if len(parts) == 1:
-            held: Held = hold_frame(parts[0], str(self.target), self.drop, f"partition {number}")
-        else:
-            X, y = parts
-            held = hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y)
-        if rows not in (None, held.n_rows):
-            raise DataError(
-                f"partition {number}: has {held.n_rows} rows, and had {rows} before. A partition "
-                "has to be the same whenever it is computed: call persist() first, or write the "
-                "data to Parquet files."
-            )
-        return held
-
-    def facts(self, number: int, *parts: Any) -> Facts:
-        """Count the rows of a partition, and find its labels."""
-        held = self.held(number, *parts)
-        try:
-            labels = held.labels()
-        except BadCell as bad:
-            raise DataError(f"partition {number}, row {bad.row}: {bad}") from bad
-        nbytes = held.nbytes or 8 * held.n_rows * held.n_columns
-        found = distinct([labels]) if labels.size else labels
-        return Facts(number, held.n_rows, nbytes, found, held.names, held.n_columns)
+def facts_of(target: str | None, drop: Collection[str], number: int, *parts: Any) -> Facts:
+    """Count the rows of a partition, and find its labels."""
+    held = hold_partition(target, drop, number, *parts)
+    try:
+        labels = held.labels()
+    except BadCell as bad:
+        raise DataError(f"partition {number}, row {bad.row}: {bad}") from bad
+    nbytes = held.nbytes or 8 * held.n_rows * held.n_columns
+    found = distinct([labels]) if labels.size else labels
+    return Facts(number, held.n_rows, nbytes, found, held.names, held.n_columns)
 
 
 class DaskOracle(SpreadOracle):
@@ -208,9 +204,14 @@ class DaskOracle(SpreadOracle):
         drop: Collection[str] = (),
         cluster: Cluster | None = None,
     ) -> None:
-        self._how = PartitionReader(target, tuple(drop))
+        self._how = target, tuple(drop)
         self._parts = _partitions(source, target)
-        self._facts = [facts for facts in self._survey(cluster) if facts.rows]
+        numbers, look = range(len(self._parts)), partial(facts_of, *self._how)
+        surveyed: Iterable[Facts] = (look(number, *self._computed(number)) for number in numbers)
+        if cluster is not None:
+            given = ((number, *self._futures(number, cluster)) for number in numbers)
+            surveyed = in_batches(cluster, look, None, given, most=1, calls=cluster.blocks)
+        self._facts = [facts for facts in surveyed if facts.rows]
         if not self._facts:
             raise DataError("the Dask collection holds no rows; at least one is needed")
         first = self._facts[0]
@@ -224,13 +225,6 @@ class DaskOracle(SpreadOracle):
         self.largest_block = largest.nbytes
         self.largest_block_place = f"partition {largest.number}"
 
-    def _survey(self, cluster: Cluster | None) -> Iterable[Facts]:
-        numbers = range(len(self._parts))
-        if cluster is None:
-            return (self._how.facts(number, *self._computed(number)) for number in numbers)
-        given = ((number, *self._futures(number, cluster)) for number in numbers)
-        return in_batches(cluster, self._how.facts, None, given, most=1, calls=cluster.blocks)
-
     def _computed(self, number: int) -> list[Any]:
         """Compute a partition in this process."""
         return [part.compute(scheduler="sync") for part in self._parts[number]]
@@ -241,12 +235,13 @@ class DaskOracle(SpreadOracle):
 
     def read(self, block: int) -> Held:
         facts = self._facts[block]
-        return self._how.held(facts.number, *self._computed(facts.number), rows=facts.rows)
+        parts = self._computed(facts.number)
+        return hold_partition(*self._how, facts.number, *parts, rows=facts.rows)
 
     def reading(self, block: int, cluster: Cluster) -> tuple[Any, ...]:
         facts = self._facts[block]
         futures = self._futures(facts.number, cluster)
-        return partial(self._how.held, rows=facts.rows), facts.number, *futures
+        return partial(hold_partition, *self._how, rows=facts.rows), facts.number, *futures
 
     def block_rows(self, block: int) -> int:
         return self._facts[block].rows
@@ -254,17 +249,14 @@ class DaskOracle(SpreadOracle):
     def block_place(self, block: int) -> str:
         return f"partition {self._facts[block].number}"
 
-    def classes(self) -> NDArray[Any]:
+    def classes(self, cluster: Cluster | None = None) -> NDArray[Any]:
         return distinct(facts.labels for facts in self._facts)
-
-    def classes_on(self, cluster: Cluster) -> NDArray[Any]:
-        return self.classes()
 
     def fingerprint(self) -> str:
         """Hash the keys of the partitions, which Dask makes from their content or their files."""
         keys = [str(part.key) for parts in self._parts for part in parts]
         rows = [facts.rows for facts in self._facts]
-        return sha256(repr((keys, rows, self.names, self._how.target)).encode()).hexdigest()
+        return sha256(repr((keys, rows, self.names, self._how[0])).encode()).hexdigest()
 
 
 def _partitions(source: Any, target: str | None) -> list[tuple[Any, ...]]:
@@ -338,23 +330,15 @@ def open_source(
     passed over: a source that workers cannot read is refused.
     """
     pair = isinstance(source, tuple) and len(source) == 2
-    chosen = (
-        current_client()
-        if client is None or client is True
-        else None
-        if client is False
-        else client
-    )
+    chosen = current_client() if client is None or client is True else client or None
     if is_collection(source[0] if pair else source):
         cluster = None if chosen is None else Cluster(chosen, timeout)
-        oracle: AbstractOracle = DaskOracle(source, target, seed, cluster=cluster, **options)
-    else:
-        oracle = as_oracle(source, target, seed, **options)
-        spread = isinstance(oracle, SpreadOracle) and chosen is not None
-        cluster = Cluster(chosen, timeout) if spread else None
-    if isinstance(oracle, SpreadOracle) and cluster is not None:
-        return RemoteOracle(oracle, cluster)
-    if client is None or client is False or isinstance(oracle, DaskOracle):
+        dask = DaskOracle(source, target, seed, cluster=cluster, **options)
+        return dask if cluster is None else RemoteOracle(dask, cluster)
+    oracle = as_oracle(source, target, seed, **options)
+    if isinstance(oracle, SpreadOracle) and chosen is not None:
+        return RemoteOracle(oracle, Cluster(chosen, timeout))
+    if client is None or client is False:
         return oracle
     if chosen is None:
         raise ParameterError("client is True, and there is no current Dask client; make one first")

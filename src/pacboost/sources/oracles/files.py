@@ -26,6 +26,7 @@ from pacboost.sources.optional import named_twice, need
 # The libraries that fsspec loads raise errors of their own, of many kinds. They become a
 # ``FileError``, so that another worker of a cluster may try, too.
 
+CHANGED = "was changed while it was being read; fit again when nothing writes to it"
 LEFT_AS_THEY_ARE = ("builtins", "pacboost", "pyarrow")
 """Errors from these modules are about the content of a file, and are raised as they are, ..."""
 OF_STORAGE = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError)
@@ -84,7 +85,7 @@ def _explained(problem: Exception, url: str) -> str:
     if isinstance(problem, FileNotFoundError):
         return "there is no such file or folder" + ("" if said in url else f" ({said})")
     if kind == "FileExpired":  # s3fs asks for the version that it has seen
-        return "was changed while it was being read; fit again when nothing writes to it"
+        return CHANGED
     if isinstance(problem, PermissionError) or "Credential" in kind:
         known = CREDENTIALS.get(_schemes(url)[-1], "what its library in fsspec asks for")
         return (
@@ -176,10 +177,7 @@ class RemoteFile:
         now = getattr(opened, "details", {}).get(name)
         if now is not None and str(now) != value:
             opened.close()
-            raise FileError(
-                f"{self.url}: was changed while it was being read; fit again when nothing writes "
-                "to it"
-            )
+            raise FileError(f"{self.url}: {CHANGED}")
         opened.file_system = system  # which closes an archive when nothing refers to it
         return opened
 
@@ -195,11 +193,13 @@ def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
         system.invalidate_cache()  # files may have been written since they were last listed
         pattern = has_magic(path)
         first = system.glob(path, detail=True) if pattern else {path: system.info(path)}
-        found = {
-            name: facts
-            for match, known in first.items()
-            for name, facts in _below(system, match, known, suffixes).items()
-        }
+        found = {name: facts for name, facts in first.items() if facts.get("type") == "file"}
+        for folder in first.keys() - found.keys():
+            found |= {
+                name: facts
+                for name, facts in system.find(folder, detail=True).items()
+                if _belongs(name.removeprefix(folder.rstrip("/")), suffixes)
+            }
     if not found:
         raise FileError(
             f"{url}: no file matches this pattern; are bucket and folder right?"
@@ -214,19 +214,6 @@ def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
         )
         for name, facts in found.items()
     ]
-
-
-def _below(
-    system: Any, name: str, facts: dict[str, Any], suffixes: tuple[str, ...]
-) -> dict[str, dict[str, Any]]:
-    """Return a file, or the files in a folder that have one of the suffixes, and what is known."""
-    if facts.get("type") == "file":
-        return {name: facts}
-    return {
-        below: known
-        for below, known in system.find(name, detail=True).items()
-        if _belongs(below.removeprefix(name.rstrip("/")), suffixes)
-    }
 
 
 def _belongs(below: str | Path, suffixes: tuple[str, ...]) -> bool:
@@ -324,25 +311,15 @@ def fingerprint(files: Iterable[File], *content: object) -> str:
 # learned from may come to a place that certifies, so the fit ends with an error that names the
 # file.
 
-Stamp = tuple[int, int]
-"""Size, and when it was written last."""
 
-
-def stamps_of(files: Iterable[File]) -> dict[File, Stamp]:
-    """Remember how files are now."""
-    return {path: _stamp(path) for path in files}
-
-
-def check_unchanged(stamps: dict[File, Stamp], path: File, shown: str = "") -> None:
+def check_unchanged(stamps: dict[File, tuple[int, int]], path: File, shown: str = "") -> None:
     """Raise if a file is no longer as it was."""
-    if _stamp(path) != stamps[path]:
-        raise FileError(
-            f"{shown or path}: was changed while it was being read; fit again when nothing writes "
-            "to it"
-        )
+    if stamp(path) != stamps[path]:
+        raise FileError(f"{shown or path}: {CHANGED}")
 
 
-def _stamp(path: File) -> Stamp:
+def stamp(path: File) -> tuple[int, int]:
+    """Return the size of a file, and when it was written last."""
     try:
         found = path.stat()
     except OSError as problem:

@@ -6,7 +6,6 @@ that somebody keeps does not keep the block it came from.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
@@ -67,6 +66,7 @@ def first_missing(labels: NDArray[Any]) -> int | None:
 
 
 Rows = NDArray[np.int64]
+FLOATS = (np.float32, np.float64)
 NARROW = ("float", "float32", "halffloat", "bool", "boolean", "int8", "uint8", "int16", "uint16")
 """Names of Arrow, NumPy and narwhals for the types whose values are all 32-bit floats."""
 NUMBERS = (*NARROW, "double", "int32", "uint32", "int64", "uint64", "null")
@@ -85,143 +85,16 @@ class BadCell(Exception):  # noqa: N818 - for the oracle, which knows the place 
         self.row = row
 
 
-class Held(ABC):
-    """Rows with their labels, held in memory."""
+class Held:
+    """Rows with their labels: a matrix of numbers, a sparse one, or columns by their names.
 
-    names: tuple[str, ...] | None = None
-    n_rows: int
-    n_columns: int
-    nbytes: int
+    Columns are arrays, or those of frames or of Arrow, which are converted for the picked rows
+    alone. Rows come as float32 if all values are such by their kind, else as float64; those of a
+    sparse matrix stay sparse.
 
-    def __init__(self, labels: Any) -> None:
-        self._labels = labels
-
-    @property
-    def in_place(self) -> Values | None:
-        """The examples as a matrix of floats, a row after the other, if they are held as one."""
-        return None
-
-    @abstractmethod
-    def table(self, rows: Rows) -> Table:
-        """Copy some rows."""
-
-    def column(self, column: int) -> NDArray[Any]:
-        """Return all values of a column as they are: nothing is checked."""
-        return self.table(np.arange(self.n_rows)).column(column)
-
-    def take(self, rows: Rows) -> tuple[Table, NDArray[Any]]:
-        """Copy some rows and their labels; raise BadCell if one cannot be used."""
-        return self.table(rows), self.labels(rows)
-
-    def labels(self, rows: Rows | slice | None = None) -> NDArray[Any]:
-        """Copy some labels, or all; raise BadCell if one is missing."""
-        everything = slice(0, self.n_rows)  # narwhals 2.0 refuses slice(None)
-        labels = self._picked_labels(everything if rows is None else rows)
-        missing = first_missing(labels)
-        if missing is not None:
-            raise BadCell(missing, NO_LABEL)
-        return labels
-
-    def _picked_labels(self, rows: Rows | slice) -> NDArray[Any]:
-        picked: Any = self._labels[rows]
-        return _plain(picked) if isinstance(picked, nw.Series) else np.asarray(picked)
-
-    def shown(self, column: int) -> str:
-        return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
-
-    def _finite(self, values: Values) -> None:
-        bad = np.isinf(values)
-        if bad.any():
-            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
-            raise BadCell(
-                int(row), f"{self.shown(int(column))} holds {values[row, column]}; {FINITE}"
-            )
-
-
-class HeldArray(Held):
-    """A two-dimensional array of numbers; rows come as float32 if it holds that, else as float64.
-
-    >>> held = HeldArray(np.array([[1, 2], [3, 4], [5, 6]]), np.array(["a", "b", "c"]))
+    >>> held = Held(np.array([[1, 2], [3, 4], [5, 6]]), np.array(["a", "b", "c"]))
     >>> held.take(np.array([2, 0]))[0].rows().tolist()
     [[5.0, 6.0], [1.0, 2.0]]
-    """
-
-    def __init__(
-        self, array: NDArray[Any], labels: Any, names: tuple[str, ...] | None = None
-    ) -> None:
-        super().__init__(labels)
-        if array.dtype.kind not in "fiubO":
-            kind = "text" if array.dtype.kind in "UTS" else str(array.dtype)
-            raise DataError(
-                f"the examples are an array of {kind}; they have to be numbers. Encode text as "
-                "numbers (for example with scikit-learn's OrdinalEncoder or OneHotEncoder)."
-            )
-        self._array = array
-        self._by_column = array.flags.f_contiguous and not array.flags.c_contiguous
-        self.n_rows, self.n_columns = array.shape
-        self.names, self.nbytes = names, array.nbytes
-
-    @property
-    def in_place(self) -> Values | None:
-        plain = self._array.dtype in (np.float32, np.float64) and self._array.flags.c_contiguous
-        return self._array if plain else None
-
-    def table(self, rows: Rows) -> Table:
-        """Copy row by row or column by column, as the array lies in memory."""
-        if self._by_column:
-            picked = np.take(self._array.T, rows, axis=1).T
-        else:
-            picked = np.take(self._array, rows, axis=0)
-        values: Values = picked
-        if picked.dtype not in (np.float32, np.float64):
-            values = self._numbers(picked)
-        self._finite(values)
-        return ArrayTable(values, self.names)
-
-    def column(self, column: int) -> NDArray[Any]:
-        values = self._array[:, column]
-        return values if values.dtype.kind != "O" else super().column(column)
-
-    def _numbers(self, picked: NDArray[Any]) -> NDArray[np.float64]:
-        if picked.dtype.kind != "O":
-            return picked.astype(np.float64)
-        values = np.empty(picked.shape)
-        for place, cell in np.ndenumerate(picked):
-            try:
-                values[place] = np.nan if is_missing(cell) else cell
-            except (TypeError, ValueError) as problem:
-                complaint = f"{self.shown(place[1])} holds {cell!r}, which is not a number"
-                raise BadCell(place[0], complaint) from problem
-        return values
-
-
-class HeldSparse(Held):
-    """A SciPy sparse matrix; rows stay sparse."""
-
-    def __init__(self, matrix: Any, labels: Any) -> None:
-        super().__init__(labels)
-        self.matrix = matrix.tocsr()
-        self.n_rows, self.n_columns = matrix.shape
-        parts = (self.matrix.data, self.matrix.indices, self.matrix.indptr)
-        self.nbytes = sum(part.nbytes for part in parts)
-
-    def table(self, rows: Rows) -> Table:
-        picked = self.matrix[rows]
-        bad = np.isinf(picked.data)
-        if bad.any():
-            cell = int(bad.argmax())
-            row = int(np.searchsorted(picked.indptr, cell, side="right")) - 1
-            column = self.shown(int(picked.indices[cell]))
-            raise BadCell(row, f"{column} holds {picked.data[cell]}; {FINITE}")
-        return SparseTable(picked)
-
-
-class HeldColumns(Held):
-    """Columns of numbers and booleans: arrays, columns of frames, or of Arrow.
-
-    All but arrays are converted for the picked rows alone. Rows come as float32 if every column's
-    values are such by their kind, else as float64.
-
     >>> pa = need("pyarrow")
     >>> table = pa.table({"a": [1.5, None, 2.5], "b": [True, False, None], "y": ["n", "y", "n"]})
     >>> numbers, labels = hold_arrow(table, "y").take(np.array([2, 1]))
@@ -230,32 +103,108 @@ class HeldColumns(Held):
     """
 
     def __init__(
-        self, columns: Mapping[str, Any], labels: Any, n_rows: int, nbytes: int = 0
+        self, values: Any, labels: Any, names: tuple[str, ...] | None = None, nbytes: int = 0
     ) -> None:
-        super().__init__(labels)
-        self.names, self._columns = tuple(columns), list(columns.values())
-        self.n_rows, self.n_columns, self.nbytes = n_rows, len(self.names), nbytes
-        kinds = (getattr(column, "dtype", None) or column.type for column in self._columns)
-        narrow = all(str(kind).lower() in NARROW for kind in kinds)
-        self._dtype: Any = np.float32 if narrow else np.float64
+        self._array: Any = None
+        self._columns: list[Any] = []
+        self._dtype: Any = np.float64
+        self.matrix: Any = None
+        self._labels, self.names, self.n_rows = labels, names, len(labels)
+        if isinstance(values, Mapping):
+            self.names, self._columns = tuple(values), list(values.values())
+            self.n_columns, self.nbytes = len(self._columns), nbytes
+            kinds = (getattr(column, "dtype", None) or column.type for column in self._columns)
+            narrow = all(str(kind).lower() in NARROW for kind in kinds)
+            self._dtype = np.float32 if narrow else np.float64
+        elif hasattr(values, "tocsr"):
+            self.matrix = values.tocsr()
+            parts = (self.matrix.data, self.matrix.indices, self.matrix.indptr)
+            self.n_columns, self.nbytes = values.shape[1], sum(part.nbytes for part in parts)
+        else:
+            self._array = values
+            self.n_columns, self.nbytes = values.shape[1], values.nbytes
 
-    def column(self, column: int) -> NDArray[Any]:
-        return _values(self._columns[column])
+    @property
+    def in_place(self) -> Values | None:
+        """The examples as a matrix of floats, a row after the other, if they are held as one."""
+        array = self._array
+        plain = array is not None and array.dtype in FLOATS and array.flags.c_contiguous
+        return array if plain else None
 
     def table(self, rows: Rows) -> Table:
-        table = np.empty((self.n_columns, rows.size), dtype=self._dtype)
-        for column, out in zip(self._columns, table, strict=True):
-            by_index = isinstance(column, np.ndarray | nw.Series)
-            out[:] = _values(column[rows] if by_index else column.take(_indices(rows)))
-        self._finite(table.T)
-        return ArrayTable(table.T, self.names)
+        """Copy some rows; raise BadCell if one cannot be used."""
+        if self.matrix is not None:
+            stored = self.matrix[rows]
+            bad = np.flatnonzero(np.isinf(stored.data))
+            if bad.size:
+                row = int(np.searchsorted(stored.indptr, bad[0], side="right")) - 1
+                place = row, int(stored.indices[bad[0]])
+                raise self._bad(place, f"{stored.data[bad[0]]}; {FINITE}")
+            return SparseTable(stored)
+        values = self._picked(rows)
+        infinite = np.isinf(values)
+        if infinite.any():
+            cell = np.unravel_index(int(infinite.argmax()), infinite.shape)
+            raise self._bad(tuple(map(int, cell)), f"{values[cell]}; {FINITE}")
+        return ArrayTable(values, self.names)
 
-    def _picked_labels(self, rows: Rows | slice) -> NDArray[Any]:
-        if isinstance(self._labels, np.ndarray | nw.Series):
-            return super()._picked_labels(rows)
-        if isinstance(rows, slice):
-            return plain_labels(self._labels[rows])
-        return plain_labels(self._labels.take(_indices(rows)))
+    def _picked(self, rows: Rows) -> Values:
+        array = self._array
+        if array is None:
+            values: Values = np.empty((self.n_columns, rows.size), self._dtype)
+            for column, out in zip(self._columns, values, strict=True):
+                out[:] = _values(_some(column, rows))
+            return values.T
+        picked: Any
+        if array.flags.f_contiguous and not array.flags.c_contiguous:
+            picked = np.take(array.T, rows, axis=1).T  # as it lies in memory
+        else:
+            picked = np.take(array, rows, axis=0)
+        if picked.dtype.kind != "O":
+            plain: Values = picked if picked.dtype in FLOATS else picked.astype(np.float64)
+            return plain
+        values = np.empty(picked.shape)
+        for place, cell in np.ndenumerate(picked):
+            try:
+                values[place] = np.nan if is_missing(cell) else cell
+            except (TypeError, ValueError) as problem:
+                raise self._bad(place, f"{cell!r}, which is not a number") from problem
+        return values
+
+    def column(self, column: int) -> NDArray[Any]:
+        """Return all values of a column as they are: nothing is checked."""
+        if self._columns:
+            return _values(self._columns[column])
+        if self._array is None or self._array.dtype.kind == "O":
+            return self.table(np.arange(self.n_rows)).column(column)
+        values: NDArray[Any] = self._array[:, column]
+        return values
+
+    def take(self, rows: Rows) -> tuple[Table, NDArray[Any]]:
+        """Copy some rows and their labels; raise BadCell if one cannot be used."""
+        return self.table(rows), self.labels(rows)
+
+    def labels(self, rows: Rows | slice | None = None) -> NDArray[Any]:
+        """Copy some labels, or all; raise BadCell if one is missing."""
+        everything = slice(0, self.n_rows)  # narwhals 2.0 refuses slice(None)
+        labels = plain_labels(_some(self._labels, everything if rows is None else rows))
+        missing = first_missing(labels)
+        if missing is not None:
+            raise BadCell(missing, NO_LABEL)
+        return labels
+
+    def _bad(self, place: tuple[int, ...], complaint: str) -> BadCell:
+        row, column = place
+        shown = column if self.names is None else repr(self.names[column])
+        return BadCell(row, f"column {shown} holds {complaint}")
+
+
+def _some(column: Any, rows: Rows | slice) -> Any:
+    """Pick cells of a column of any kind."""
+    if isinstance(column, np.ndarray | nw.Series) or isinstance(rows, slice):
+        return column[rows]
+    pa = need("pyarrow")
+    return column.take(pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)]))
 
 
 def _values(column: Any) -> NDArray[Any]:
@@ -265,12 +214,7 @@ def _values(column: Any) -> NDArray[Any]:
     return numbers_of(column) if isinstance(column, nw.Series) else doubles(column)
 
 
-def _indices(rows: Rows) -> Any:
-    pa = need("pyarrow")
-    return pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)])
-
-
-def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> HeldColumns:
+def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> Held:
     """Hold a table of Arrow, with its column of labels or with labels that were read from it.
 
     A column of numbers without missing ones is read in place, through a view.
@@ -278,7 +222,7 @@ def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> H
     own = encoded(table.column(target)) if labels is None else labels
     features = table.drop_columns([target])
     columns = dict(zip(features.column_names, map(_in_place, features.columns), strict=True))
-    return HeldColumns(columns, own, table.num_rows, features.nbytes + own.nbytes)
+    return Held(columns, own, nbytes=features.nbytes + own.nbytes)
 
 
 def _in_place(column: Any) -> Any:
@@ -288,9 +232,15 @@ def _in_place(column: Any) -> Any:
 
 
 def plain_labels(column: Any, read: Callable[[list[str]], NDArray[Any]] = np.array) -> NDArray[Any]:
-    """Turn a column of labels into an array; text is read once for each distinct value."""
-    if column.null_count:
-        return np.array(column.to_pylist(), dtype=object)  # for the complaint about a missing one
+    """Turn labels into an array; text of Arrow is read once for each distinct value."""
+    if isinstance(column, np.ndarray):
+        return column
+    series = isinstance(column, nw.Series)
+    if column.null_count() if series else column.null_count:  # for the complaint about it
+        return np.array(column.to_list() if series else column.to_pylist(), dtype=object)
+    if series:
+        plain = column.dtype.is_numeric() or column.dtype == nw.Boolean
+        return np.asarray(column.to_numpy()) if plain else np.array(column.to_list())
     if str(column.type) == "bool":
         return memory(column.cast("uint8")).astype(np.bool_)
     if str(column.type) in NUMBERS:
@@ -311,40 +261,42 @@ def hold(X: Any, y: Any) -> Held:
     """Hold examples and their labels as they came."""
     is_series = isinstance(nw.from_native(y, pass_through=True, series_only=True), nw.Series)
     labels = nw.from_native(y, series_only=True) if is_series else np.asarray(y)
-    held: Held
-    if is_frame(X):
-        held = _hold_columns(X, labels)
-    elif hasattr(X, "tocsr"):
-        held = HeldSparse(X, labels)
-    else:
-        array = _array(X)
-        if array.ndim != 2:
-            raise DataError(
-                f"the examples have shape {array.shape}; two dimensions are needed, a row for each "
-                "example and a column for each feature"
-            )
-        held = HeldArray(array, labels)
+    by_columns = is_frame(X)
+    if not (by_columns or hasattr(X, "tocsr")):
+        X = _matrix(X)
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         raise DataError(f"the labels have shape {labels.shape}; one label for each row is needed")
-    if len(labels) != held.n_rows:
-        raise DataError(f"there are {held.n_rows} rows but {len(labels)} labels; give one for each")
-    return held
+    if len(labels) != X.shape[0]:
+        raise DataError(f"there are {X.shape[0]} rows but {len(labels)} labels; give one for each")
+    return _hold_columns(X, labels) if by_columns else Held(X, labels)
 
 
-def _array(X: Any) -> NDArray[Any]:
+def _matrix(X: Any) -> NDArray[Any]:
     try:
-        return np.asarray(X)
+        array = np.asarray(X)
     except ValueError as problem:
         raise DataError(f"the examples are not a table of numbers: {problem}") from problem
+    if array.ndim != 2:
+        raise DataError(
+            f"the examples have shape {array.shape}; two dimensions are needed, a row for each "
+            "example and a column for each feature"
+        )
+    if array.dtype.kind not in "fiubO":
+        kind = "text" if array.dtype.kind in "UTS" else str(array.dtype)
+        raise DataError(
+            f"the examples are an array of {kind}; they have to be numbers. Encode text as "
+            "numbers (for example with scikit-learn's OrdinalEncoder or OneHotEncoder)."
+        )
+    return array
 
 
-def hold_frame(frame: Any, target: str, drop: Collection[str], where: str) -> HeldColumns:
+def hold_frame(frame: Any, target: str, drop: Collection[str], where: str) -> Held:
     """Hold a data frame, one of whose columns is the labels."""
     X, y = split_frame(frame, target, drop, where)
     return _hold_columns(X, y, int(open_frame(frame).estimated_size()))
 
 
-def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> HeldColumns:
+def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> Held:
     """Hold a data frame of numbers and booleans: pandas, polars or Arrow."""
     frame = open_frame(X)
     names, kinds = [str(name) for name in frame.columns], frame.schema.values()
@@ -360,7 +312,7 @@ def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> HeldColumns:
             columns[name] = _in_place(series.to_arrow())
         elif getattr(native, "num_chunks", 2) == 1:  # Arrow
             columns[name] = _in_place(native)
-    return HeldColumns(columns, labels, frame.shape[0], nbytes)
+    return Held(columns, labels, nbytes=nbytes)
 
 
 def split_frame(
@@ -372,11 +324,3 @@ def split_frame(
     names, places = features(every, target, drop, where), {name: j for j, name in enumerate(every)}
     kept = opened[:, [places[name] for name in names]]
     return kept.to_native(), opened[:, places[target]]
-
-
-def _plain(series: nw.Series[Any]) -> NDArray[Any]:
-    if series.null_count():
-        return np.array(series.to_list(), dtype=object)  # for the complaint about a missing one
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        return np.asarray(series.to_numpy())
-    return np.array(series.to_list())

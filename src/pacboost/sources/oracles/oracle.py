@@ -159,12 +159,11 @@ class AbstractOracle(ABC):
     order: Order
     sparse: bool = False
     """Whether rows hold few of the columns, so that their number says nothing about memory."""
-    bytes_read: int = 0
-    most_bytes_held: int = 0
-    """The most bytes of decoded blocks that were in memory at one time."""
     largest_block: int = 0
     """How many bytes the largest block takes in memory; 0 where nothing is read in blocks."""
     largest_block_place: str = ""
+    bytes_besides: int = 0
+    """What reading takes besides blocks."""
 
     def draw(self, n: int) -> Batch:
         """Return the next rows of one pass: at most n, none where a stream has ended."""
@@ -217,7 +216,7 @@ class AbstractOracle(ABC):
     @property
     def bytes_needed(self) -> int:
         """How many bytes reading takes at most: two blocks, the one in use and the next."""
-        return 2 * self.largest_block
+        return 2 * self.largest_block + self.bytes_besides
 
     def _no_rows(self, lap: int = 0) -> Batch:
         """Return a batch that says that the source has ended."""

@@ -20,9 +20,8 @@ from pacboost.errors import ClusterError
 from pacboost.parallel.cluster import MOST_AT_ONCE, Cluster, in_batches
 from pacboost.parallel.remote_task import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot, chosen_rows
-from pacboost.sources.oracles.held import Held, Rows
+from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Unread, in_time
-from pacboost.sources.table import Table
 
 SHARE_OF_MEMORY = 0.25
 """Blocks that are read ahead take no more than this share of what workers may use."""
@@ -51,28 +50,15 @@ class SpreadOracle(BlockOracle):
     def block_place(self, block: int) -> str:
         """Return in words where a block lies."""
 
+    @abstractmethod
+    def classes(self, cluster: Cluster | None = None) -> NDArray[Any]:
+        """Find the distinct labels, on a cluster if there is one."""
+
     def check_block(self, block: int) -> None:
         """Raise if the files of the source are no longer as they were."""
 
     def place(self, row: int) -> str:
         return place_in(self.block_place(row >> 32), row)
-
-    @abstractmethod
-    def classes_on(self, cluster: Cluster) -> NDArray[Any]:
-        """Find the distinct labels."""
-
-
-class Absent(Held):
-    """A block that lies elsewhere: only the number of its rows is known."""
-
-    nbytes = 0
-
-    def __init__(self, n_rows: int, n_columns: int) -> None:
-        super().__init__(None)
-        self.n_rows, self.n_columns = n_rows, n_columns
-
-    def table(self, rows: Rows) -> Table:
-        raise TypeError("rows of a cluster are read by workers")
 
 
 class RemoteOracle(BlockOracle):
@@ -90,24 +76,21 @@ class RemoteOracle(BlockOracle):
         self.last_counted: tuple[int, int] | None = None
         """The pass and number of the block that was last counted as read."""
         self._blocks: dict[Spot, Shared[Held]] = {}
-        self._most_blocks = self._blocks_ahead()
-
-    def _blocks_ahead(self) -> int:
-        """How many blocks may be held by workers; refuse if not even one fits into a worker."""
-        limits = self.cluster.memory_limits()
-        largest, where = self.source.largest_block, self.source.largest_block_place
+        limits, largest = cluster.memory_limits(), source.largest_block
         for worker, limit in limits.items():
             if limit and 2 * largest > limit:
                 raise ClusterError(
-                    f"{where}: takes {largest / 1e6:,.0f} MB in memory, and a worker holds two "
-                    f"such at times; worker {worker} may use {limit / 1e6:,.0f} MB. Give workers "
-                    "more memory, or write the source again in smaller blocks."
+                    f"{source.largest_block_place}: takes {largest / 1e6:,.0f} MB in memory, and a "
+                    f"worker holds two such at times; worker {worker} may use "
+                    f"{limit / 1e6:,.0f} MB. Give workers more memory, or write the source again "
+                    "in smaller blocks."
                 )
         room = SHARE_OF_MEMORY * sum(limits.values()) / largest if all(limits.values()) else 2**31
-        return max(1, min(2 * self.cluster.threads, int(room)))
+        self._most_blocks = max(1, min(2 * cluster.threads, int(room)))
 
     def read(self, block: int) -> Held:
-        return Absent(self.source.block_rows(block), self.n_columns)
+        """Return as many rows as a block has, which only workers can read."""
+        return Held({}, range(self.source.block_rows(block)))
 
     def draw(self, n: int) -> Batch:
         span = self._next_span(n)
@@ -170,11 +153,10 @@ class RemoteOracle(BlockOracle):
 
     def _read(self, block: int) -> tuple[Any, ...]:
         """Return what a worker needs to read a block in the same task as it uses it."""
-        place = self.source.block_place(block)
-        return place, block, *self.source.reading(block, self.cluster)
+        return self.source.block_place(block), block, *self.source.reading(block, self.cluster)
 
     def classes(self) -> NDArray[Any]:
-        return self.source.classes_on(self.cluster)
+        return self.source.classes(self.cluster)
 
     def fingerprint(self) -> str:
         return self.source.fingerprint()

@@ -26,7 +26,6 @@ from pacboost.sources.oracles.files import refuse_other
 from pacboost.sources.oracles.held import (
     NO_LABEL,
     Held,
-    HeldColumns,
     distinct,
     hold,
     hold_arrow,
@@ -76,7 +75,7 @@ class StreamOracle(BlockOracle):
     def read(self, block: int) -> Held | None:
         if self._last is not None and block == self._number - 1:
             return self._last
-        self._last = None
+        self._last = None  # which is held no longer than the next one is asked for
         if block < self._number:
             if not self.repeats:
                 raise DataError(
@@ -90,9 +89,22 @@ class StreamOracle(BlockOracle):
         return self._next()
 
     def _next(self) -> Held | None:
+        """Hold the next batch, whose columns have to be those of the first; None at the end."""
         batch = self._ask()
-        self._last = None if batch is None else self._check(self.hold(batch))
-        return self._last
+        if batch is None:
+            return None
+        held, where = self.hold(batch), f"batch {self._number - 1} of {self.called}"
+        if self._number == 1:
+            self.names, self.n_columns = held.names, held.n_columns
+        if self.names is not None and held.names is not None and held.names != self.names:
+            refuse_other(held.names, where, self.names, "the first")
+            raise DataError(f"{where}: has its columns in another order than the first")
+        if held.n_columns != self.n_columns:
+            raise DataError(
+                f"{where}: has {held.n_columns} columns where the first had {self.n_columns}"
+            )
+        self._last = held
+        return held
 
     def _ask(self) -> Any:
         """Return the next batch as it comes; None at the end."""
@@ -132,20 +144,6 @@ class StreamOracle(BlockOracle):
             f"{where} is a {type(batch).__name__}; it has to be a pair (X, y), or a data frame "
             "whose column of labels is named as the target"
         )
-
-    def _check(self, held: Held) -> Held:
-        """Refuse a batch whose columns are not those of the first."""
-        if self._number == 1:
-            self.names, self.n_columns = held.names, held.n_columns
-        where = f"batch {self._number - 1} of {self.called}"
-        if self.names is not None and held.names is not None and held.names != self.names:
-            refuse_other(held.names, where, self.names, "the first")
-            raise DataError(f"{where}: has its columns in another order than the first")
-        if held.n_columns != self.n_columns:
-            raise DataError(
-                f"{where}: has {held.n_columns} columns where the first had {self.n_columns}"
-            )
-        return held
 
     def fingerprint(self) -> str:
         return sha256(repr((self.n_columns, self.names, self._target)).encode()).hexdigest()
@@ -250,6 +248,7 @@ def sql(
 class TableOracle(BlockOracle):
     """The rows of a table, by ranges of their numbers."""
 
+    bytes_besides = CACHE
     names: tuple[str, ...]
     n_rows: int
 
@@ -271,22 +270,25 @@ class TableOracle(BlockOracle):
         self.largest_block = min(rows, ROWS) * bits // 8
         self.largest_block_place = self._where
 
-    def read(self, block: int) -> HeldColumns:
+    def read(self, block: int) -> Held:
         columns = ", ".join(map(_quoted, [*self.names, self._target]))
         table = self._fetch_arrow(f"SELECT {columns} {self._from} {_range(block)}")
         return hold_arrow(table, self._target)
 
     def _fetch_arrow(self, query: str) -> Any:
-        with _complaints(self._where):
+        with self._complaints():
             return _arrow_reader(self._connection.cursor(), query).read_all()
 
     def _fetch_one(self, query: str) -> Any:
-        with _complaints(self._where):
+        with self._complaints():
             return self._connection.cursor().execute(query).fetchone()
 
-    @property
-    def bytes_needed(self) -> int:
-        return super().bytes_needed + CACHE
+    @contextmanager
+    def _complaints(self) -> Iterator[None]:
+        try:
+            yield
+        except need("duckdb", "sql").Error as problem:
+            raise DataError(f"{self._where}: {problem}") from problem
 
     def classes(self) -> NDArray[Any]:
         target = _quoted(self._target)
@@ -315,6 +317,7 @@ class QueryOracle(StreamOracle):
 
     shuffles_rows = True
     reads_ahead = True
+    bytes_besides = CACHE
 
     def __init__(
         self, database: Any, query: str, target: str, seed: int = 0, *, drop: Collection[str] = ()
@@ -328,14 +331,10 @@ class QueryOracle(StreamOracle):
         with self._connection.cursor() as cursor:
             yield from _arrow_reader(cursor, self._query)
 
-    def hold(self, batch: Any) -> HeldColumns:
+    def hold(self, batch: Any) -> Held:
         names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
         table = need("pyarrow").Table.from_batches([batch])
         return hold_arrow(table.select([*names, self._target]), str(self._target))
-
-    @property
-    def bytes_needed(self) -> int:
-        return super().bytes_needed + CACHE
 
     def fingerprint(self) -> str:
         return sha256(repr((self._query, self.names, self._target)).encode()).hexdigest()
@@ -369,14 +368,6 @@ def _arrow_reader(cursor: Any, query: str) -> Any:
     relation = cursor.sql(query)
     # DuckDB 2 renamed this.
     return (getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader)(ROWS)
-
-
-@contextmanager
-def _complaints(where: str) -> Iterator[None]:
-    try:
-        yield
-    except need("duckdb", "sql").Error as problem:
-        raise DataError(f"{where}: {problem}") from problem
 
 
 def _range(block: int) -> str:

@@ -33,7 +33,7 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import MOST_AT_ONCE, numbers
+from pacboost.training.filtering.candidates import MOST_AT_ONCE, Coins
 from pacboost.training.filtering.rows import of_kind
 
 Flags = NDArray[np.bool_]
@@ -229,19 +229,16 @@ def _later_copies(hashes: Hashes) -> NDArray[np.intp]:
 class ReadFirst:
     """Chooses the rows that are read in a pass of their own: by their coins, and by content."""
 
-    key: np.uint64
-    share: float
-    content: ContentKeys | None
-    """What coins go by, where it is not the place of a row."""
+    coins: Coins
     samples: Sequence[ContentSample]
 
-    def __call__(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
-        if self.content is not None:
+    def __call__(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
+        if self.coins.content is not None:
             try:
-                ids = self.content.ids(held.table(np.arange(held.n_rows)), ids)
+                rows = self.coins.content.ids(held.table(np.arange(held.n_rows)), rows)
             except BadCell:  # reading all rows names it
                 return np.ones(held.n_rows, dtype=np.bool_)
-        chosen = np.asarray(numbers(ids, self.key) < self.share)
+        chosen = self.coins.low(rows)
         for sample in self.samples:
             chosen |= sample.choose(held)
         return chosen
@@ -254,7 +251,7 @@ class ReadFirst:
 
 def filled(oracle: AbstractOracle, samples: list[ContentSample]) -> list[ContentSample]:
     """Fill samples with rows of a source."""
-    for batch in oracle.select(ReadFirst(np.uint64(0), 0.0, None, samples)):
+    for batch in oracle.select(ReadFirst(Coins(np.uint64(0), 0.0), samples)):
         for sample in samples:
             sample.keep(batch.table)
     return samples

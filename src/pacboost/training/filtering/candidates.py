@@ -19,10 +19,7 @@ from pacboost.kernels import hashing, same_bits
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.learners.learner import Learner
 from pacboost.numerics.same_bits import mean
-from pacboost.samples.content_sample import (
-    EqualRowsOfSource,
-    rows_chosen,
-)
+from pacboost.samples.content_sample import ContentKeys, EqualRowsOfSource, rows_chosen
 from pacboost.samples.sketch import Gathering
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
@@ -164,6 +161,24 @@ def numbers(rows: NDArray[np.uint64], key: np.uint64) -> NDArray[np.float64]:
 
     each_rows(task, rows.size, at_least=ROWS_FOR_CHEAP_KERNELS)
     return out.astype(np.float64) * UNIT
+
+
+@dataclass(frozen=True, eq=False)
+class Coins:
+    """A coin for every row: those below ``share`` may be set apart, here and on any worker."""
+
+    key: np.uint64
+    share: float
+    content: ContentKeys | None = None
+    """What a coin goes by, and what identifies a row, where it is not the place of the row."""
+
+    def ids(self, batch: Drawn) -> NDArray[np.uint64]:
+        if self.content is None:
+            return batch.rows
+        return self.content.ids(batch.read().table, batch.rows)
+
+    def low(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        return np.asarray(numbers(ids, self.key) < self.share)
 
 
 # What a fit by filtering holds in memory besides the blocks of its source and its sample.

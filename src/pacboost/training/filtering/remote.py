@@ -19,19 +19,16 @@ import numpy as np
 from pacboost.parallel.remote_task import Job, Shared
 from pacboost.samples.bins import Codes
 from pacboost.samples.blocks import CodedTable
-from pacboost.samples.content_sample import ContentKeys
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.blocks import Span, Spot
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.remote import RemoteOracle, place_in
-from pacboost.training.filtering.candidates import Offer, kinds_of, numbers
+from pacboost.training.filtering.candidates import Coins, Offer, kinds_of
 from pacboost.training.filtering.refilling import Look, RefillFound, Refilling
 from pacboost.training.filtering.stream import BlockRows
 
 NO_TABLE = ArrayTable(np.empty((0, 0)))
-Visit = tuple[Job[list["SentRows"]], tuple[Span, ...]]
-"""A task on its way, and the rows it looks at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,19 +36,13 @@ class RemoteLook:
     """The task of a refill: how rows are looked at, and which of them are left out."""
 
     look: Look
-    apart_key: np.uint64
-    apart_share: float
-    content: ContentKeys | None
-    """What coins go by, where it is not the place of a row."""
+    coins: Coins
     measures: bool
     """Whether weights and mistakes of all rows are wanted: where no rows are set apart to test."""
 
     def __call__(self, held: Held, where: str, span: Span) -> SentRows:
         unread = span.of(held, partial(place_in, where))
-        ids = unread.rows
-        if self.content is not None:
-            ids = self.content.ids(unread.read().table, ids)
-        left = ~(numbers(ids, self.apart_key) < self.apart_share)
+        left = ~self.coins.low(self.coins.ids(unread))
         kinds = kinds_of(np.full(unread.n_rows, span.lap == 0))
         tickets = np.arange(span.ticket, span.ticket + unread.n_rows, dtype=np.uint64)
         offer = Offer(unread, unread.rows, kinds, tickets, tells=self.measures)
@@ -74,7 +65,7 @@ class SentRows(NamedTuple):
     """How long a core was busy: other programs that run on a worker have no part in it."""
 
 
-def look_at(held: Held, look: RemoteLook, where: str, spans: tuple[Span, ...]) -> list[SentRows]:
+def look_at(held: Held, look: RemoteLook, where: str, spans: list[Span]) -> list[SentRows]:
     """Look at rows of a block that a worker has."""
     return [look(held, where, span) for span in spans]
 
@@ -99,12 +90,9 @@ class RemoteRefilling(Refilling):
         self._rows, self._oracle, self._cluster = candidates, oracle, oracle.cluster
         self._expected = 0
         self._again_drawn = 0
-        self._open: deque[Visit] = deque()
-        self._found: deque[tuple[Span, SentRows]] = deque()
         self._looks: dict[bool, Shared[RemoteLook]] = {}
-        self._upcoming = self._spans_ahead()
-        self._next = next(self._upcoming)
-        self._at_work = self._cluster.threads
+        upcoming = self._spans_ahead()
+        self._found = self._visits(upcoming, *next(upcoming))
 
     def expect(self, draws: float) -> None:
         """Look no further ahead than about so many draws, in whole groups."""
@@ -115,8 +103,7 @@ class RemoteRefilling(Refilling):
         try:
             yield from super().groups()
         finally:
-            self._upcoming.close()  # it refers to this object, which holds on to tasks
-            self._open.clear()
+            self._found.close()  # it refers to this object, and holds on to tasks
             self._looks.clear()
 
     def finish(self) -> None:
@@ -128,31 +115,17 @@ class RemoteRefilling(Refilling):
         for offer in offers:
             if isinstance(offer.batch, Batch):
                 super()._look([offer])
-            else:
-                self._use(offer)
-
-    def _use(self, offer: Offer) -> None:
-        while not self._found:
-            while not self._open and self._next[1].ticket >= self._expected:
-                self._expected += self._rows.at_once  # those that were expected are not enough
-            self._look_ahead()
-            job, spans = self._open.popleft()
-            self._found.extend(zip(spans, job.result(), strict=True))
-            block = spans[0].lap, spans[0].block
-            if block != self._oracle.last_counted:  # once for all tasks that look at it
-                self._oracle.last_counted = block
-                self._cluster.blocks[job.makers[0]] += 1
-        span, (found, codes, seconds) = self._found.popleft()
-        if (span.ticket, span.last - span.first) != (int(offer.tickets[0]), offer.ids.size):
-            raise RuntimeError("rows were looked at in another order than they are drawn")
-        if self._encoder.bins is None:
-            raise TypeError("codes mean nothing without bins")
-        table = CodedTable(codes, self._encoder.bins, self._oracle.names)
-        self._note(replace(found, kept=replace(found.kept, table=table)))
-        if found.draws:
-            self._oracle.row_seconds = seconds / found.draws
-        self._again_drawn += found.draws * (span.lap > 0)
-        self._look_ahead()
+                continue
+            span, (found, codes, seconds) = next(self._found)
+            if (span.ticket, span.last - span.first) != (int(offer.tickets[0]), offer.ids.size):
+                raise RuntimeError("rows were looked at in another order than they are drawn")
+            if self._encoder.bins is None:
+                raise TypeError("codes mean nothing without bins")
+            table = CodedTable(codes, self._encoder.bins, self._oracle.names)
+            self._note(replace(found, kept=replace(found.kept, table=table)))
+            if found.draws:
+                self._oracle.row_seconds = seconds / found.draws
+            self._again_drawn += found.draws * (span.lap > 0)
 
     def _count_again(self) -> int:
         return super()._count_again() + (0 if self._measures else self._again_drawn)
@@ -161,38 +134,47 @@ class RemoteRefilling(Refilling):
     def _measures(self) -> bool:
         return self._candidates.testing is None
 
-    def _look_ahead(self) -> None:
-        """Start tasks for the draws expected; one until it is known how rows are hashed."""
-        started = self._candidates.learned.started
-        most = 2 * self._at_work if started else 1
-        while len(self._open) < most and self._next[1].ticket < self._expected:
-            self._open.append(self._visit(self._rows_per_task() if started else 1))
+    def _visits(
+        self, upcoming: Iterator[tuple[Spot, Span]], spot: Spot, span: Span
+    ) -> Generator[tuple[Span, SentRows]]:
+        """Return what workers find of all rows to come, some tasks ahead of what is used.
 
-    def _visit(self, enough: float) -> Visit:
-        """Start a task that looks at rows of one block: enough, or all if little more is left."""
-        spot, first = self._next
-        spans = [first]
-        self._next = next(self._upcoming)
-        left = first.block_rows - first.first
-        enough = left if left <= 1.5 * enough else enough
-        while self._next[0] == spot and self._next[1].ticket < self._expected:
-            if self._next[1].ticket - first.ticket >= enough:
-                break
-            spans.append(self._next[1])
-            self._next = next(self._upcoming)
-        where = self._oracle.source.block_place(first.block)
-        given = self._oracle.shared(spot), self._shared_look(), where, tuple(spans)
-        return self._cluster.submit(look_at, *given), tuple(spans)
+        There is a single task until it is known how rows are hashed, and none that looks further
+        than is expected, unless that turns out not to be enough.
+        """
+        ahead: deque[tuple[Job[list[SentRows]], list[Span]]] = deque()
+        at_work = self._cluster.threads
+        while True:
+            while not ahead and span.ticket >= self._expected:
+                self._expected += self._rows.at_once
+            started = self._candidates.learned.started
+            most, enough = (2 * at_work, self._rows_per_task(at_work)) if started else (1, 1.0)
+            while len(ahead) < most and span.ticket < self._expected:
+                here, spans, left = spot, [span], span.block_rows - span.first
+                wanted = left if left <= 1.5 * enough else enough  # all if little more is left
+                spot, span = next(upcoming)
+                while spot == here and span.ticket < min(self._expected, spans[0].ticket + wanted):
+                    spans.append(span)
+                    spot, span = next(upcoming)
+                where = self._oracle.source.block_place(spans[0].block)
+                given = self._oracle.shared(here), self._shared_look(), where, spans
+                ahead.append((self._cluster.submit(look_at, *given), spans))
+            job, spans = ahead.popleft()
+            found, block = job.result(), (spans[0].lap, spans[0].block)
+            if block != self._oracle.last_counted:  # once for all tasks that look at it
+                self._oracle.last_counted = block
+                self._cluster.blocks[job.makers[0]] += 1
+            yield from zip(spans, found, strict=True)
 
     def _shared_look(self) -> Shared[RemoteLook]:
         """Return the task of this refill as workers have it: it is sent once."""
-        learned, coin = self._candidates.learned, self._rows.coin_of_rows_apart
+        learned = self._candidates.learned
         if learned.started not in self._looks:
-            look = RemoteLook(self._task(learned.empty()), *coin, self._measures)
+            look = RemoteLook(self._task(learned.empty()), self._rows.coins, self._measures)
             self._looks[learned.started] = self._cluster.share_value(look)
         return self._looks[learned.started]
 
-    def _spans_ahead(self) -> Generator[tuple[Spot, Span], None, None]:
+    def _spans_ahead(self) -> Iterator[tuple[Spot, Span]]:
         """Return the rows of every offer to come, as ``Stream.offer`` will draw them."""
         waiting, at_once = self._rows.rows_ahead, self._rows.at_once
         ticket, missing = waiting, at_once - waiting % at_once
@@ -204,10 +186,10 @@ class RemoteRefilling(Refilling):
                 ticket, missing = ticket + last - first, missing - (last - first) or at_once
                 first = last
 
-    def _rows_per_task(self) -> float:
+    def _rows_per_task(self, at_work: int) -> float:
         """So many rows that a task is worth sending, by the time that rows took before."""
         seconds = self._oracle.row_seconds
         if not seconds:
             return 1.0
-        fair = self._expected / (TASKS_PER_THREAD * self._at_work)
+        fair = self._expected / (TASKS_PER_THREAD * at_work)
         return min(max(fair, LEAST_SECONDS / seconds), MOST_SECONDS / seconds)

@@ -24,6 +24,7 @@ from pacboost.training.filtering.arrivals import ROUNDED, Arrivals, ReadFirst, j
 from pacboost.training.filtering.candidates import (
     AGAIN,
     Candidates,
+    Coins,
     Offer,
     key_of,
     kinds_of,
@@ -51,19 +52,18 @@ class Stream(Candidates):
     def __init__(self, oracle: AbstractOracle, seed: int, apart: int, copies: str = "auto") -> None:
         super().__init__(oracle, seed)
         self._wanted = apart
-        self._share = min(1.0, max(SHARE_APART, apart / (oracle.about_rows or math.inf)))
-        self._key = key_of(seed, 1)
+        share = min(1.0, max(SHARE_APART, apart / (oracle.about_rows or math.inf)))
+        self.coins = Coins(key_of(seed, 1), share)
         self._waiting: list[Batch] = []
         self._taken = 0
         self._tickets = 0
         """How many rows of this refill have been drawn."""
         self.held: list[EncodedRows] = []
         self._held_ids = np.empty(0, dtype=np.uint64)
-        self.content: ContentKeys | None = None
-        """What identifies rows, where it is their content and not their place."""
         self._arrivals: Arrivals | None = None
         if oracle.order is STREAM and copies != "draws":
-            self._arrivals, self.content = Arrivals(), ContentKeys(key_of(seed, 8))
+            self._arrivals = Arrivals()
+            self.coins = replace(self.coins, content=ContentKeys(key_of(seed, 8)))
 
     @property
     def repeated(self) -> bool:
@@ -86,20 +86,15 @@ class Stream(Candidates):
             self._waiting.append(batch)
             if batch.lap > 0:
                 break
-            shown = np.flatnonzero(~self._kept_back(self._ids(batch)))
+            shown = np.flatnonzero(~self._kept_back(self.coins.ids(batch)))
             tables.append(batch.table.take(shown))
         return tables
-
-    def _ids(self, batch: Drawn) -> NDArray[np.uint64]:
-        if self.content is None:
-            return batch.rows
-        return self.content.ids(batch.read().table, batch.rows)
 
     def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return which rows may be set apart; nothing looks at them before that is decided."""
         if self._wanted == 0:
             return np.zeros(ids.size, dtype=np.bool_)
-        return np.asarray(numbers(ids, self._key) < self._share)
+        return self.coins.low(ids)
 
     def _first_time(self, batch: Drawn, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         if batch.lap > 0 or self.oracle.order is REPLACED:
@@ -162,7 +157,7 @@ class Stream(Candidates):
         while self._held_ids.size < self._wanted and drawn < MORE_DRAWS * self._wanted:
             ahead = bool(self._waiting)
             batch = self._next(self.at_once)
-            ids = self._ids(batch)
+            ids = self.coins.ids(batch)
             first = self._first_time(batch, ids)
             if not first.any():
                 break
@@ -219,7 +214,7 @@ class Stream(Candidates):
         return self._offered(batch, tickets, ahead=ahead)
 
     def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
-        ids = self._ids(batch)
+        ids = self.coins.ids(batch)
         new = self._first_time(batch, ids)
         fresh = new & self._kept_back(ids) if ahead else new
         return Offer(batch, ids, kinds_of(new, fresh), tickets)
@@ -270,7 +265,8 @@ class BlockRows(Stream):
         rows = max(1, oracle.about_rows or 1)
         most = 1.0 if oracle.n_rows is not None else 0.5  # of rows that were not counted
         self._certify = min(most, apart / rows)
-        self._share = self._certify + min(testing / rows, (1 - self._certify) / 2)
+        share = self._certify + min(testing / rows, (1 - self._certify) / 2)
+        self.coins = replace(self.coins, share=share)
         self._certifying: EncodedRows | None = None
         self._roles: list[list[Batch]] = [[], []]
         self._about = rows, 1 if oracle.sparse else oracle.n_columns
@@ -283,36 +279,37 @@ class BlockRows(Stream):
         are copies, or may be, the source is read again: to judge columns by all rows of their
         values, and with coins that go by content.
         """
-        if not self._share:
+        if not self.coins.share:
             return
         sample = ContentSample(*self._about)
         self._roles = self._read([sample])
         verdict = judged(self.oracle, sample, self._copies, self._about)
         if verdict.distinct:
             tables = [batch.table for role in self._roles for batch in role if batch.n_rows]
-            self.content = ContentKeys.of(key_of(self.seed, 8), verdict.fine, tables)
-            verdict = replace(verdict, drawn=bool(self.content.popular))
+            content = ContentKeys.of(key_of(self.seed, 8), verdict.fine, tables)
+            self.coins = replace(self.coins, content=content)
+            verdict = replace(verdict, drawn=bool(content.popular))
             self._roles = self._read([])
         self.equal_rows = verdict
 
     def _read(self, samples: Sequence[ContentSample]) -> list[list[Batch]]:
         """Read rows of both roles, one copy where coins go by content, and fill samples."""
         roles: list[list[Batch]] = [[], []]
-        first = ReadFirst(self._key, self._share, self.content, samples)
-        for batch in self.oracle.select(first):
+        for batch in self.oracle.select(ReadFirst(self.coins, samples)):
             for sample in samples:
                 sample.keep(batch.table)
-            coins = numbers(self._ids(batch), self._key)
-            certify, test = coins < self._certify, (coins >= self._certify) & (coins < self._share)
+            coins = numbers(self.coins.ids(batch), self.coins.key)
+            certify = coins < self._certify
+            test = (coins < self.coins.share) & ~certify
             for role, chosen in zip(roles, (certify, test), strict=True):
                 role.append(self._once(batch.take(np.flatnonzero(chosen))))
         return roles
 
     def _once(self, batch: Batch) -> Batch:
         """Leave one copy of every row, by coins of their own, where coins go by content."""
-        if self.content is None:
+        if self.coins.content is None:
             return batch
-        return batch.take(_one_each(self._ids(batch), numbers(batch.rows, self._key)))
+        return batch.take(_one_each(self.coins.ids(batch), numbers(batch.rows, self.coins.key)))
 
     def encode(self, encoder: RowEncoder) -> None:
         certify, test = (self._coded(role, encoder) for role in self._roles)
@@ -323,21 +320,16 @@ class BlockRows(Stream):
         if not role:
             return None
         examples = EncodedRows.join([encoder.read(batch) for batch in role])
-        if self.content is None:
+        if self.coins.content is None:
             return examples
-        ids = np.concatenate([self._ids(batch) for batch in role])
-        return examples.take(_one_each(ids, numbers(examples.rows, self._key)))
+        ids = np.concatenate([self.coins.ids(batch) for batch in role])
+        return examples.take(_one_each(ids, numbers(examples.rows, self.coins.key)))
 
     def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        return np.asarray(numbers(ids, self._key) < self._share)
-
-    @property
-    def coin_of_rows_apart(self) -> tuple[np.uint64, float, ContentKeys | None]:
-        """The key of the rows' coins, below what they certify or test, and what they go by."""
-        return self._key, self._share, self.content
+        return self.coins.low(ids)
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
-        return ~self._kept_back(self._ids(offer.batch))
+        return ~self.coins.low(self.coins.ids(offer.batch))
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         return self._certifying

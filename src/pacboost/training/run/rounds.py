@@ -24,9 +24,9 @@ from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import draw
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training.run import scores as exact_sums
-from pacboost.training.run.lines import lines_of, with_gain
 from pacboost.training.run.potentials import Potential, potential_of
 from pacboost.training.run.scores import Margins, agreement, names_class, scores_of
+from pacboost.training.run.straight_lines import lines_of, with_gain
 
 # The rows that a learner sees in a round; they depend on the seed and the round alone.
 

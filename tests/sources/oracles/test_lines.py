@@ -1,21 +1,24 @@
-"""Draws from CSV files, and complaints that name file and line."""
+"""Draws from CSV and svmlight files, and complaints that name file and line."""
 
 from __future__ import annotations
 
 import csv as python_csv
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from pacboost.errors import DataError, FileError, PacboostError
+from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.sources.file_rows import read_csv
-from pacboost.sources.oracles import csv
-from pacboost.sources.oracles.csv import CsvOracle, Lines, cut, read_lines
-from tests.sources.oracles.passes import check_draws, check_passes, of_size, sequence
+from pacboost.sources.oracles import lines
+from pacboost.sources.oracles.lines import CsvOracle, Lines, SvmlightOracle, cut, read_lines
+from tests.sources.oracles.passes import BytesHeld, check_draws, check_passes, of_size, sequence
 
 
 def write(path: Path, n: int, first: int = 0) -> Path:
@@ -28,7 +31,7 @@ def write(path: Path, n: int, first: int = 0) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three files, in blocks of few lines."""
-    monkeypatch.setattr(csv, "BLOCK", 64)
+    monkeypatch.setattr(lines, "BLOCK", 64)
     for name, n, first in [("p1", 35, 0), ("p2", 20, 35), ("p3", 41, 55)]:
         write(tmp_path / f"{name}.csv", n, first)
     return tmp_path
@@ -81,7 +84,7 @@ def test_arrow_and_the_small_reader_agree(rows: list[tuple[str, str, str]]) -> N
     with pytest.MonkeyPatch.context() as patch:
         import tempfile
 
-        patch.setattr(csv, "BLOCK", 40)
+        patch.setattr(lines, "BLOCK", 40)
         with tempfile.TemporaryDirectory() as home:
             path = Path(home) / "a.csv"
             path.write_text("\n".join(["a,b,y", *map(",".join, rows)]))
@@ -102,7 +105,7 @@ def test_line_ends_and_a_byte_order_mark(tmp_path: Path, end: str) -> None:
 
 
 def test_quoted_line_ends_cut_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv, "BLOCK", 16)
+    monkeypatch.setattr(lines, "BLOCK", 16)
     path = tmp_path / "q.csv"
     rows = [f'{i},"line {i}\nand ""more""\n"' for i in range(30)]
     path.write_text("\n".join(["a,y", *rows, ""]))
@@ -113,9 +116,10 @@ def test_quoted_line_ends_cut_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_bytes_are_counted(folder: Path) -> None:
     oracle = CsvOracle(folder, "y")
+    held = BytesHeld(oracle)
     sequence(oracle, of_size(2))
-    assert 0 < oracle.most_bytes_held <= oracle.largest_block * 2
-    assert oracle.bytes_read >= N * 16
+    assert 0 < held.most <= oracle.largest_block * 2
+    assert held.read >= N * 16
     oracle.check_memory(10_000)
     with pytest.raises(DataError, match=r"p\d\.csv, from line \d+ on: takes"):
         oracle.check_memory(100)
@@ -162,7 +166,7 @@ def test_what_is_said_of_broken_files(
 ) -> None:
     whole = complaint(tmp_path / "bad.csv", text)
     assert whole.startswith(said), whole
-    monkeypatch.setattr(csv, "BLOCK", 16)  # blocks have no part in what is said
+    monkeypatch.setattr(lines, "BLOCK", 16)  # blocks have no part in what is said
     assert complaint(tmp_path / "bad.csv", text) == whole
 
 
@@ -175,7 +179,7 @@ def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
 def test_labels_of_another_kind_than_at_the_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv, "BLOCK", 64)
+    monkeypatch.setattr(lines, "BLOCK", 64)
     said = complaint(tmp_path / "bad.csv", GOOD + "1,2,x\n")
     assert said.startswith(", line 22: the label is 'x', where those at the beginning of ")
 
@@ -224,7 +228,7 @@ def test_blocks_are_whole_rows_for_any_size(rows: list[list[str]], size: int) ->
     text = io.StringIO(newline="")
     python_csv.writer(text, lineterminator="\n", quoting=python_csv.QUOTE_ALL).writerows(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv, "BLOCK", size)
+        patch.setattr(lines, "BLOCK", size)
         path = Path("unused")
         content = text.getvalue().encode()
         patch.setattr(Path, "open", lambda self, mode: io.BytesIO(content))
@@ -263,3 +267,105 @@ def test_as_much_memory_is_asked_for_as_two_blocks_take(
     np.savetxt(path, cells, fmt=form, delimiter=",", header=header, comments="")
     oracle, text = CsvOracle(path, "y"), path.stat().st_size - len(header) - 1
     assert 2 * text + 20 * cells.size <= oracle.bytes_needed <= share * text
+
+
+# Draws from svmlight files, checked against scikit-learn's reader.
+
+ROWS = 60
+
+
+@pytest.fixture
+def svmlight_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two files, in blocks of few lines."""
+    monkeypatch.setattr(lines, "BLOCK", 200)
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(ROWS, 9)) * (generator.random((ROWS, 9)) < 0.3)
+    X[0, 8] = 1.0
+    y = np.where(generator.random(ROWS) < 0.5, 1, -1)
+    dump_svmlight_file(X[:25], y[:25], str(tmp_path / "1.svm"), zero_based=False)
+    dump_svmlight_file(X[25:], y[25:], str(tmp_path / "2.libsvm"), zero_based=False)
+    return tmp_path
+
+
+def test_passes_of_svmlight_files(svmlight_folder: Path) -> None:
+    check_draws(lambda: SvmlightOracle(svmlight_folder, 3), ROWS)
+
+
+def test_the_same_rows_as_scikit_learn_reads(svmlight_folder: Path) -> None:
+    rows, values, labels = sequence(SvmlightOracle(svmlight_folder), of_size(7))
+    order = np.argsort(rows)
+    read = [
+        load_svmlight_file(str(svmlight_folder / n), n_features=9) for n in ("1.svm", "2.libsvm")
+    ]
+    np.testing.assert_array_equal(values[order], sp.vstack([X for X, _ in read]).toarray())
+    assert [labels[k] for k in order] == np.concatenate([y for _, y in read]).tolist()
+
+
+def test_remarks_queries_and_empty_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.svm"
+    path.write_text("# from 1999\n+1 qid:3 1:0.5\t3:-2e1 # good\n\n-1\n 0.5  2:7 \r\n")
+    oracle = SvmlightOracle(path)
+    rows, values, labels = sequence(oracle, of_size(9))
+    order = np.argsort(rows)
+    assert values[order].tolist() == [[0.5, 0, -20], [0, 0, 0], [0, 7, 0]]
+    assert [labels[k] for k in order] == [1, -1, 0.5]
+
+
+def test_features_may_count_from_0_and_be_more_than_there_are(tmp_path: Path) -> None:
+    (tmp_path / "a.svm").write_text("1 0:5 1:6\n")
+    oracle = SvmlightOracle(tmp_path, zero_based=True)
+    assert oracle.draw(1).table.rows().tolist() == [[5, 6]]
+    wide = SvmlightOracle(tmp_path, n_features=4, zero_based=True)
+    assert wide.draw(1).table.rows().tolist() == [[5, 6, 0, 0]]
+
+
+GOOD_LINES = "1 1:0.5 3:1\n" * 30
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", ": there are no rows"),
+        (
+            GOOD_LINES + "1 2\n",
+            ", line 31: '2' is not a feature; those are written as number:value",
+        ),
+        (GOOD_LINES + "1 2 3:4:5\n", ", line 31: '2' is not a feature"),
+        (GOOD_LINES + "1 2:3:4\n", ", line 31: '3:4' is not a number"),
+        (GOOD_LINES + "1 a:3\n", ", line 31: 'a:3' is not a feature"),
+        (GOOD_LINES + "1 1:x\n", ", line 31: 'x' is not a number"),
+        (GOOD_LINES + "1 1:1_0\n", ", line 31: '1_0' is not a number"),
+        (GOOD_LINES + "yes 1:1\n", ", line 31: 'yes' is not a number"),
+        (
+            GOOD_LINES + "1 3:1 2:1\n",
+            ", line 31: feature 2 follows feature 3; numbers have to ascend",
+        ),
+        (
+            GOOD_LINES + "1 0:1\n",
+            ", line 31: feature 0 follows feature 0; numbers have to ascend, from 1",
+        ),
+        (GOOD_LINES + "1 2:inf\n", ", line 31: column 1 holds inf; values have to be finite"),
+        (GOOD_LINES + "nan 2:1\n", ", line 31: has no label"),
+    ],
+)
+def test_what_is_said_of_broken_svmlight_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    path = tmp_path / "bad.svm"
+    path.write_text(text)
+    for size in (2**23, 50):
+        monkeypatch.setattr(lines, "BLOCK", size)
+        with pytest.raises(PacboostError) as caught:
+            sequence(SvmlightOracle(path), of_size(10))
+        assert str(caught.value).startswith(f"{path}{said}")
+
+
+@pytest.mark.parametrize("n_features", [0, 1.5])
+def test_features_are_a_whole_number(svmlight_folder: Path, n_features: Any) -> None:
+    with pytest.raises(ParameterError, match="n_features is"):
+        SvmlightOracle(svmlight_folder, n_features=n_features)
+
+
+def test_a_feature_beyond_those_named(svmlight_folder: Path) -> None:
+    with pytest.raises(FileError, match=r"feature \d follows .* from 1 to 3"):
+        sequence(SvmlightOracle(svmlight_folder, n_features=3), of_size(9))

@@ -14,7 +14,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.run.lines import PENALTY, lines_of
+from pacboost.training.run.straight_lines import PENALTY, lines_of
 
 
 def numbers(seed: int = 0, rows: int = 200) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -77,7 +77,11 @@ def test_a_sum_of_columns_begins_with_lines_and_a_product_does_not() -> None:
     trees = BoostRegressor(random_state=0, monotone_constraints=[0, 0, 1, 0]).fit(X, y)
     misses = [float(np.mean((model.predict(new) - truth) ** 2)) for model in (straight, trees)]
     assert misses[0] < misses[1] / 4
-    assert [len(set(rule.feature)) for rule in straight.model_.vote.hypotheses[1:4]] == [1, 1, 1]
+    assert [len(rule.features() or ()) for rule in straight.model_.vote.hypotheses[1:4]] == [
+        1,
+        1,
+        1,
+    ]
     assert straight.feature_importances_.argmax() == 1
     crossed = BoostRegressor(random_state=0).fit(X, np.sign(X[:, 2] * X[:, 3]))
     assert max(len(rule.values) for rule in crossed.model_.vote.hypotheses) <= 31

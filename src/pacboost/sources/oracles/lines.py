@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from pacboost.errors import DataError, FileError
+from pacboost.numerics.checks import whole
 from pacboost.sources.data_file import MISSING, DataFile
 from pacboost.sources.file_rows import numbered_rows, separator
 from pacboost.sources.optional import need
@@ -31,12 +33,11 @@ from pacboost.sources.oracles.files import (
     find_files,
     fingerprint,
     refuse_other,
-    stamps_of,
+    stamp,
 )
 from pacboost.sources.oracles.held import (
     NO_LABEL,
     Held,
-    HeldArray,
     hold_arrow,
     plain_labels,
 )
@@ -115,13 +116,11 @@ class LineOracle(BlockOracle):
     """The rows of text files, in blocks of whole lines."""
 
     suffixes: tuple[str, ...]
-    growth: int
-    """So many times the bytes of its text a block may take."""
     quotes = False
 
     def __init__(self, source: Source, seed: int) -> None:
         self._files = find_files(source, self.suffixes)
-        self._stamps = stamps_of(self._files)
+        self._stamps = {path: stamp(path) for path in self._files}
         self._blocks = [
             lines
             for file, path in enumerate(self._files)
@@ -140,7 +139,7 @@ class LineOracle(BlockOracle):
 
     def _bytes(self, lines: Lines) -> int:
         """Return how many bytes a block may take in memory."""
-        return self.growth * (lines.stop - lines.start)
+        return 10 * (lines.stop - lines.start)
 
     def _content(self, lines: Lines) -> bytes:
         content = read_lines(self._files[lines.file], lines)
@@ -194,7 +193,6 @@ def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
 # comes. What Arrow refuses is read again cell by cell, either to find the line to blame or because
 # it is only written unusually.
 
-SUFFIXES = (".csv", ".tsv")
 LONG = 8
 
 
@@ -208,8 +206,7 @@ class CsvOracle(LineOracle):
     """
 
     names: tuple[str, ...]
-
-    suffixes = SUFFIXES
+    suffixes = (".csv", ".tsv")
     quotes = True
 
     def __init__(
@@ -290,8 +287,8 @@ class CsvOracle(LineOracle):
 
     def _parse_cells(self, lines: Lines, content: bytes) -> Held:
         """Read a block cell by cell, and name the line of the first that cannot be read."""
-        header = self._headers[lines.file]
-        rows: list[list[float]] = []
+        header, spelling = self._headers[lines.file], self._spelling
+        rows: list[NDArray[np.float64]] = []
         labels: list[Any] = []
         for line, cells in self._rows(lines, content):
             where = f"{self._files[lines.file]}, line {line}"
@@ -300,28 +297,26 @@ class CsvOracle(LineOracle):
                     f"{where}: has {len(cells)} cells where the header has {len(header)}. Mend or "
                     "remove the line."
                 )
-            by_name = dict(zip(header, cells, strict=True))
-            rows.append([self._number(by_name[name], name, where) for name in self.names])
-            labels.append(self._label(by_name[self._target].strip(), where))
+            cell = dict(zip(header, cells, strict=True))
+            numbers, label = (
+                spelling.numbers(cell[name] for name in self.names),
+                cell[self._target].strip(),
+            )
+            if numbers is None:
+                name = next(name for name in self.names if not spelling.is_number(cell[name]))
+                raise FileError(f"{where}: {refuse_text([f'{name} ({cell[name]!r})'])}")
+            if spelling.is_missing(label):
+                raise DataError(f"{where}: {NO_LABEL}")
+            try:
+                labels.append(read_labels([label], self._kind)[0])
+            except ValueError as problem:
+                raise DataError(
+                    f"{where}: the label is {label!r}, where those at the beginning of "
+                    f"{self._files[0]} are all of type {self._kind.__name__}. Write them all alike."
+                ) from problem
+            rows.append(numbers)
         values = np.array(rows, dtype=np.float64).reshape(len(rows), self.n_columns)
-        return HeldArray(values, np.array(labels), self.names)
-
-    def _number(self, cell: str, name: str, where: str) -> float:
-        try:
-            return self._spelling.number(cell)
-        except ValueError:
-            raise FileError(f"{where}: {refuse_text([f'{name} ({cell!r})'])}") from None
-
-    def _label(self, text: str, where: str) -> Any:
-        if self._spelling.is_missing(text):
-            raise DataError(f"{where}: {NO_LABEL}")
-        try:
-            return read_labels([text], self._kind)[0]
-        except ValueError as problem:
-            raise DataError(
-                f"{where}: the label is {text!r}, where those at the beginning of "
-                f"{self._files[0]} are all of type {self._kind.__name__}. Write them all alike."
-            ) from problem
+        return Held(values, np.array(labels), self.names)
 
     def _rows(self, lines: Lines, content: bytes | None = None) -> Iterator[tuple[int, list[str]]]:
         """Return the rows of a block as text, each with the number of its last line."""
@@ -345,3 +340,105 @@ def _cases(word: str) -> Iterator[str]:
     if len(word) > LONG:
         return iter((word, word.upper(), word.capitalize(), word.title()))
     return map("".join, product(*({letter, letter.upper()} for letter in word)))
+
+
+# Draw from svmlight files (also called libsvm): sparse rows.
+#
+# A line is a label and the features that are not 0, as number:value with ascending numbers. What
+# follows a # is a remark, and qid:… says to which query a row belongs; neither is used.
+
+
+class SvmlightOracle(LineOracle):
+    """The rows of svmlight files; labels are numbers.
+
+    Features are numbered from 1, or from 0 if ``zero_based``. How many there are is said by
+    ``n_features``, or found in a scan of all lines.
+    """
+
+    suffixes = (".svm", ".svmlight", ".libsvm")
+    sparse = True
+
+    def __init__(
+        self,
+        source: Source,
+        seed: int = 0,
+        *,
+        n_features: int | None = None,
+        zero_based: bool = False,
+    ) -> None:
+        self._first = 0 if zero_based else 1
+        super().__init__(source, seed)
+        counted = self._count_features() if n_features is None else n_features
+        self.n_columns = whole("n_features", counted, 1)
+        self._estimate(sum(1 for _ in self._rows(self._blocks[0])))
+
+    def read(self, block: int) -> Held:
+        lines = self._blocks[block]
+        labels: list[float] = []
+        numbers: list[int] = []
+        values: list[float] = []
+        ends = [0]
+        for line, cells in self._rows(lines):
+            try:
+                labels.append(_number(cells[0]))
+                self._read_features(cells[1:], numbers, values)
+            except ValueError as problem:
+                raise FileError(f"{self._files[lines.file]}, line {line}: {problem}") from None
+            ends.append(len(numbers))
+        columns = np.array(numbers, dtype=np.int64) - self._first
+        stored = np.array(values, dtype=np.float64), columns, ends
+        matrix = sparse.csr_array(stored, shape=(len(labels), self.n_columns))
+        return Held(matrix, np.array(labels))
+
+    def _read_features(self, cells: list[bytes], numbers: list[int], values: list[float]) -> None:
+        """Add the features of a line to those before."""
+        before, last = self._first - 1, self._first + self.n_columns - 1
+        for cell in cells:
+            text, colon, value = cell.partition(b":")
+            if text == b"qid":
+                continue
+            if not (colon and text.isdigit()):
+                raise ValueError(_no_feature(cell))
+            number = int(text)
+            if not before < number <= last:
+                raise ValueError(
+                    f"feature {number} follows feature {before}; numbers have to ascend, from "
+                    f"{self._first} to {last}. Sort them, or set n_features or zero_based."
+                )
+            numbers.append(number)
+            values.append(_number(value))
+            before = number
+
+    def _rows(self, lines: Lines) -> Iterator[tuple[int, list[bytes]]]:
+        """Return the cells of each line that is not empty, with its number."""
+        for line, text in enumerate(self._content(lines).split(b"\n"), lines.line):
+            cells = text.partition(b"#")[0].split()
+            if cells:
+                yield line, cells
+
+    def _count_features(self) -> int:
+        """Find the largest number of a feature: numbers ascend, so it is the last of its line."""
+        largest = self._first
+        for lines in self._blocks:
+            for line, cells in self._rows(lines):
+                number, colon, _ = cells[-1].partition(b":")
+                if colon and number != b"qid":
+                    if not number.isdigit():
+                        where = f"{self._files[lines.file]}, line {line}"
+                        raise FileError(f"{where}: {_no_feature(cells[-1])}")
+                    largest = max(largest, int(number))
+        return largest + 1 - self._first
+
+    def fingerprint(self) -> str:
+        return fingerprint(self._files, self.n_columns, self._first)
+
+
+def _number(text: bytes) -> float:
+    try:
+        return float(b"text" if b"_" in text else text)  # Python reads 1_000 as 1000
+    except ValueError:
+        raise ValueError(f"{text.decode(errors='replace')!r} is not a number") from None
+
+
+def _no_feature(cell: bytes) -> str:
+    return f"{cell.decode(errors='replace')!r} is not a feature; those are written as number:value"
