@@ -95,8 +95,8 @@ def test_groups_order_and_several_models(folder: Path) -> None:
 def test_answers_of_which_it_is_confident(folder: Path) -> None:
     read = read_csv(write_csv(folder / "same.csv", people(500, 1)), "label", categories=True)
     model = pacboost.load(folder / "m.pacb")
-    direct = certify_answers(model, read.table, read.labels, target_error=0.1)
-    found = answer(*asked(folder, "--target-error", "0.1"))
+    direct = certify_answers(model, read.table, read.labels, target_error=0.05)
+    found = answer(*asked(folder, "--target-error", "0.05"))
     assert found["certificate"] == direct.certificate.to_dict()
     assert found["answering"]["chosen"] == direct.chosen
     shown = run(*asked(folder, "--abstain-below", "0.9")).stdout
