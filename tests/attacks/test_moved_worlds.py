@@ -92,7 +92,7 @@ def test_training_rows_are_refused_before_coins_are_tossed() -> None:
     model = BoostClassifier(n_estimators=20, n_jobs=1).fit(X, y)
     for options in ({"ratio": np.ones(400), "ratio_bound": 9}, {"new_rows": coins(1, 400)[0]}):
         with pytest.raises(NotCertified, match="trained on"):
-            certify(model, X, y, **options)  # type: ignore[arg-type]
+            certify(model, X, y, **options)
 
 
 def test_rows_of_every_kind_are_told_apart() -> None:
