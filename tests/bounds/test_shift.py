@@ -194,7 +194,7 @@ def test_boxes_are_filled_as_the_linear_program_would(
                    bounds=list(zip(lows, highs, strict=True)))  # fmt: skip
     boxes = {str(c): [low, high] for c, (low, high) in enumerate(zip(lows, highs, strict=True))}
     found = shares_upper(measures.write_parts(parts), json.dumps(boxes), DELTA)
-    assert found == pytest.approx(-best.fun, abs=1e-7)
+    assert found == pytest.approx(-float(best.fun or 0), abs=1e-7)
 
 
 @pytest.mark.parametrize(
