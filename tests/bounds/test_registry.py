@@ -138,7 +138,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "shift.shares_upper": (
         {"parts": "3/100 5/50", "shares": '{"a": [0.4, 0.4], "b": [0.6, 0.6]}'},
         {**PARTS, "shares": ['{"a": [0, 1], "b": [0, 1]}', '{"a": [0.3, 0.5], "b": [0.5, 0.7]}',
-                             '{"a": 0.5, "b": 0.5}']},
+                             '{"a": [0.5, 0.5], "b": [0.5, 0.5]}']},
     ),
     "vc.hypergeometric": (
         {**COUNTS, "log_growth": 30.0, "ghost": 2000},

@@ -1,16 +1,9 @@
 """When the world moves: what a bound says of another distribution than that of its rows.
 
-If an event has probability at most e where the rows come from, then elsewhere it has at most
-
-    (1 - r)e + r               if a share r of the examples comes from anywhere
-    e + r                      within total variation r
-    B·e                        where nothing is more than B times as likely
-    max{q : kl(q‖e) ≤ r}       within KL divergence r
-    e + √(r e(1 - e))          within chi-square divergence r
-
-or 1. Each grows with e, so that what holds of a bound with probability 1 - delta holds of these.
-If only the shares of the classes change, Σ q_c u_c bounds the error, u_c the bound of each class at
-its part of delta (docs/proofs/shift.md).
+If an event has probability at most e where the rows come from, then elsewhere it has at most f(e),
+with an f of ``MOVES`` for each way to measure how far that is. Each f grows with e, so a bound that
+holds with probability 1 - delta may be put into it. If only the shares of the classes change,
+Σ q_c u_c bounds the error, u_c the bound of class c at its part of delta (docs/proofs/shift.md).
 """
 
 from __future__ import annotations
@@ -18,12 +11,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pacboost.bounds import measures, wording
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.registry import bound, bound_of, makers
+from pacboost.bounds.registry import BOUNDS, bound, bound_of, makers
 from pacboost.bounds.rounding import SLACK, outward
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import meant, plain, plain_numbers, probability
@@ -93,7 +87,7 @@ def largest_error(error: float, move: str, by: float) -> float:
     if isinstance(by, bool) or not isinstance(by, int | float) or not way.none <= by <= way.most:
         limits = f"from {way.none:g} to {way.most:g}" if way.most < math.inf else f"≥ {way.none:g}"
         raise ParameterError(f"{move} is {by!r}; it is a number {limits}")
-    return outward(way.largest(error, by)) if by > way.none else error
+    return outward(way.largest(min(1.0, error), by)) if by > way.none else error
 
 
 @plain_numbers
@@ -148,10 +142,8 @@ def moved_lower(bound: str, move: str, by: float, **inputs: Any) -> float:
 
 
 def _before(name: str, inputs: Mapping[str, Any]) -> float:
-    known = bound_of(name)
-    if known is None:
-        raise ParameterError(f"bound is {name!r}, which is not the name of one")
-    return known.compute(**inputs)
+    bound_of(name)  # loads the file that has it
+    return BOUNDS[name].compute(**inputs)
 
 
 def under(certificate: Certificate, **moves: float) -> Certificate:
@@ -162,22 +154,18 @@ def under(certificate: Certificate, **moves: float) -> Certificate:
         raise ParameterError(f"{names} was given{meant(move, MOVES)}; name one of {allowed}")
     _refuse(certificate)
     inputs = {**certificate.inputs, "bound": certificate.bound, "move": move, "by": plain(by)}
-    before = (
-        text.replace("distribution of new examples", "distribution before it moved")
-        for text in certificate.assumptions
-    )
-    kept = (
-        "sample", "size", "independent_of", "valid_after_looking", "of_what", "details",
-        "rows_checked", "ledger_digest",
-    )  # fmt: skip
-    return Certificate.by(
-        f"shift.moved_{'lower' if wording.is_lower(certificate) else 'upper'}",
-        inputs,
-        delta=certificate.delta,
+    name = f"shift.moved_{'lower' if wording.is_lower(certificate) else 'upper'}"
+    old, new = "distribution of new examples", "distribution before it moved"
+    assumed = (text.replace(old, new) for text in certificate.assumptions)
+    return replace(
+        certificate,
+        value=BOUNDS[name].compute(**inputs),
+        bound=name,
+        inputs=inputs,
         theorem=f"{certificate.theorem}; after the move {MOVES[move].theorem}",
         reference=f"{certificate.reference}; {PROOF}",
-        assumptions=(*before, _condition(inputs, _who(certificate))),
-        **{name: getattr(certificate, name) for name in kept},
+        assumptions=(*assumed, _condition(inputs, _who(certificate))),
+        model_digest="",
     )
 
 
@@ -189,16 +177,15 @@ def _who(certificate: Certificate) -> str:
 def _refuse(certificate: Certificate) -> None:
     """Refuse certificates that are no bounds on a share of new examples."""
     what, known = certificate.of_what, bound_of(certificate.bound)
-    kind = wording.KINDS.get(what)
     if known is not None and known.condition is not None:
         raise NotCertified("this certificate speaks of another world already; move the one before")
-    if what == wording.PERIOD or certificate.details.get("unit") == "period":
-        raise NotCertified("this certificate speaks of a period that is over, whatever moves now")
-    of_new = what in (wording.NEW_EXAMPLES, wording.NEW_GROUPS, wording.ANSWERED)
-    if not of_new and (kind is None or not kind.rate or what == "balanced_error"):
+    kind = wording.KINDS.get(what)
+    share = what in (wording.NEW_EXAMPLES, wording.NEW_GROUPS, wording.ANSWERED)
+    share |= kind is not None and kind.rate and what != "balanced_error"
+    if certificate.details.get("unit") == "period" or not share:
         raise NotCertified(
-            f"this certificate speaks of {what.replace('_', ' ')}, which is no share of new "
-            "examples; only the error, recall, precision and other rates are known after a move"
+            f"this certificate speaks of {what!r}, which is no share of new examples; only the "
+            "error, recall and other rates of independent rows are known after a move"
         )
 
 
@@ -239,7 +226,7 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
     if value < goal if lower else value > goal:
         side = "below" if lower else "above"
         raise NotCertified(f"{value:.6g} is certified, which is {side} {goal:g} before any move")
-    ends = (1 - value, 1 - goal) if lower else (value, goal)
+    ends = (1 - value, 1 - goal - 2 * SLACK) if lower else (value, goal)
     sizes = {move: farthest(*ends, move) for move in MOVES}
     return HoldsUntil(goal, lower, _who(certificate), **sizes)
 
@@ -251,13 +238,11 @@ def stays(certificate: Certificate, goal: float | None) -> str:
     >>> print(stays(holdout.certificate(30, 1000, 0.05), 0.1))
     It stays below 10 % as long as at most 6.2 % of new examples come from elsewhere.
     """
-    try:
-        found = None if goal is None else holds_until(certificate, goal)
-    except (NotCertified, ParameterError):
-        return ""
-    if found is None or found.contamination < 1e-4:
-        return ""
-    return f"{found.stays} {found.words('contamination')}."
+    with suppress(NotCertified, ParameterError):
+        found = holds_until(certificate, goal or 0.0)
+        if found.contamination >= 1e-4:
+            return f"{found.stays} {found.words('contamination')}."
+    return ""
 
 
 # Shares of classes are written as JSON, with the least and the largest share of each class.
@@ -312,10 +297,8 @@ def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> floa
 def _read_boxes(shares: str) -> dict[str, tuple[float, float]]:
     """Read shares, and refuse those that no distribution has."""
     try:
-        ends = json.loads(shares).items()
-        pairs = ((name, box if isinstance(box, list) else [box]) for name, box in ends)
-        doubled = ((name, box * 2 if len(box) == 1 else box) for name, box in pairs)
-        boxes = {name: (float(low), float(high)) for name, (low, high) in doubled}
+        pairs = json.loads(shares).items()
+        boxes = {name: (float(low), float(high)) for name, (low, high) in pairs}
     except (AttributeError, TypeError, ValueError) as problem:
         raise ParameterError(
             f"shares is {shares!r:.80}; each class needs one number, or two ({problem})"
@@ -348,29 +331,30 @@ def shares_certificate(
         raise ParameterError(
             f"shares is {shares!r}; it is 'any', or a mapping of classes to shares"
         )
-    given = {labels.get(name, str(name)): box for name, box in shares.items()}
-    for name in [*given, *names]:
-        if name not in names:
-            raise ParameterError(
-                f"shares names {name!r}{meant(name, names)}; no class is called so"
-            )
-        if name not in given:
-            raise ParameterError(f"shares leaves out class {name!r}; give 0 if there will be none")
+    given = {
+        labels.get(name, str(name)): box if isinstance(box, tuple | list) else (box, box)
+        for name, box in shares.items()
+    }
+    if given.keys() != names.keys():
+        raise ParameterError(
+            f"shares names {', '.join(map(repr, given))}; the classes are "
+            f"{', '.join(map(repr, names))}, and each has to be named, with 0 if there is none"
+        )
     boxes = _read_boxes(json.dumps(given, ensure_ascii=False, default=float))
     if missing := [name for name, (_, high) in boxes.items() if name not in rows and high > 0]:
         raise NotCertified(f"there are no rows of class {missing[0]!r}, whose share is above 0")
     first = family.certificates[0]
     parts = [(int(own.inputs["k"]), int(own.inputs["n"])) for own in rows.values()]
-    inputs = {
-        "parts": measures.write_parts(parts),
-        "shares": json.dumps({name: boxes[name] for name in rows}, ensure_ascii=False),
-        "delta": family.delta,
-        "claims": models,
-    }
+    text = json.dumps({name: boxes[name] for name in rows}, ensure_ascii=False)
     found = measures.certificate(
         "error",
         "shift.shares_upper",
-        inputs,
+        {
+            "parts": measures.write_parts(parts),
+            "shares": text,
+            "delta": family.delta,
+            "claims": models,
+        },
         size=sum(n for _, n in parts),
         sample=first.sample.removesuffix(measures.sharing(int(first.inputs["claims"]))),
         unit="classes",

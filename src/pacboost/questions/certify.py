@@ -193,10 +193,7 @@ def certify(
         family = certify_all(
             model, X, y, by=labels, delta=delta, models=models, copies=copies, order=order
         )
-        classes = [
-            *np.unique(labels).tolist(),
-            *np.asarray(getattr(model, "classes_", ())).tolist(),
-        ]
+        classes = [*labels.tolist(), *np.asarray(getattr(model, "classes_", ())).tolist()]
         return shift.shares_certificate(family, shares, classes, models)
     if not plain:
         family = certify_all(

@@ -195,13 +195,17 @@ def _shares(text: str | None) -> Any:
     """Read shares: a number for each class, or two with a colon between them."""
     if text in (None, "any"):
         return text
-    pairs = [part.rpartition("=")[::2] for part in str(text).split(",")]
+    shares = {}
     try:
-        return {name.strip(): [float(end) for end in ends.split(":")] for name, ends in pairs}
+        for part in str(text).split(","):
+            name, _, ends = part.strip().rpartition("=")
+            low, _, high = ends.partition(":")
+            shares[name] = float(low), float(high or low)
     except ValueError:
         raise ParameterError(
             f"--shares is {text!r}; it has the form late=.4,early=.6 or late=.3:.5,early=.5:.7"
         ) from None
+    return shares
 
 
 def _all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, Any]) -> Certified:
