@@ -121,6 +121,9 @@ def test_the_record_says_what_was_kept_and_verify_computes_it_again() -> None:
     again = type(found).from_json(found.to_json())
     assert again == found
     assert all(check.holds for check in pacboost.verify(again))
+    further = found.under(contamination=0.05)
+    assert further.claim.startswith("If these rows are new: among the examples that the ratio")
+    assert pacboost.verify(further)[0].holds
     content = found.to_dict()
     content["details"] = {**content["details"], "offered": found.size - 1}
     assert not pacboost.verify(type(found).from_dict(content))[0].holds
@@ -157,6 +160,7 @@ def test_copies_have_one_coin() -> None:
         ({"ratio": np.ones(ROWS), "ratio_bound": 2, "seed": -1}, ParameterError, "seed"),
         ({"ratio": np.ones(ROWS), "ratio_bound": 2, "ordered": True}, ParameterError, "depend"),
         ({"ratio_bound": 2}, ParameterError, "without ratio"),
+        ({"new_rows": np.ones((9, 1)), "shares": "any"}, ParameterError, "one of these"),
         ({"new_rows": np.ones((9, 1)), "ratio": np.ones(ROWS)}, ParameterError, "both"),
         ({"new_rows": np.ones((9, 1))}, DataError, "60 of each"),
         ({"new_rows": np.ones((900, 2))}, DataError, "columns"),

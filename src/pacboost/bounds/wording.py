@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from pacboost.bounds.registry import bound_of
+from pacboost.bounds.registry import Bound, bound_of
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent_above
 
@@ -238,15 +238,22 @@ class Statement(NamedTuple):
             return self
         return Statement(f"{opening}{self.before[:1].lower()}{self.before[1:]}", *self[1:])
 
+    def ending(self, words: str) -> Statement:
+        """Return the same sentence with more words before its full stop."""
+        return self._replace(after=f"{self.after.removesuffix('.')}, {words}.")
+
 
 def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
     if certificate.of_what in OF_MEASURES:
-        return _begun(certificate, Statement(*measure_claim(certificate)))
-    known = math.isfinite(certificate.value)
-    said = _claim(certificate, percent_above(certificate.value, 2) if known else "an unknown share")
-    if WITHOUT_WEIGHTS in certificate.details:
-        said = said._replace(after=f"{said.after.removesuffix('.')}, counted without weights.")
+        said = Statement(*measure_claim(certificate))
+    else:
+        known = math.isfinite(certificate.value)
+        number = percent_above(certificate.value, 2) if known else "an unknown share"
+        said = _claim(certificate, number)
+        if WITHOUT_WEIGHTS in certificate.details:
+            said = said.ending("counted without weights")
+    said = _on_condition(certificate, said)
     return _begun(certificate, said)
 
 
@@ -261,10 +268,25 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
     """
     chance = certificate.delta if delta is None else delta
     said = _plain(certificate, percent_above(certificate.value))
+    said = _on_condition(certificate, said)
     if chance:
         grounds = f" ({confidence(chance)} confidence{_counted(certificate)})."
         said = said._replace(after=f"{said.after.removesuffix('.')}{grounds}")
     return _begun(certificate, said)
+
+
+def _on_condition(certificate: Certificate, said: Statement) -> Statement:
+    """Add what is required of new examples where they need not be like those of the rows."""
+    bound = bound_of(certificate.bound)
+    if bound is None or bound.condition is None:
+        return said
+    said = said._replace(after=said.after.replace(" like these", ""))
+    return said.ending(bound.condition(certificate.inputs))
+
+
+def _bound_before(certificate: Certificate) -> Bound | None:
+    """Return the bound of a certificate; of one that was moved, the bound before that."""
+    return bound_of(str(certificate.inputs.get("bound", certificate.bound)))
 
 
 def distinct(certificate: Certificate) -> str:
@@ -282,7 +304,7 @@ def _counted(certificate: Certificate) -> str:
     if certificate.of_what in OF_MEASURES:
         groups = certificate.details.get("unit") == "groups"
         return f"; {certificate.size:,} {'held-out groups' if groups else rows}{how}"
-    bound = bound_of(certificate.bound)
+    bound = _bound_before(certificate)
     if bound is None or not bound.held_out or not {"k", "n"} <= set(counts):
         return how
     answered = "answered " if certificate.of_what == ANSWERED else ""
@@ -293,7 +315,7 @@ GROUP = ", on average over groups, large or small"
 
 
 def _claim(certificate: Certificate, number: str) -> Statement:
-    of_what, bound = certificate.of_what, bound_of(certificate.bound)
+    of_what, bound = certificate.of_what, _bound_before(certificate)
     before = f"{_subject(certificate)} is wrong on at most "
     if of_what == NEW_GROUPS:
         after = f" of the examples of a new group{GROUP}"
@@ -358,7 +380,7 @@ def _answered(certificate: Certificate) -> str:
 
 
 def _subject(certificate: Certificate) -> str:
-    details, bound = certificate.details, bound_of(certificate.bound)
+    details, bound = certificate.details, _bound_before(certificate)
     if "members" in details:
         return f"the plurality vote of {details['members']} members"
     who = "the classifier" if bound is None else bound.subject

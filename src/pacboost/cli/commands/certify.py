@@ -36,6 +36,7 @@ OPTIONS = (
         "pacboost certify income.pacb fresh.csv --target income --epsilon 0.15 && echo good enough",
         "pacboost certify fraud.pacb fresh.csv --target fraud --of recall,precision --by country",
         "pacboost certify intents.pacb fresh.csv --target intent --target-error 0.02",
+        "pacboost certify parcels.pacb fresh.csv --target late --shares yes=.4,no=.6",
         "pacboost certify income.pacb fresh.csv --target income --new-rows next_month.csv",
     )
 )
@@ -100,6 +101,12 @@ OPTIONS = (
     type=float,
     help="Find the confidence above which at most this share of the answers is wrong.",
 )
+@click.option(
+    "--shares",
+    metavar="CLASS=SHARE,...",
+    help="Certify the error where the classes have these shares, such as late=.4,early=.6, or lie "
+    "between two, as in late=.3:.5,early=.5:.7; any: whatever they are.",
+)
 @options.text
 @options.drop
 @options.format_options
@@ -113,6 +120,7 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
     --abstain-below or --target-error only the confident answers are certified. With --epsilon
     the exit code is 1 if the certified error is larger than that.
     """
+    from pacboost.bounds.shift import stays
     from pacboost.cli.inputs.rows import fresh_rows
 
     epsilon = given["epsilon"]
@@ -130,6 +138,8 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
             "--target-error; leave them out"
         )
     measures = any(given[name] for name in ("of", "cost", "by", "end", "positive"))
+    if given["shares"] and (confident or measures):
+        raise click.UsageError("--shares speaks of the error of all answers; leave out the others")
     hint = "certify --of absolute_error --clip NUMBER, or --of large_errors --larger-than NUMBER"
     model, _, data = open_model(model_path, data, numbers="" if measures else hint)
     if measures:
@@ -140,8 +150,10 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
         certify = _confident_answers if confident else _all_answers
         certificate, content, parts = certify(model, X, y, columns, given)
     met = None if epsilon is None else certificate.value <= epsilon
-    content |= {**order, "met": met, "certificate": certificate.to_dict()}
+    until = stays(certificate, epsilon)
+    content |= {**order, "met": met, "stays": until, "certificate": certificate.to_dict()}
     wanted = [] if met is None else ["", f"Is this at most {epsilon:g}? {'Yes' if met else 'NO'}."]
+    wanted += [until] if until else []
     answer(given["as_json"], content, *parts, *wanted)
     if met is False:
         sys.exit(THE_ANSWER_IS_NO)
@@ -202,6 +214,23 @@ def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
     return costs
 
 
+def _shares(text: str | None) -> Any:
+    """Read shares: a number for each class, or two with a colon between them."""
+    if text in (None, "any"):
+        return text
+    shares = {}
+    try:
+        for part in str(text).split(","):
+            name, _, ends = part.strip().rpartition("=")
+            low, _, high = ends.partition(":")
+            shares[name] = float(low), float(high or low)
+    except ValueError:
+        raise ParameterError(
+            f"--shares is {text!r}; it has the form late=.4,early=.6 or late=.3:.5,early=.5:.7"
+        ) from None
+    return shares
+
+
 def _all_answers(
     model: Any, X: Any, y: Any, columns: dict[str, Any], given: Mapping[str, Any]
 ) -> Certified:
@@ -212,7 +241,7 @@ def _all_answers(
 
     options = {name: given[name] for name in ("delta", "models", "ordered", "copies", *MOVED)}
     columns.pop("by")
-    certificate = certify(model, X, y, **columns, **options)
+    certificate = certify(model, X, y, **columns, shares=_shares(given["shares"]), **options)
     if columns.keys() == {"groups"}:
         counted = HeldOut.of(y, model.predict(X), model.classes_)
         sentence = estimates.in_words(certificate, counted, model.classes_.tolist())
