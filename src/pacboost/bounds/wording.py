@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pacboost.bounds.registry import bound_of
 from pacboost.bounds.rounding import confidence
-from pacboost.numerics.percent import percent_above
+from pacboost.numerics.percent import percent, percent_above
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
@@ -201,6 +202,12 @@ OF_WHAT = (
 
 WITHOUT_WEIGHTS = "without_weights"
 """The detail that says: rows had weights in training, and none where mistakes were counted."""
+ABSTAINED, COUNTED_WRONG = "abstained", "counted_wrong"
+UNANSWERED = {
+    ABSTAINED: "counting answers only",
+    COUNTED_WRONG: "with no answer counted as wrong",
+}
+"""Details with the share of rows that have no answer, and what a claim says of these."""
 DISTINCT = "distinct "
 """How what is said of a sample begins, if copies of its rows were left out."""
 IF_NEW = "If these rows are new: "
@@ -233,12 +240,13 @@ class Statement(NamedTuple):
 def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
     if certificate.of_what in OF_MEASURES:
-        said = Statement(*measure_claim(certificate))
+        said = _with_unanswered(certificate, Statement(*measure_claim(certificate)))
         return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
     known = math.isfinite(certificate.value)
     said = _claim(certificate, percent_above(certificate.value, 2) if known else "an unknown share")
     if WITHOUT_WEIGHTS in certificate.details:
         said = said._replace(after=f"{said.after.removesuffix('.')}, counted without weights.")
+    said = _with_unanswered(certificate, said)
     return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
 
 
@@ -252,7 +260,8 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
     At most 10.4 % wrong on future examples like these (95 % confidence; 99 held-out rows, 5 wrong).
     """
     chance = certificate.delta if delta is None else delta
-    said = _capital(_plain(certificate, percent_above(certificate.value)))
+    said = _with_unanswered(certificate, _plain(certificate, percent_above(certificate.value)))
+    said = _capital(said)
     if chance:
         grounds = f" ({confidence(chance)} confidence{_counted(certificate)})."
         said = said._replace(after=f"{said.after.removesuffix('.')}{grounds}")
@@ -326,6 +335,24 @@ def _plain(certificate: Certificate, number: str) -> Statement:
     else:
         return _claim(certificate, number)
     return Statement(before, number, f"{after}.")
+
+
+def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
+    """Return what is said of rows without an answer, if there are some.
+
+    >>> unanswered({"abstained": 0.25})
+    ['counting answers only: 25.0 % of these rows have none']
+    """
+    return [
+        f"{words}: {percent(float(details[name]))} of these rows have none"
+        for name, words in UNANSWERED.items()
+        if name in details
+    ]
+
+
+def _with_unanswered(certificate: Certificate, said: Statement) -> Statement:
+    end = "".join(f", {words}" for words in unanswered(certificate.details))
+    return said._replace(after=f"{said.after.removesuffix('.')}{end}.") if end else said
 
 
 def _capital(said: Statement) -> Statement:

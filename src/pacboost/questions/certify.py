@@ -16,6 +16,7 @@ from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.models.answers import asked, confidence
 from pacboost.numerics.checks import meant, positive_whole, probability
+from pacboost.questions.answers import as_model
 from pacboost.questions.measuring import Measuring, claims_of, group_names, read_measures
 from pacboost.questions.mistakes import fresh_labels, mistakes, refuse_other_labels, rows_and_labels
 from pacboost.questions.new_rows import UNCHECKED, NewRows
@@ -93,8 +94,8 @@ __all__ = ["UNCHECKED", "certify", "certify_all", "mistakes"]
 
 @explains_input
 def certify(
-    model: Any,
-    X: Any,
+    model: Any = None,
+    X: Any = None,
     y: Any = None,
     *,
     target: str | None = None,
@@ -111,6 +112,9 @@ def certify(
     ordered: bool = False,
     copies: str = "auto",
     order: str = "any",
+    said: Any = None,
+    scores: Any = None,
+    missing: str = "abstain",
 ) -> Certificate:
     """Bound the error on new examples, or another measure, by rows not used in fitting.
 
@@ -163,6 +167,16 @@ def certify(
     order : "any", "warn" or "refuse", default="any"
         Whether to test that the rows are in an order by chance (``check_order``): not at all, to
         warn if they are not, or to refuse. With ``groups`` or ``ordered`` any order is fine.
+    said : array or str, default=None
+        In the place of the model: the answers that somebody has given for these rows, or the
+        column of X that holds them. X may then be left out. The claim begins with "If these rows
+        are new".
+    scores : array or str, default=None
+        With ``said``, for "auc" and the like: the larger, the more likely a row is of the class
+        ``positive``.
+    missing : "abstain" or "wrong", default="abstain"
+        With ``said``, what None, NaN or an empty text is. "abstain": the claim speaks of the
+        answers that are given. "wrong": it counts as a mistake. Both say how many are missing.
 
     Examples
     --------
@@ -175,7 +189,13 @@ def certify(
     (1, 0.0235)
     >>> round(certify(tree, X[1::2], y[1::2], of="recall").value, 4)
     0.9534
+    >>> print(certify(said=["ok", "bad", "ok", ""] * 30, y=["ok", "bad", "bad", "ok"] * 30).claim)
+    If these rows are new: the classifier is wrong on at most 42.40 % of new examples, counting \
+answers only: 25.0 % of these rows have none.
     """
+    if said is not None:
+        given = (model, said, X, y, target, scores, missing, of, positive)
+        (model, X, y, groups), target = as_model(*given, groups), None
     if not (isinstance(of, str) and of == "error" and end is None):
         family = certify_all(
             model, X, y, target=target, of=of, positive=positive, end=end, top_k=top_k,
@@ -213,8 +233,8 @@ def certify(
 
 @explains_input
 def certify_all(
-    model: Any,
-    X: Any,
+    model: Any = None,
+    X: Any = None,
     y: Any = None,
     *,
     target: str | None = None,
@@ -232,6 +252,9 @@ def certify_all(
     ordered: bool = False,
     copies: str = "auto",
     order: str = "any",
+    said: Any = None,
+    scores: Any = None,
+    missing: str = "abstain",
 ) -> Family:
     """Certify several claims by rows not used in fitting: they share delta and hold together.
 
@@ -259,6 +282,9 @@ def certify_all(
     >>> round(found["recall"].value, 4), round(found["precision"].value, 4)
     (0.9455, 0.9634)
     """
+    if said is not None:
+        given = (model, said, X, y, target, scores, missing, of, positive)
+        (model, X, y, groups, by), target = as_model(*given, groups, by), None
     X, y = _read(model, X, y, target, by, groups, order, models, ordered=ordered)
     options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
     level = probability("delta", delta)

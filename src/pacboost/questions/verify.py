@@ -23,7 +23,7 @@ from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.registry import bound_of, makers
-from pacboost.bounds.wording import DISTINCT, WITHOUT_WEIGHTS
+from pacboost.bounds.wording import DISTINCT, UNANSWERED, WITHOUT_WEIGHTS
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
@@ -193,6 +193,7 @@ def _difference(given: Certificate, ledger: Ledger, *kinds: str) -> str:
         made = made.counted_without_weights()
     if given.sample.startswith(DISTINCT):
         made = made.of_distinct_rows()
+    made = made.detailed({n: given.details[n] for n in UNANSWERED if n in given.details})
     for name in [field.name for field in fields(Certificate) if field.name not in FREE]:
         old, new = getattr(given, name), getattr(made, name)
         if old != new:

@@ -11,7 +11,7 @@ import click
 
 from pacboost.cli import options
 from pacboost.cli.group import ALARM
-from pacboost.cli.inputs.files import data_file, open_model
+from pacboost.cli.inputs.files import check_output, data_file, open_model
 from pacboost.cli.output import answer, bold, working
 from pacboost.errors import ParameterError
 
@@ -26,15 +26,18 @@ SETTINGS = ("error", "delta", "run_length")
     epilog=options.example(
         "pacboost watch income.pacb today.csv --target income --state income.watch",
         "pacboost watch income.pacb today.csv --reference last_year.csv --state income.watch",
+        "pacboost watch today.csv --said verdict --truth label --error 0.1 --state judge.watch",
     )
 )
 @options.model_file
-@options.data_file
+@click.argument("data", type=options.FILE, required=False)
 @click.option(
     "--target",
+    "--truth",
     metavar="COLUMN",
     help="The column that holds the labels. Without it, only the rows are compared.",
 )
+@options.said
 @click.option(
     "--state",
     type=options.FILE,
@@ -63,8 +66,10 @@ SETTINGS = ("error", "delta", "run_length")
 @click.option("--plot", type=options.FILE, help="Draw the curves into this file.")
 @click.option("--report", type=options.FILE, help="Write a page with the curves to this file.")
 @options.as_json
-def command(model_path: Path, data: Path, target: str | None, **given: Any) -> None:
+def command(model_path: Path, data: Path | None, target: str | None, **given: Any) -> None:
     """Watch a model in use: its mistakes as labels come back, and its rows.
+
+    With --said no model is needed: a column of the file holds answers, whoever gave them.
 
     Give every row once, in the order of time, for instance every night. The exit code is 3 if the
     certificate is refuted, the change detector has sounded, or the rows have drifted; also in later
@@ -78,11 +83,16 @@ def command(model_path: Path, data: Path, target: str | None, **given: Any) -> N
             "when all was well); give one of them, or both"
         )
     outputs, hint = ("state", "plot", "report"), "watch is for models that predict classes"
-    model, model_path, data = open_model(
-        model_path, data, *(given[name] for name in outputs), numbers=hint
-    )
+    written = [given[name] for name in outputs]
+    if given["said"]:
+        model, (mistakes, given) = None, _answers(model_path, data, target, written, given)
+        data = model_path
+    else:
+        model, model_path, data = open_model(model_path, data, *written, numbers=hint)
     monitor = _monitor(model, target, given)
-    if target is not None:
+    if given["said"]:
+        monitor.update_mistakes(mistakes)
+    elif target is not None:
         rows, labels, _ = read_all(
             model, data_file(data, given), target, given["text"], given["drop"]
         )
@@ -103,6 +113,24 @@ def command(model_path: Path, data: Path, target: str | None, **given: Any) -> N
     answer(given["as_json"], status.to_dict(), bold(first), *others)
     if status.alarm:
         sys.exit(ALARM)
+
+
+def _answers(
+    path: Path, data: Path | None, target: str | None, outputs: list[Path | None],
+    given: Mapping[str, Any],
+) -> tuple[Any, dict[str, Any]]:  # fmt: skip
+    """Return the mistakes of answers, and the options as they are for files without."""
+    from pacboost.cli.inputs.rows import answers_or_rows
+    from pacboost.questions.answers import MISSING
+    from pacboost.questions.mistakes import mistakes
+
+    if target is None:
+        raise click.UsageError("--said needs --truth, the column that holds the true labels")
+    for output in outputs:
+        check_output(output, path)
+    model, X, y, *_ = answers_or_rows(path, data, target, {**given, "order": "any"})
+    words = tuple(word for word in given["missing"] if word not in MISSING)
+    return mistakes(model, X, y), {**given, "missing": words}
 
 
 def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monitor:
@@ -128,9 +156,11 @@ def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monito
 
 
 def _rows(model: Any, path: Path, target: str | None, given: Mapping[str, Any]) -> Any:
-    from pacboost.cli.inputs.rows import Reader
+    from pacboost.cli.inputs.rows import Reader, as_frame
     from pacboost.sources.file_rows import whole
 
     with working(f"reading {path.name}"):
         others = [*given["drop"], *([target] if target is not None else [])]
+        if model is None:
+            return as_frame(whole(data_file(path, given)), [*others, given["said"]])
         return Reader(model, given["text"], others).as_written(whole(data_file(path, given)))

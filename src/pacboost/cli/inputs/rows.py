@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.cli.inputs.files import data_file
+from pacboost.bounds.wording import MEASURES
+from pacboost.cli.inputs.files import data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning, ParameterError
+from pacboost.questions.answers import MISSING, Answers, answered
 from pacboost.questions.row_order import RowOrder, watch_order
 from pacboost.reports.text import counted
 from pacboost.sources.arrow import text_column
@@ -24,6 +27,7 @@ from pacboost.sources.file_rows import whole
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.optional import need
 from pacboost.sources.text import TextFeatures
 from pacboost.sources.written import Spelling, read_labels
 
@@ -238,6 +242,74 @@ def fresh_rows(
     outside = [column for column in named.values() if column and column not in known]
     file, others = data_file(data, given), [*given["drop"], *outside]
     X, y, cells = read_all(model, file, target, given["text"], others)
+    return X, y, *_beside(cells, named, X, y, model, given)
+
+
+def answers_or_rows(
+    path: Path, data: Path | None, target: str, given: Mapping[str, Any], numbers: str = ""
+) -> tuple[Any, Any, NDArray[Any], dict[str, Any], dict[str, Any]]:
+    """Return a model, and its new rows as ``fresh_rows`` does; answers are a model, too."""
+    if given.get("said") or given.get("score"):
+        if data is not None:
+            raise click.UsageError("--said and --score speak of one file of answers, and two came")
+        (model,), *rows = answered_rows(path, target, [given["said"] or target], given)
+        return model, *rows
+    model, _, data = open_model(path, data, numbers=numbers)
+    return model, *fresh_rows(model, data, target, given)
+
+
+def answered_rows(
+    path: Path, target: str, columns: Sequence[str], given: Mapping[str, Any]
+) -> tuple[list[Answers], Any, NDArray[Any], dict[str, Any], dict[str, Any]]:
+    """Read a file of answers: one model for each column, and the rest as ``fresh_rows`` does."""
+    words = given["missing"]
+    missing = [word for word in words if word in MISSING] or ["abstain"]
+    others = tuple(word for word in words if word not in MISSING)
+    named = {name: given.get(name) for name in ("groups", "by")}
+    with working(f"reading {path.name}"):
+        cells = whole(data_file(path, {**given, "missing": others}), target)
+        said: list[Any] = [cells.texts(column) for column in columns]
+        scores = None
+        if given.get("score"):
+            scores = numbers(cells.of(given["score"]), given["score"], cells.spelling)
+        every = [*cells.labels(target), *(own for own in np.concatenate(said) if own is not None)]
+        values = cells.spelling.numbers(every)
+        if values is None:
+            y = np.array(every[: cells.n_rows])
+        else:
+            y = values[: cells.n_rows]
+            y = y.astype(np.int64) if (y == np.rint(y)).all() else y
+            said = [cells.spelling.numbers(own or "" for own in column) for column in said]
+        about = any(MEASURES[of].numbers for of in measure_names(given) if of in MEASURES)
+        models, y, kept = answered(
+            said, y, missing[-1], scores=scores, numbers=about,
+            positive=class_named(values if values is not None else every, given.get("positive")),
+        )  # fmt: skip
+        cells = cells.take(kept.tolist())
+        X = as_frame(cells, given["drop"])
+    return models, X, y, *_beside(cells, named, X, y, models[0], given)
+
+
+def as_frame(cells: Cells, drop: Collection[str]) -> Any:
+    """Return columns of numbers and of texts as they are written."""
+    columns = {
+        name: cells.texts(name) if (found := cells.spelling.numbers(cells.of(name))) is None
+        else found
+        for name in cells.columns if name not in drop
+    }  # fmt: skip
+    return need("pyarrow").table(columns)
+
+
+def measure_names(given: Mapping[str, Any]) -> list[str]:
+    """Return the measures that --of names."""
+    return [name.strip() for name in (given.get("of") or "").split(",") if name.strip()]
+
+
+def _beside(
+    cells: Cells, named: Mapping[str, str | None], X: Any, y: Any, model: Any,
+    given: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+    """Return the columns of --groups and --by, and what JSON adds about the order of the rows."""
     columns = {
         name: None if column is None else cells.texts(column).tolist()
         for name, column in named.items()
@@ -245,4 +317,4 @@ def fresh_rows(
     free = columns["groups"] is not None or given.get("ordered", False)
     with working("testing the order of the rows"):
         found: RowOrder | None = watch_order("any" if free else given["order"], X, y, model)
-    return X, y, columns, {} if found is None else {"order": found.to_dict()}
+    return columns, {} if found is None else {"order": found.to_dict()}

@@ -6,18 +6,22 @@ import base64
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds import estimates, wording
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.held_out import named
+from pacboost.bounds.family import Family
+from pacboost.bounds.held_out import HeldOut, named
 from pacboost.bounds.rounding import confidence
+from pacboost.ledgers.ledger import Ledger
+from pacboost.models.model import Model
 from pacboost.numerics.percent import percent, percent_above, percent_digits
 from pacboost.numerics.same_bits import log, mean
 from pacboost.reports.page.calibration import calibration, margins, predicted
@@ -40,6 +44,8 @@ from pacboost.reports.page.shapes import shapes
 from pacboost.reports.page.subject import Evidence, Numbers, Rows, Subject
 from pacboost.sources.optional import atomic_write
 
+NO_RUN = ("", "none", "", 0, 0, False, False)
+"""The record of a loop that never ran."""
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
     "%3Crect width='16' height='16' rx='4' fill='%231f5fa8'/%3E"
@@ -291,6 +297,37 @@ def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
     if isinstance(measured, float):
         return measured, percent(measured), f"measured on the {certificate.size:,} training rows"
     return None
+
+
+def answers_page(
+    names: Sequence[str],
+    held_out: HeldOut | None,
+    certified: Sequence[Certificate | Family],
+    title: str | None = None,
+) -> str:
+    """Return the whole page about answers that were given: what is certified, and confusion."""
+    known = SimpleNamespace(label_names=names, coverage=None, ledger=Ledger(*NO_RUN))
+    first = tuple(own for own in certified if isinstance(own, Certificate))[:1]
+    every = tuple(
+        own for part in certified for own in ([part] if isinstance(part, Certificate) else part)
+    )
+    more = tuple(own for own in certified if own not in first)
+    subject = Subject(
+        cast(Model, known), "Answers", first, "", np.empty(0), held_out=held_out, certified=more
+    )
+    claim, note = estimates.in_full(every[0], held_out, list(names))
+    said, title = Sentence(*claim, note), title or "Answers"
+    hero = together(
+        tag("p", title, class_="tag"),
+        tag("h1", said.before, tag("strong", said.strong), said.after),
+        tag("p", note, class_="note") if note else None,
+        line(subject, None) if every[0].of_what == wording.NEW_EXAMPLES else None,
+    )
+    parts = [
+        promises(subject, None), certificates(replace(subject, certificates=every), None),
+        confusion(subject, None), ranking(subject, None),
+    ]  # fmt: skip
+    return shell("report", title, said, hero, [part for part in parts if part is not None])
 
 
 # The page of a monitor: what it says at this moment, and the curves of all it has seen.
