@@ -202,10 +202,9 @@ OF_WHAT = (
 
 WITHOUT_WEIGHTS = "without_weights"
 """The detail that says: rows had weights in training, and none where mistakes were counted."""
-ABSTAINED, COUNTED_WRONG = "abstained", "counted_wrong"
 UNANSWERED = {
-    ABSTAINED: "counting answers only",
-    COUNTED_WRONG: "with no answer counted as wrong",
+    "missing_abstain": "counting answers only",
+    "missing_wrong": "with no answer counted as wrong",
 }
 """Details with the share of rows that have no answer, and what a claim says of these."""
 DISTINCT = "distinct "
@@ -340,7 +339,7 @@ def _plain(certificate: Certificate, number: str) -> Statement:
 def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
     """Return what is said of rows without an answer, if there are some.
 
-    >>> unanswered({"abstained": 0.25})
+    >>> unanswered({"missing_abstain": 0.25})
     ['counting answers only: 25.0 % of these rows have none']
     """
     return [

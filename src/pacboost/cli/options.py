@@ -153,6 +153,9 @@ score = click.option(
     help="In a file of answers, the column with a number that is larger the more likely a row is "
     "of the class --positive.",
 )
+truth = click.option(
+    "--target", "--truth", metavar="COLUMN", required=True, help="The column with the labels."
+)
 said = click.option(
     "--said",
     metavar="COLUMN",
@@ -161,9 +164,7 @@ said = click.option(
 answers = together(
     model_file,
     click.argument("data", type=FILE, required=False),
-    click.option(
-        "--target", "--truth", metavar="COLUMN", required=True, help="The column with the labels."
-    ),
+    truth,
     said,
 )
 """What to judge: a model and rows, or a file of answers alone."""

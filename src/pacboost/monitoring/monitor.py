@@ -13,7 +13,7 @@ from pacboost.monitoring.drift import RowStream
 from pacboost.monitoring.mistakes import MistakeStream, read_mistakes
 from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.answers import answered
+from pacboost.questions.answers import as_models
 from pacboost.questions.mistakes import mistakes as mistakes_of
 from pacboost.questions.new_rows import snapshot
 from pacboost.sources.optional import atomic_write, collected
@@ -153,8 +153,8 @@ class Monitor:
 
         A missing answer is left out, or counts as a mistake with ``missing="wrong"``.
         """
-        (model,), labels, _ = answered([said], y, missing)
-        return self.update_mistakes(mistakes_of(model, model.rows, labels))
+        (model,), X, labels = as_models([said], None, y, missing=missing)
+        return self.update_mistakes(mistakes_of(model, X, labels))
 
     def update_mistakes(self, mistakes: Any) -> Monitor:
         """Take a list that holds True or 1 for each mistake, in the order of the rows."""

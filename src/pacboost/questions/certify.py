@@ -16,7 +16,7 @@ from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.models.answers import asked, confidence
 from pacboost.numerics.checks import meant, positive_whole, probability
-from pacboost.questions.answers import as_model
+from pacboost.questions.answers import as_models
 from pacboost.questions.measuring import Measuring, claims_of, group_names, read_measures
 from pacboost.questions.mistakes import fresh_labels, mistakes, refuse_other_labels, rows_and_labels
 from pacboost.questions.new_rows import UNCHECKED, NewRows
@@ -28,19 +28,19 @@ from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.oracles.choose import is_collection
 
 
-def by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
+def by_column(model: Any, X: Any, by: Any, name: str = "by") -> tuple[Any, Any]:
     """Return rows as the model reads them, and the groups: a column that is named, or values."""
     if not isinstance(by, str):
         return X, by
     if not is_frame(X):
         raise ParameterError(
-            f"by is {by!r}, which names a column, and X is no data frame; give an array with the "
-            "group of every row"
+            f"{name} is {by!r}, which names a column, and X is no data frame; give an array with "
+            "a value for every row"
         )
     frame = open_frame(X)
     if by not in frame.columns:
         raise ParameterError(
-            f"by is {by!r}{meant(by, frame.columns)}; the columns are "
+            f"{name} is {by!r}{meant(by, frame.columns)}; the columns are "
             f"{', '.join(map(repr, frame.columns))}"
         )
     known = getattr(model, "feature_names_in_", None)
@@ -194,8 +194,8 @@ def certify(
 answers only: 25.0 % of these rows have none.
     """
     if said is not None:
-        given = (model, said, X, y, target, scores, missing, of, positive)
-        (model, X, y, groups), target = as_model(*given, groups), None
+        given = (X, y, target, scores, missing, of, positive, groups)
+        ((model,), X, y, groups), target = as_models(_instead(model, said), *given), None
     if not (isinstance(of, str) and of == "error" and end is None):
         family = certify_all(
             model, X, y, target=target, of=of, positive=positive, end=end, top_k=top_k,
@@ -283,8 +283,8 @@ def certify_all(
     (0.9455, 0.9634)
     """
     if said is not None:
-        given = (model, said, X, y, target, scores, missing, of, positive)
-        (model, X, y, groups, by), target = as_model(*given, groups, by), None
+        given = (X, y, target, scores, missing, of, positive, groups, by)
+        ((model,), X, y, groups, by), target = as_models(_instead(model, said), *given), None
     X, y = _read(model, X, y, target, by, groups, order, models, ordered=ordered)
     options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
     level = probability("delta", delta)
@@ -312,6 +312,12 @@ def certify_all(
     else:
         family = measuring.family(claims, group)
     return Family(tuple(map(new.marked, family)), family.delta)
+
+
+def _instead(model: Any, said: Any) -> list[Any]:
+    if model is not None:
+        raise ParameterError("a model and said= were both given; answers take the model's place")
+    return [said]
 
 
 def _read(

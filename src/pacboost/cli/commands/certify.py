@@ -12,7 +12,6 @@ import click
 
 from pacboost.cli import options
 from pacboost.cli.group import THE_ANSWER_IS_NO
-from pacboost.cli.inputs.files import check_output
 from pacboost.cli.output import answer, bold, certificate_facts, working
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
@@ -112,7 +111,6 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
     measures = any(given[name] for name in ("of", "cost", "by", "end"))
     measures |= given["positive"] is not None and not (confident and given["score"])
     hint = "certify --of absolute_error --clip NUMBER, or --of large_errors --larger-than NUMBER"
-    check_output(given["report"], model_path, *([] if data is None else [data]))
     if measures:
         for name in ("epsilon", "target_error", "abstain_below"):
             if given[name] is not None:
@@ -121,7 +119,7 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
                     f"{option} speaks of the error alone; leave out --of and --by"
                 )
     model, X, y, columns, order = answers_or_rows(
-        model_path, data, target, given, numbers="" if measures else hint
+        model_path, data, target, given, given["report"], numbers="" if measures else hint
     )
     if measures:
         _certify_measures(model, X, y, columns, order, given)

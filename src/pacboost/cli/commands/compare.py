@@ -23,9 +23,7 @@ from pacboost.errors import ParameterError
     )
 )
 @options.data_file
-@click.option(
-    "--target", "--truth", metavar="COLUMN", required=True, help="The column with the labels."
-)
+@options.truth
 @click.option(
     "--said",
     metavar="COLUMN",

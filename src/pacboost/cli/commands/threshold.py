@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import check_output
 from pacboost.cli.output import answer, bold, working
 from pacboost.errors import ParameterError
 
@@ -66,8 +65,7 @@ def command(
     from pacboost.estimators.decisions.threshold import ThresholdClassifier
 
     hint = "only classes have a threshold"
-    check_output(output, model_path, *([] if data is None else [data]))
-    model, X, y, _, order = answers_or_rows(model_path, data, target, given, hint)
+    model, X, y, _, order = answers_or_rows(model_path, data, target, given, output, numbers=hint)
     if isinstance(model, ThresholdClassifier):
         model = model.estimator_
     asked = {name: given[name] for name in WISHES if given[name] is not None}

@@ -11,7 +11,7 @@ import click
 
 from pacboost.cli import options
 from pacboost.cli.group import ALARM
-from pacboost.cli.inputs.files import check_output, data_file, open_model
+from pacboost.cli.inputs.files import data_file, open_model
 from pacboost.cli.output import answer, bold, working
 from pacboost.errors import ParameterError
 
@@ -75,27 +75,26 @@ def command(model_path: Path, data: Path | None, target: str | None, **given: An
     certificate is refuted, the change detector has sounded, or the rows have drifted; also in later
     runs with the same --state.
     """
-    from pacboost.cli.inputs.rows import read_all
+    from pacboost.cli.inputs.rows import answers_or_rows, read_all
 
-    if target is None and given["reference"] is None:
+    if target is None and (given["said"] or given["reference"] is None):
         raise click.UsageError(
             "nothing can be watched without --target (labels) or --reference (rows from the time "
             "when all was well); give one of them, or both"
         )
-    outputs, hint = ("state", "plot", "report"), "watch is for models that predict classes"
-    written = [given[name] for name in outputs]
+    outputs = [given[name] for name in ("state", "plot", "report")]
     if given["said"]:
-        model, (mistakes, given) = None, _answers(model_path, data, target, written, given)
+        free = {**given, "order": "any"}
+        model, rows, labels, *_ = answers_or_rows(model_path, data, str(target), free, *outputs)
         data = model_path
     else:
-        model, model_path, data = open_model(model_path, data, *written, numbers=hint)
+        hint = "watch is for models that predict classes"
+        model, model_path, data = open_model(model_path, data, *outputs, numbers=hint)
     monitor = _monitor(model, target, given)
-    if given["said"]:
-        monitor.update_mistakes(mistakes)
-    elif target is not None:
-        rows, labels, _ = read_all(
-            model, data_file(data, given), target, given["text"], given["drop"]
-        )
+    if target is not None:
+        if not given["said"]:
+            file = data_file(data, given)
+            rows, labels, _ = read_all(model, file, target, given["text"], given["drop"])
         monitor.update(rows, labels)
     if given["reference"] is not None:
         with working("comparing rows"):
@@ -113,24 +112,6 @@ def command(model_path: Path, data: Path | None, target: str | None, **given: An
     answer(given["as_json"], status.to_dict(), bold(first), *others)
     if status.alarm:
         sys.exit(ALARM)
-
-
-def _answers(
-    path: Path, data: Path | None, target: str | None, outputs: list[Path | None],
-    given: Mapping[str, Any],
-) -> tuple[Any, dict[str, Any]]:  # fmt: skip
-    """Return the mistakes of answers, and the options as they are for files without."""
-    from pacboost.cli.inputs.rows import answers_or_rows
-    from pacboost.questions.answers import MISSING
-    from pacboost.questions.mistakes import mistakes
-
-    if target is None:
-        raise click.UsageError("--said needs --truth, the column that holds the true labels")
-    for output in outputs:
-        check_output(output, path)
-    model, X, y, *_ = answers_or_rows(path, data, target, {**given, "order": "any"})
-    words = tuple(word for word in given["missing"] if word not in MISSING)
-    return mistakes(model, X, y), {**given, "missing": words}
 
 
 def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monitor:
@@ -161,6 +142,6 @@ def _rows(model: Any, path: Path, target: str | None, given: Mapping[str, Any]) 
 
     with working(f"reading {path.name}"):
         others = [*given["drop"], *([target] if target is not None else [])]
-        if model is None:
+        if given["said"]:
             return as_frame(whole(data_file(path, given)), [*others, given["said"]])
         return Reader(model, given["text"], others).as_written(whole(data_file(path, given)))

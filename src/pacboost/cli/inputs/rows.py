@@ -12,11 +12,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.wording import MEASURES
-from pacboost.cli.inputs.files import data_file, open_model
+from pacboost.cli.inputs.files import check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning, ParameterError
-from pacboost.questions.answers import MISSING, Answers, answered
+from pacboost.questions.answers import MISSING, Answers, as_models
 from pacboost.questions.row_order import RowOrder, watch_order
 from pacboost.reports.text import counted
 from pacboost.sources.arrow import text_column
@@ -237,25 +236,31 @@ def fresh_rows(
     what JSON adds about the order of the rows. --order says whether an odd one is refused; rows of
     groups, and rows that are said to be in the order of time, may have any order.
     """
-    named = {name: given.get(name) for name in ("groups", "by")}
     known = column_names(model)
-    outside = [column for column in named.values() if column and column not in known]
+    outside = [given[n] for n in ("groups", "by") if given.get(n) and given[n] not in known]
     file, others = data_file(data, given), [*given["drop"], *outside]
     X, y, cells = read_all(model, file, target, given["text"], others)
-    return X, y, *_beside(cells, named, X, y, model, given)
+    columns = {
+        name: cells.texts(given[name]).tolist() if given.get(name) else None
+        for name in ("groups", "by")
+    }
+    return X, y, columns, _order(columns["groups"], X, y, model, given)
 
 
 def answers_or_rows(
-    path: Path, data: Path | None, target: str, given: Mapping[str, Any], numbers: str = ""
-) -> tuple[Any, Any, NDArray[Any], dict[str, Any], dict[str, Any]]:
+    path: Path, data: Path | None, target: str, given: Mapping[str, Any], *outputs: Path | None,
+    numbers: str = "",
+) -> tuple[Any, Any, NDArray[Any], dict[str, Any], dict[str, Any]]:  # fmt: skip
     """Return a model, and its new rows as ``fresh_rows`` does; answers are a model, too."""
-    if given.get("said") or given.get("score"):
-        if data is not None:
-            raise click.UsageError("--said and --score speak of one file of answers, and two came")
-        (model,), *rows = answered_rows(path, target, [given["said"] or target], given)
-        return model, *rows
-    model, _, data = open_model(path, data, numbers=numbers)
-    return model, *fresh_rows(model, data, target, given)
+    if not (given.get("said") or given.get("score")):
+        model, _, data = open_model(path, data, *outputs, numbers=numbers)
+        return model, *fresh_rows(model, data, target, given)
+    if data is not None:
+        raise click.UsageError("--said and --score speak of one file of answers, and two came")
+    for output in outputs:
+        check_output(output, path)
+    (model,), *rows = answered_rows(path, target, [given["said"] or target], given)
+    return model, *rows
 
 
 def answered_rows(
@@ -263,41 +268,28 @@ def answered_rows(
 ) -> tuple[list[Answers], Any, NDArray[Any], dict[str, Any], dict[str, Any]]:
     """Read a file of answers: one model for each column, and the rest as ``fresh_rows`` does."""
     words = given["missing"]
-    missing = [word for word in words if word in MISSING] or ["abstain"]
     others = tuple(word for word in words if word not in MISSING)
-    named = {name: given.get(name) for name in ("groups", "by")}
     with working(f"reading {path.name}"):
         cells = whole(data_file(path, {**given, "missing": others}), target)
-        said: list[Any] = [cells.texts(column) for column in columns]
-        scores = None
-        if given.get("score"):
-            scores = numbers(cells.of(given["score"]), given["score"], cells.spelling)
-        every = [*cells.labels(target), *(own for own in np.concatenate(said) if own is not None)]
-        values = cells.spelling.numbers(every)
-        if values is None:
-            y = np.array(every[: cells.n_rows])
-        else:
-            y = values[: cells.n_rows]
-            y = y.astype(np.int64) if (y == np.rint(y)).all() else y
-            said = [cells.spelling.numbers(own or "" for own in column) for column in said]
-        about = any(MEASURES[of].numbers for of in measure_names(given) if of in MEASURES)
-        models, y, kept = answered(
-            said, y, missing[-1], scores=scores, numbers=about,
-            positive=class_named(values if values is not None else every, given.get("positive")),
-        )  # fmt: skip
-        cells = cells.take(kept.tolist())
-        X = as_frame(cells, given["drop"])
-    return models, X, y, *_beside(cells, named, X, y, models[0], given)
+        labels = read_labels(cells.labels(target))
+        frame = as_frame(cells, given["drop"], {target, *columns})
+    beside = [cells.texts(given[n]) if given.get(n) else None for n in ("groups", "by")]
+    models, X, y, groups, by = as_models(
+        columns, frame, None, target, given.get("score"),
+        next((word for word in words if word in MISSING), MISSING[0]), measure_names(given),
+        class_named(labels, given.get("positive")), *beside,
+    )  # fmt: skip
+    order = _order(groups, X, y, models[0], given)
+    return models, X, y, {"groups": groups, "by": by}, order
 
 
-def as_frame(cells: Cells, drop: Collection[str]) -> Any:
-    """Return columns of numbers and of texts as they are written."""
-    columns = {
-        name: cells.texts(name) if (found := cells.spelling.numbers(cells.of(name))) is None
-        else found
-        for name in cells.columns if name not in drop
-    }  # fmt: skip
-    return need("pyarrow").table(columns)
+def as_frame(cells: Cells, drop: Collection[str], together: Collection[str] = ()) -> Any:
+    """Return columns of numbers and of texts; those that come ``together`` are of one kind."""
+    found = {name: cells.spelling.numbers(cells.of(name)) for name in {*cells.columns} - {*drop}}
+    if any(found.get(name) is None for name in together):
+        found |= dict.fromkeys({*together} & {*found})
+    columns = {n: cells.texts(n) if own is None else own for n, own in found.items()}
+    return need("pyarrow").table({name: columns[name] for name in cells.columns if name in found})
 
 
 def measure_names(given: Mapping[str, Any]) -> list[str]:
@@ -305,16 +297,9 @@ def measure_names(given: Mapping[str, Any]) -> list[str]:
     return [name.strip() for name in (given.get("of") or "").split(",") if name.strip()]
 
 
-def _beside(
-    cells: Cells, named: Mapping[str, str | None], X: Any, y: Any, model: Any,
-    given: Mapping[str, Any],
-) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
-    """Return the columns of --groups and --by, and what JSON adds about the order of the rows."""
-    columns = {
-        name: None if column is None else cells.texts(column).tolist()
-        for name, column in named.items()
-    }
-    free = columns["groups"] is not None or given.get("ordered", False)
+def _order(groups: Any, X: Any, y: Any, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what JSON adds about the order of the rows."""
+    free = groups is not None or given.get("ordered", False)
     with working("testing the order of the rows"):
         found: RowOrder | None = watch_order("any" if free else given["order"], X, y, model)
-    return columns, {} if found is None else {"order": found.to_dict()}
+    return {} if found is None else {"order": found.to_dict()}

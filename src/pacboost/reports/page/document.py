@@ -91,7 +91,7 @@ def page(
     said = said or sentence(subject, rows)
     title = title or subject.kind
     parts = [part for make in SECTIONS if (part := make(subject, rows)) is not None]
-    return shell("report", title, said, _hero(subject, rows, title, said), parts)
+    return shell("report", title, said, _hero(subject, rows, title, said, tiles(subject)), parts)
 
 
 def shell(what: str, title: str, said: Sentence, hero: Markup, found: list[Section]) -> str:
@@ -137,7 +137,9 @@ def _head(title: str, said: Sentence) -> Markup:
     )
 
 
-def _hero(subject: Subject, rows: Rows, title: str, said: Sentence) -> Markup:
+def _hero(
+    subject: Subject, rows: Rows, title: str, said: Sentence, more: Markup | None = None
+) -> Markup:
     claim = tag("h1", said.before, tag("strong", said.strong), said.after)
     seen = None
     if rows is not None and rows.seen:
@@ -153,7 +155,7 @@ def _hero(subject: Subject, rows: Rows, title: str, said: Sentence) -> Markup:
         tag("p", said.note, class_="note") if said.note else None,
         seen,
         line(subject, rows),
-        tiles(subject),
+        more,
     )
 
 
@@ -307,26 +309,19 @@ def answers_page(
 ) -> str:
     """Return the whole page about answers that were given: what is certified, and confusion."""
     known = SimpleNamespace(label_names=names, coverage=None, ledger=Ledger(*NO_RUN))
-    first = tuple(own for own in certified if isinstance(own, Certificate))[:1]
-    every = tuple(
-        own for part in certified for own in ([part] if isinstance(part, Certificate) else part)
-    )
-    more = tuple(own for own in certified if own not in first)
+    every = [c for own in certified for c in ([own] if isinstance(own, Certificate) else own)]
+    first = tuple(own for own in certified if own in every and own.of_what == wording.NEW_EXAMPLES)
     subject = Subject(
-        cast(Model, known), "Answers", first, "", np.empty(0), held_out=held_out, certified=more
-    )
+        cast(Model, known), "Answers", first[:1], "", np.empty(0), held_out=held_out,
+        certified=tuple(own for own in certified if own not in first[:1]),
+    )  # fmt: skip
     claim, note = estimates.in_full(every[0], held_out, list(names))
     said, title = Sentence(*claim, note), title or "Answers"
-    hero = together(
-        tag("p", title, class_="tag"),
-        tag("h1", said.before, tag("strong", said.strong), said.after),
-        tag("p", note, class_="note") if note else None,
-        line(subject, None) if every[0].of_what == wording.NEW_EXAMPLES else None,
-    )
     parts = [
-        promises(subject, None), certificates(replace(subject, certificates=every), None),
+        promises(subject, None), certificates(replace(subject, certificates=tuple(every)), None),
         confusion(subject, None), ranking(subject, None),
     ]  # fmt: skip
+    hero = _hero(subject, None, title, said)
     return shell("report", title, said, hero, [part for part in parts if part is not None])
 
 
