@@ -24,7 +24,8 @@ SCORES = np.round(np.where(TRUTH == "bad", 0.6, 0.3) + 0.3 * GENERATOR.random(RO
 WHERE = GENERATOR.choice(["north", "south"], size=ROWS)
 WHO = np.arange(ROWS) // 4
 GONE = GENERATOR.random(ROWS) < 0.1
-PARTLY = np.where(GONE, None, SAID.astype(object))
+PARTLY = SAID.astype(object)
+PARTLY[GONE] = None
 
 
 class Judge:
@@ -65,7 +66,7 @@ def test_scores_are_those_of_a_model_that_gives_probabilities() -> None:
     ranked = certify(said=SAID, y=TRUTH, scores=10 * SCORES, of="auc", positive="bad")
     assert ranked == certify(Judge(), np.empty((ROWS, 0)), TRUTH, of="auc", positive="bad")
     judge = Answers(SAID, 10 * SCORES, positive="bad")
-    promise = {"recall": 0.9, "positive": "bad"}
+    promise: Any = {"recall": 0.9, "positive": "bad"}
     threshold = choose_threshold(judge, judge.rows, TRUTH, **promise).threshold_
     plain = choose_threshold(Judge(), judge.rows, TRUTH, **promise).threshold_
     assert threshold == pytest.approx(10 * plain)
@@ -125,7 +126,7 @@ def test_missing_answers_of_every_measure_and_group() -> None:
 def test_columns_of_a_frame(library: Any) -> None:
     frame = library({"who": WHO, "verdict": PARTLY.tolist(), "label": TRUTH, "where": WHERE,
                      "risk": SCORES, "id": np.arange(ROWS)})  # fmt: skip
-    named = {"X": frame, "said": "verdict", "target": "label"}
+    named: Any = {"X": frame, "said": "verdict", "target": "label"}
     found = certify_all(**named, by="where", scores="risk", positive="bad", of=["auc", "error"])
     plain = certify_all(said=PARTLY, y=TRUTH, by=WHERE, scores=SCORES, positive="bad",
                         of=["auc", "error"])  # fmt: skip

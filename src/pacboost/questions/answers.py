@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.metaestimators import available_if
 
 from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, InputWarning, ParameterError, warn
@@ -30,8 +29,8 @@ class Answers:
     """Answers that were given already, as a model for functions that take one.
 
     ``predict`` gives them back, whatever the rows are, so this speaks of these rows only. With
-    scores, ``certify`` takes "auc", and ``choose_threshold`` finds a threshold. Scores of one of
-    two classes that lie between 0 and 1 are also taken as probabilities.
+    scores there is ``decision_function``, for "auc" and ``choose_threshold``; and if they are of
+    one of two classes and lie between 0 and 1, ``predict_proba``.
 
     Parameters
     ----------
@@ -58,7 +57,8 @@ class Answers:
         given = np.array([own for own in cells if own is not None])
         self.said = given if given.size == cells.size else cells
         self.classes_ = np.unique(given if classes is None else np.asarray(classes))
-        self.details: dict[str, float] = {}
+        share = 1 - given.size / cells.size
+        self.details = {"missing_wrong": share} if share and scores is None else {}
         """What claims say of rows without an answer."""
         self.scores: NDArray[np.float64] | None = None
         """(rows, classes); those of a third class are missing."""
@@ -89,17 +89,14 @@ class Answers:
         """Return the answers; None where there is none."""
         return self.said
 
-    @available_if(lambda self: self.scores is not None)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[np.float64] | None:
-        """Return the scores."""
-        return self.scores
-
-    @available_if(  # type: ignore[untyped-decorator]
-        lambda self: self.scores is not None and ((self.scores >= 0) & (self.scores <= 1)).all()
-    )
-    def predict_proba(self, X: Any) -> NDArray[np.float64] | None:
-        """Return the scores, which are probabilities."""
-        return self.scores
+    def __getattr__(self, name: str) -> Any:
+        scores = self.__dict__.get("scores")
+        if scores is not None and (
+            name == "decision_function"
+            or (name == "predict_proba" and ((scores >= 0) & (scores <= 1)).all())
+        ):
+            return lambda X: scores
+        raise AttributeError(f"{type(self).__name__} has no {name}")
 
     def report(
         self, path: str | Path | None = None, X: Any = None, y: Any = None, *, certified: Any,
