@@ -119,7 +119,7 @@ def test_rows_that_certify_are_never_learned_from() -> None:
     for batch in epochs(X, y, 0, shuffled=True):
         model.partial_fit(*batch, classes=[0, 1])
     stream: Any = model._stream.run.candidates
-    held = {tuple(row) for row in X[np.isin(stream._ids(_batch(X, y)), stream._held_ids)]}
+    held = {tuple(row) for row in X[np.isin(stream.coins.ids(_batch(X, y)), stream._held_ids)]}
     assert len(held) == 30
     carried = model._stream.run._carried
     assert carried is not None

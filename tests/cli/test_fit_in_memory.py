@@ -261,7 +261,7 @@ def test_what_does_not_fit_together_is_refused(
 def sines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(300, 3))
-    y = X[:, 0] + 0.3 * np.sin(4 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * generator.normal(size=300)
+    y = X[:, 0] + 1.5 * np.sin(4 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * generator.normal(size=300)
     path = tmp_path_factory.mktemp("constraints") / "rows.csv"
     lines = [
         ",".join([*(repr(float(v)) for v in (*x, own)), "high" if own > 0 else "low"])

@@ -28,18 +28,24 @@ QUIET = {
 def local(workers: int = 2, *, processes: bool = True, **options: Any) -> Iterator[Client]:
     """Start workers with a thread each, and end them."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # workers are killed on purpose
-    with (
-        dask.config.set(QUIET),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=processes,
-            dashboard_address=":0",
-            **options,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+    used = False
+    try:
+        with (
+            dask.config.set(QUIET),
+            LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=processes,
+                dashboard_address=":0",
+                **options,
+            ) as cluster,
+            Client(cluster, set_as_default=False) as client,
+        ):
+            yield client
+            used = True
+    except KeyError:  # Dask's own, where a worker dies while the cluster is closed
+        if not used:
+            raise
 
 
 def process_ids(client: Client) -> dict[str, int]:

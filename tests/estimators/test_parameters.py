@@ -192,8 +192,8 @@ SMALL = {"n_estimators": 3, "random_state": 0, "n_bags": 3, "n": 3, "max_members
 SMALL |= {"verbose": False, "max_draws": 10_000}
 OWN_SENTENCES = {
     ("TextBoostClassifier", "text_columns"): "of a list of texts no column can be named",
-    ("FilterBoostClassifier", "edge"): "a half cannot be told from less by so few rows in a minute",
     ("BoostClassifier", "eval_metric"): "what a function raises passes as it is",
+    ("BoostRegressor", "eval_metric"): "the same",
 }
 """Where a value that can be used is the reason why something else cannot."""
 

@@ -71,6 +71,8 @@ CONVENTIONS = (
     "Expected 2D array", "should be a 1d array", "features as input",
 )  # fmt: skip
 """What scikit-learn says of odd estimators and shapes, and Python of what is no path."""
+KEEPING = ("_", "fit", "partial_fit", "set_", "save", "get_")
+"""Names of methods that change a model, or write files."""
 TEXTS = ["good day" if label else "bad luck" for label in LABELS]
 Case = Callable[[Random, Path], object]
 
@@ -114,7 +116,7 @@ def inputs(random: Random, folder: Path) -> None:
         ours(lambda: MAKERS[name]().fit(X, y, **weights).predict(X))
         return
     model = fitted(name)
-    methods = [m for m in dir(model) if not m.startswith(("_", "fit", "set_", "save", "get_meta"))]
+    methods = [m for m in dir(model) if not m.startswith(KEEPING)]
     method = getattr(model, random.choice(methods), None)
     if callable(method):
         own = [p for p in inspect.signature(method).parameters.values() if p.default is p.empty]
@@ -137,11 +139,13 @@ def used(answer: Any) -> None:
 
 
 def functions(random: Random, folder: Path) -> None:
-    """Call a public function with odd arguments."""
+    """Call a public function, or a method of a fitted model, with odd arguments."""
     rooms = (pacboost, pacboost.theory)
     every = [getattr(room, name) for room in rooms for name in sorted(room.__all__)]
     every = [own for own in every if inspect.isfunction(own) and own.__name__ not in ("export",)]
-    function = random.choice(every)
+    model = fitted(random.choice(list(MAKERS)))
+    methods = (getattr(model, m, None) for m in dir(model) if not m.startswith(KEEPING))
+    function = random.choice(random.choice([every, [own for own in methods if callable(own)]]))
     usual = [fitted("boost"), GOOD, LABELS, GOOD[:, 0], 0.1, 100]
     own = list(inspect.signature(function).parameters.values())
     needed = [p for p in own if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD,)]

@@ -261,6 +261,52 @@ def test_errors_of_callbacks_pass_as_they_are() -> None:
         pacboost.BoostClassifier(n_estimators=2, callbacks=[stop]).fit(GOOD, LABELS)
 
 
+HUGE = 10**5000  # Python refuses to print it
+ARRAY: Any = np.eye(2)
+choose: Any = pacboost.choose_threshold
+theory: Any = pacboost.theory
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda m: theory.game("stump", GOOD, LABELS, tolerance=HUGE),
+        lambda m: theory.game("stump", GOOD, LABELS, tolerance=ARRAY),
+        lambda m: pacboost.diagnose(GOOD, LABELS, seed=ARRAY),
+        lambda m: theory.game("stump", 1j, LABELS),
+        lambda m: theory.hard_core(HUGE, GOOD, LABELS, 0.1, 0.5),
+        lambda m: theory.shatters("stump", m),
+        lambda m: theory.proof(HUGE, GOOD, LABELS),
+        lambda m: theory.weights(m, HUGE, GOOD, LABELS),
+        lambda m: theory.ranking(m, 1j, LABELS),
+        lambda m: list(theory.staged_margins(HUGE, GOOD, LABELS)),
+        lambda m: theory.compress(m, GOOD, LABELS, HUGE),
+        lambda m: theory.game("stump", GOOD, LABELS, seed=np.nan),
+        lambda m: choose(m, delta=ARRAY),
+        lambda m: choose(m, positive=ARRAY, abstain_below=0.5),
+        lambda m: choose(1.5, abstain_below=0.5),
+        lambda m: choose(m, GOOD, LABELS, cost=(HUGE, 1)),
+        lambda m: pacboost.certify(m, GOOD, LABELS, delta=HUGE),
+        lambda m: pacboost.load("\ud800"),
+        lambda m: pacboost.inspect("\0"),
+        lambda m: m.importances(ARRAY),
+        lambda m: m.report(title=1.5),
+        lambda m: m.report(sentence=ARRAY),
+        lambda m: m.report(decision=3),
+        lambda m: m.report(certified=1),
+        lambda m: m.report(certified=[1]),
+        lambda m: fitted("boost").partial_dependence(1.5),
+        lambda m: m.explain(GOOD[:1], for_class=ARRAY),
+    ],
+)
+def test_odd_arguments_are_named(use: Callable[[Any], object]) -> None:
+    model = fitted("held out")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(PacboostError):
+            use(model)
+
+
 @pytest.mark.parametrize("model", [3, "model", None])
 def test_what_is_no_model_is_shown(model: Any) -> None:
     X = np.arange(40.0).reshape(20, 2)

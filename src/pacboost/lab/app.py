@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -333,6 +334,7 @@ class Lab:
         if not isinstance(asked, dict):
             return failure("link", "the question is not a JSON object; the link may be broken", 400)
         cache = await self._cache()
+        await asyncio.to_thread(import_module, "pacboost.lab.routes")  # a thread that nobody ends
 
         def answered() -> Response:
             from pacboost.lab.session import LabSession

@@ -50,7 +50,7 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
         return name, probability(name, wish)
     try:
         pair = tuple(float(own) for own in wish)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pair = ()
     if len(pair) != 2 or not all(0 < own < math.inf for own in pair):
         raise ParameterError(

@@ -23,7 +23,7 @@ from pacboost.hypotheses.hypothesis import Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
-from pacboost.numerics.checks import probability
+from pacboost.numerics.checks import probability, whole
 from pacboost.numerics.markup import bold, table
 from pacboost.numerics.same_bits import exp, mean
 from pacboost.questions.mistakes import two_classes
@@ -108,6 +108,7 @@ def diagnose(
     True
     """
     probability("delta", delta)
+    seed = whole("seed", seed)
     weak = as_learner(learner)
     rows, signs = two_classes(X, y)
     order = np.random.default_rng(seed).permutation(rows.n_rows)

@@ -27,8 +27,9 @@ def read_texts(texts: Any, where: str = "") -> list[str]:
     table = hasattr(texts, "columns") or getattr(texts, "ndim", 1) != 1
     if table or isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
         raise DataError(
-            f"a list of texts is needed, and {type(texts).__name__} came; give a data frame, or of "
-            "another table the column that holds the texts, and [text] for a single text"
+            f"a list of texts is needed, and {type(texts).__name__} came; of a table give the "
+            "column that holds the texts, or a data frame to TextBoostClassifier, and give [text] "
+            "for a single text"
         )
     rows = list(texts)
     if not rows:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import wraps
@@ -18,8 +19,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pacboost.errors import DataError, DataTypeError, PacboostError
-from pacboost.numerics.checks import meant
+from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterError
+from pacboost.numerics.checks import meant, plain
 from pacboost.numerics.memory import in_host_memory
 from pacboost.sources.dataframe import WIDE, is_frame, open_frame
 from pacboost.sources.levels import is_missing, is_unicode
@@ -218,7 +219,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 ROWS = ("X", "X_val", "rows", "table")
 VALUES = ("y", "y_val", "sample_weight", "groups")
-NEVER = (PacboostError, AttributeError, OSError, Warning)
+NEVER = (PacboostError, OSError, Warning)
 """These are no errors about the input, or already say what is wrong (also: a fit is missing)."""
 CHECKS = ("sklearn.utils", "sklearn.metrics")
 """Where scikit-learn checks what came."""
@@ -290,14 +291,10 @@ def explained(
         arguments = inspect.signature(function).bind(*given, **named).arguments
     except TypeError:
         return _wrong_arguments(function, given, named) if isinstance(problem, TypeError) else None
-    if (
-        name := next((n for n in ("X", "y") if isinstance(arguments.get(n), str)), None)
-    ) is not None:
-        return DataError(
-            f"{name} is the text {arguments[name]!r}, but {NEEDED[name]}. StrongClassifier takes "
-            "the name of a file as X and that of a column as y"
-        )
     first = _said(problem, " ")
+    if isinstance(problem, AttributeError):  # scikit-learn's of what is not fitted is both
+        unfitted = isinstance(problem, ValueError)
+        return None if unfitted else _odd_argument(first, function, arguments)
     asks_numbers = any(word in first for word in CONVERSIONS)
     rows = [value for name, value in arguments.items() if name in ROWS]
     values = {name: value for name, value in arguments.items() if name in VALUES}
@@ -309,13 +306,38 @@ def explained(
     if any(odd):
         said = next(filter(None, odd))
         return kind(f"{said}; {NUMBERS_OR_TEXT}. Convert it or leave it out ({first})")
+    if (argument := _odd_argument(first, function, arguments)) is not None:
+        return argument
     lacking = [odd_shape(value) for value in rows]
-    if any(lacking) and " 2" in first:  # dimensions are asked for
-        return kind(next(filter(None, lacking)))
-    if _raised_by_checks(problem):
+    asks_shape = any(lacking) and " 2" in first
+    if _raised_by_checks(problem) and not asks_shape:
         return kind(_said(problem, "\n"))
     lacking += [missing_value(values[name], name) for name in ("y", "y_val") if name in values]
     return kind(next(filter(None, lacking))) if any(lacking) else None
+
+
+def _odd_argument(
+    first: str, function: Callable[..., Any], arguments: Mapping[str, Any]
+) -> PacboostError | None:
+    """Return an error that names an argument of a kind, or a size, that is not allowed."""
+    for name, needed in NEEDED.items():
+        if isinstance(text := arguments.get(name), str):
+            return DataError(
+                f"{name} is the text {shown(text)}, but {needed}. StrongClassifier takes the name "
+                "of a file as X and that of a column as y"
+            )
+    many_digits = "integer string conversion" in first  # what Python says instead of printing them
+    for name, value in arguments.items():
+        if isinstance(value, int) and abs(value) > sys.float_info.max:
+            return ParameterError(f"{name} is {shown(value)}; a number of that size is of no use")
+        kinds = str(function.__annotations__.get(name, "Any")).split(" | ")
+        names = ["None" if value is None else own.__name__ for own in type(plain(value)).__mro__]
+        names += ["float"] if "int" in names else []
+        if not any(kind.split("[")[0] in ("Any", "Sequence", *names) for kind in kinds):
+            return DataTypeError(f"{name} is {shown(value)}; it may be {' or '.join(kinds)}")
+    if many_digits:
+        return ParameterError(f"a number given to {function.__name__} has more than 4,300 digits")
+    return None
 
 
 def _wrong_arguments(

@@ -33,6 +33,7 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.growth import log_binomial
 from pacboost.samples.copies import Repeats, refuse_copied
 from pacboost.samples.sample import Sample
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
 
 
@@ -143,6 +144,7 @@ Compressed = tuple[Vote, Certificate, NDArray[np.intp]]
 """A compressed vote, its certificate, and the rows that give its thresholds."""
 
 
+@explains_input
 def compress(model: Any, X: Any, y: Any, delta: float = 0.05) -> Any:
     """Return a copy of a classifier whose vote follows from few of its training rows, certified.
 

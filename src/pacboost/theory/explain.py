@@ -26,6 +26,7 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.same_bits import exp, log, log_of, row_totals, total
 from pacboost.samples.sample import Sample
+from pacboost.sources.explained_errors import explains_input
 from pacboost.training.run.margins import NAMING
 from pacboost.training.run.scores import agreement
 
@@ -86,6 +87,7 @@ class RowWeights:
         )
 
 
+@explains_input
 def weights(model: Any, t: int, X: Any, y: Any, sample_weight: Any = None) -> RowWeights:
     """Return D_t, the weights of the training rows in round t, as AdaBoost's proof has them.
 
@@ -239,6 +241,7 @@ class Proof:
         return "\n\n".join(map(str, self.steps))
 
 
+@explains_input
 def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
     """Return every quantity of AdaBoost's proof, round by round; ``print`` shows them.
 
@@ -271,12 +274,14 @@ def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
 # How clearly a vote decides, and how well it ranks labels.
 
 
+@explains_input
 def staged_margins(model: Any, X: Any, y: Any) -> Iterator[Doubles]:
     """Return the margins of rows after each round, by the votes of the rounds until then."""
     model, X = vote_of(model, X)
     yield from explaining.staged_margins(model.model_, model._labelled(X, y))
 
 
+@explains_input
 def ranking(model: Any, X: Any, y: Any) -> answers.Ranking:
     """Measure by the labels of rows how well they are ranked: Hamming loss, one-error and more.
 

@@ -24,11 +24,12 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump, StumpSearch
-from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.checks import positive_whole, probability, whole
 from pacboost.numerics.same_bits import exp
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.questions.mistakes import whole_sample
 from pacboost.samples.sample import Sample
+from pacboost.sources.explained_errors import explains_input
 
 # The game between rows and rules: its value, with two ends that hold whenever the search stops.
 #
@@ -66,6 +67,7 @@ class CappedGame:
     """The best weights so far, in whole units."""
 
     def __post_init__(self) -> None:
+        self.seed = whole("seed", self.seed)
         self._search = self.learner.on(self.sample)
         stumps = isinstance(self.learner, Stump) and self.learner.finds_rules(self.sample)
         self.merged = stumps and not keeps_values(self.sample)
@@ -313,6 +315,7 @@ class Game:
         return f"{self.sentence}\nThe rows that decide: {rows}."
 
 
+@explains_input
 def game(
     learner: Any,
     X: Any,
@@ -336,8 +339,7 @@ def game(
     >>> round(found.lower, 4), round(found.upper, 4), found.certified
     (0.3333, 0.3333, True)
     """
-    if not 0 < float(tolerance) < 1:
-        raise ParameterError(f"tolerance is {tolerance!r}; it must lie between 0 and 1")
+    probability("tolerance", tolerance)
     weak = as_learner(learner, "learner")
     sample = whole_sample(weak, X, y)
     match = CappedGame(sample, weak, 0.0, seed)

@@ -22,6 +22,7 @@ from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.percent import percent_above
 from pacboost.questions.mistakes import whole_sample
+from pacboost.sources.explained_errors import explains_input
 from pacboost.theory.games import CappedGame, above, at_least, at_most, below
 
 Doubles = NDArray[np.float64]
@@ -77,6 +78,7 @@ class HardCore:
         return self.sentence
 
 
+@explains_input
 def hard_core(
     learner: Any,
     X: Any,

@@ -34,6 +34,7 @@ from pacboost.questions.mistakes import table_of
 from pacboost.samples.bins import MOST_BINS, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 from pacboost.theory.finite_worlds import Finite
 from pacboost.theory.games import at_least, at_most
@@ -292,6 +293,7 @@ class Shattering:
         )
 
 
+@explains_input
 def shatters(learner: Any, X: Any) -> Shattering:
     """Ask for a rule for every labeling of up to 14 points.
 

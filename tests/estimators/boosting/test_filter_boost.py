@@ -337,6 +337,13 @@ def test_a_filter_that_starves_says_so_with_its_certificate(
     assert model.stop_certificate_.value < 0.02
 
 
+def test_a_promised_edge_on_few_rows_ends_soon() -> None:
+    X, _ = noisy(60)
+    model = FilterBoostClassifier(edge=0.5, random_state=0).fit(X, X[:, 0] > 0)
+    assert sum(refill.draws + refill.tested for refill in model.ledger_.refills) < 60_000
+    assert "on these very rows" in model.ledger_.stopped
+
+
 def test_no_edge_is_reported() -> None:
     model = small(learner="stump", edge=0.4, epsilon=0.1, n_certify=100, sample_rows=4000)
     with pytest.warns(NoEdgeWarning, match="no edge was found"):

@@ -150,7 +150,8 @@ class AdaBoostClassifier(Boosting):
         for predicted in self.staged_predict(X):
             right = predicted == np.asarray(y)
             right = right.all(axis=1) if right.ndim == 2 else right
-            weights = np.ones(right.size) if sample_weight is None else np.asarray(sample_weight)
+            weights = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
+            weights = np.broadcast_to(weights, right.shape)
             yield total(right * weights) / total(weights)
 
     @property

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, Self
 
@@ -42,6 +43,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import FunctionLearner, Learner
+from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.model import Model
@@ -106,6 +108,12 @@ MORE_ROUNDS = 1.1
 REFITTED = "; validation loss was best at round {}, and the model was refitted on all rows"
 
 
+LINES = {"square": (0.5, 1.0), "logit": (1.0,)}
+"""How much of straight lines is tried, besides none (training/run/straight_lines.py)."""
+ROUNDS_PER_LINE = 10
+"""Without so many rounds for every column there are no lines."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """The booster, the learner and the number of rounds of a fit."""
@@ -119,6 +127,18 @@ class Recipe:
     """Early stopping leaves at least so many rounds."""
     usual: Settings | None = None
     """The automatic values, where there are some."""
+
+    def with_lines(self, rows: LabelledRows) -> list[Recipe]:
+        """Return the same with straight lines first, where trees are as free as lines are."""
+        booster: Any = self.booster
+        table, learner = rows.table, self.learner
+        free = isinstance(learner, Tree) and not learner.monotone and table.entries is None
+        if booster.lines or not free or self.rounds < ROUNDS_PER_LINE * table.n_columns:
+            return []
+        kept = 1 - parameters.ramp(rows.n_rows) if self.usual is None else self.usual.tried
+        least = max(self.least, table.n_columns + 1)
+        shares = [kept * share for share in LINES.get(booster.name, ()) if kept]
+        return [replace(self, booster=replace(booster, lines=s), least=least) for s in shares]
 
     def settings(self) -> dict[str, Any]:
         """Return what is used of the parameters that may be automatic."""
@@ -361,7 +381,14 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 second.run.keep_first_rounds(first.run, round(share * best))
             return second
 
-        return replace(first, again=again) if refits else first
+        if not refits:
+            return first
+        same = {"prior": prior, "trial": trial, "may_refit": may_refit, **kept}
+        rivals = (
+            partial(self._begin, other, everyone, learned, held, seed, **same)
+            for other in recipe.with_lines(everyone)
+        )
+        return replace(first, again=again, rivals=tuple(rivals))
 
     def _kept_share(self, rows: int) -> float:
         """Return the share of the rounds on some rows that boosting on all of them begins with."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,9 +43,6 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import real_number
 from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run.loop import Run
-
-LINES = 0.5, 1.0
-"""How much of the straight lines a trial takes, besides none (training/run/straight_lines.py)."""
 
 
 @accepts_aliases
@@ -236,28 +232,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         recipe.booster.check_targets(everyone.targets, "y")
         examples, held = self._hold_back(everyone, X_val, y_val, seed)
         self._remember(everyone.table, *([] if held is None else [held.table]))
-
-        def begin(strength: float) -> PreparedFit:
-            chosen = recipe
-            if strength:
-                booster: Any = recipe.booster
-                least = everyone.table.n_columns + 1  # rounds for all lines
-                chosen = replace(recipe, booster=replace(booster, lines=strength), least=least)
-            return self._begin(chosen, everyone, examples, held, seed, may_refit=X_val is None)
-
-        first = begin(0.0)
-        if first.again is None:
-            return first
-        strengths = self._strengths(recipe, everyone)
-        return replace(first, rivals=tuple(partial(begin, strength) for strength in strengths))
-
-    def _strengths(self, recipe: Recipe, rows: LabelledRows) -> list[float]:
-        """Return how much of straight lines is tried, where trees are as free as lines are."""
-        table, learner = rows.table, recipe.learner
-        free = isinstance(learner, Tree) and not learner.monotone and table.entries is None
-        if not free or recipe.booster.name != "square" or recipe.rounds < 10 * table.n_columns:
-            return []
-        return [share * (1 - ramp(rows.n_rows)) for share in LINES]
+        return self._begin(recipe, everyone, examples, held, seed, may_refit=X_val is None)
 
     def _spared(self, rows: int, share: float) -> float:
         tried = 0.0 if self.warm_start else self._usual(rows).tried

@@ -18,6 +18,7 @@ from pacboost.questions.deciding import ThresholdChoice, read_wish
 from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows, class_place
+from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.explained_errors import explains_input
 
 
@@ -112,16 +113,17 @@ def choose_threshold(
         "recall": recall, "precision": precision, "false_positive_rate": false_positive_rate,
         "cost": cost, "target_error": target_error, "abstain_below": abstain_below,
     }  # fmt: skip
+    probability("delta", delta)
+    positive_whole("models", models)
     if X is None:
-        if (delta, models, copies, positive) != (0.05, 1, "auto", None):
+        check_copies(copies)
+        if (delta, models, copies) != (0.05, 1, "auto") or positive is not None:
             raise ParameterError(
                 "delta, models, copies and positive need X and y; without rows the claim has the "
                 "delta of the fit"
             )
         return _known_answers(model, {k: wish for k, wish in wishes.items() if wish is not None})
     name, wish = read_wish(wishes)
-    probability("delta", delta)
-    positive_whole("models", models)
     if name in ("target_error", "abstain_below"):
         if positive is not None:
             raise ParameterError(
@@ -151,6 +153,7 @@ def _known_answers(model: Any, wishes: dict[str, Any]) -> AnsweringClassifier:
         )
     if "abstain_below" in wishes:
         least = check_threshold("abstain_below", wishes["abstain_below"])
+        _refuse_others(model)
         return AnsweringClassifier.uncertified(model, least)
     answering = getattr(getattr(model, "model_", None), "answering", None)
     if answering is None:
@@ -169,6 +172,11 @@ def _known_answers(model: Any, wishes: dict[str, Any]) -> AnsweringClassifier:
 
 
 def _labels(model: Any, y: Any) -> NDArray[Any]:
+    _refuse_others(model)
+    return fresh_labels(y, model.classes_)
+
+
+def _refuse_others(model: Any) -> None:
     if not hasattr(model, "classes_"):
         raise NotCertified(f"{type(model).__name__} has no classes, so no class has a threshold")
     if not hasattr(model, "predict_proba") and not hasattr(model, "decision_function"):
@@ -176,7 +184,6 @@ def _labels(model: Any, y: Any) -> NDArray[Any]:
             f"{type(model).__name__} has neither predict_proba nor decision_function, so there is "
             "no score to put a threshold on"
         )
-    return fresh_labels(y, model.classes_)
 
 
 def positive_class(known: NDArray[Any], positive: Any) -> Any:

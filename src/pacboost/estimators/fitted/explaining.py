@@ -158,7 +158,9 @@ def numbers_of(features: Any, model: Model, top: int) -> list[int]:
     if features is None:
         order = np.argsort(-model.importances(), kind="stable")
         return order[: positive_whole("top", top)].tolist()  # type: ignore[no-any-return]
-    given = [features] if isinstance(features, str | int) else list(features)
+    given = (
+        list(features) if np.iterable(features) and not isinstance(features, str) else [features]
+    )
     return [feature_number("features", own, model.names, model.n_features) for own in given]
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
+from pacboost.errors import DataTypeError
 from pacboost.estimators.fitted.explaining import margins_after, refuse_half
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
@@ -22,6 +23,7 @@ from pacboost.models.file import format as model_file
 from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, subject_of
 from pacboost.samples.sample import Sample
+from pacboost.sources.explained_errors import shown
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
@@ -51,7 +53,7 @@ def report(
     *,
     title: str | None = None,
     sentence: str | Sentence | None = None,
-    certified: Any = (),
+    certified: Certificate | Family | list[Any] | tuple[Any, ...] = (),
     decision: ThresholdDecision | None = None,
     answering: Answering | None = None,
 ) -> Any:
@@ -73,6 +75,8 @@ def report(
     table = self._open(X) if self.model_.forest and X is not None else None
     subject = subject_of(self.model_, getattr(self, "_refusal", ""), table)
     more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
+    if not all(isinstance(own, Certificate | Family) for own in more):
+        raise DataTypeError(f"certified is {shown(certified)}; give what pacboost.certify gave")
     answers = subject.answering if answering is None else answering
     subject = replace(subject, decision=decision, certified=more, answering=answers)
     if decision is not None:  # other certificates speak of predictions without the threshold

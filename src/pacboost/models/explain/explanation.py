@@ -158,7 +158,7 @@ def class_number(classes: list[Any], for_class: Any) -> int | None:
     """Find a class by its name; None for None."""
     if for_class is None:
         return None
-    if for_class not in classes:
+    if getattr(for_class, "ndim", 0) or for_class not in classes:
         raise ParameterError(
             f"for_class is {for_class!r}; the classes are {', '.join(map(repr, classes))}"
         )

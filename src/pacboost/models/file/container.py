@@ -108,8 +108,11 @@ def _opened(path: Path, kind: str) -> Iterator[tuple[BufferedReader, int]]:
             raise FileError(f"{path}: cannot be read (it is not a file); a {kind} file is needed")
         with path.open("rb") as file:
             yield file, os.fstat(file.fileno()).st_size
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
+    except FileError:
+        raise
+    except (OSError, ValueError) as problem:  # names may hold what no name of a file can
+        reason = getattr(problem, "strerror", None) or problem
+        raise FileError(f"{path}: cannot be read ({reason})") from problem
 
 
 def _first_line(path: Path, file: BufferedReader, kind: str) -> str:

@@ -178,9 +178,10 @@ class Filtering:
         if self.candidates.ended:
             self.stopped = ENDED
         else:
+            where = "" if last.fresh or last.again < last.draws else " on these very rows"
             self.stopped = (
                 f"the filter starves: of {refilling.draws} draws {refilling.accepted} were kept, "
-                f"so there is next to nothing left to learn from (its error is at most "
+                f"so there is next to nothing left to learn from (its error{where} is at most "
                 f"{last.error_upper:.3g})"
             )
 

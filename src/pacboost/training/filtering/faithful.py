@@ -36,7 +36,10 @@ class Faithful(Filtering):
     """A run that follows the theorems as proved."""
 
     def _wanted(self, delta: float) -> int:
-        return self.plan.rows_for_edge(self._capacity(), delta)
+        """Return what the learner needs; if that is unknown, no more than the source has."""
+        capacity, there = self._capacity(), self.candidates.oracle.n_rows
+        rows = self.plan.rows_for_edge(capacity, delta)
+        return rows if capacity is not None else min(rows, there or rows)
 
     def _capacity(self) -> float | None:
         if self.encoder.bins is None:

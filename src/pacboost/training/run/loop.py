@@ -87,7 +87,7 @@ class Run:
         quick = QuickRounds.of(self, rounds)
         while len(self.done) < rounds and not self.stopped:
             more: list[FinishedRound] = []
-            if quick is not None and self.done:
+            if quick is not None and len(self.done) >= self.rounds.first_rounds(self.state):
                 more = quick.advance(rounds)
                 self.done += more
                 self.stopped = self._reason() if more else ""

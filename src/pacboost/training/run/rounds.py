@@ -211,6 +211,10 @@ class Rounds(ABC):
     def step(self, state: Any, rule: Any, number: int) -> Step:
         """Let the booster take the rule in, and measure what that changed."""
 
+    def first_rounds(self, state: Any) -> int:
+        """Return how many rounds come before those of the learner, or 1."""
+        return 1
+
     def stands_alone(self, rule: MeasuredRule) -> bool:
         """Check whether the best vote of a rule is infinite, so that earlier rounds are dropped."""
         return False
@@ -281,7 +285,7 @@ class CellRounds(Rounds):
 
     def find(self, state: Any, number: int) -> MeasuredCells | None:
         request = self.booster.request(state)
-        if self.booster.lines and 1 < number <= 1 + len(self._lines(state)):
+        if 1 < number <= self.first_rounds(state):
             line = self._lines(state)[number - 2]
             found = self._measure(state, request, line, line.cells(self.sample), line.values)
             return replace(found, hypothesis=with_gain(found.hypothesis, found.sums, self.booster))
@@ -291,6 +295,9 @@ class CellRounds(Rounds):
             if found.measured.edge > LEAST_EDGE and np.any(found.values):
                 return found
         return None
+
+    def first_rounds(self, state: Any) -> int:
+        return 1 + len(self._lines(state)) if self.booster.lines else 1
 
     def _lines(self, state: Any) -> list[TreeRule]:
         """Return the straight lines that follow the first constant."""

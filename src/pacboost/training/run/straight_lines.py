@@ -1,10 +1,10 @@
 """A start by straight lines: what a ridge regression finds, as trees of one column each.
 
-Trees need many splits to follow a slope, and few rows allow few. So a run of squared loss may begin
-with lines, one for each column of numbers, and leave the rest to trees. A line is a tree with a
-leaf for every bin, whose value follows the mean of the column there: it ends where training rows
-end, and everything that reads trees can read it. A missing value adds nothing. How much of the
-lines is taken is found by a trial (docs/decisions/0022-straight-lines.md).
+Trees need many splits to follow a slope, and few rows allow few. So a run of squared or logistic
+loss may begin with lines, one for each column of numbers, and leave the rest to trees. A line is a
+tree with a leaf for every bin, whose value follows the mean of the column there: it ends where
+training rows end, and everything that reads trees can read it. A missing value adds nothing. How
+much of the lines is taken is found by a trial (docs/decisions/0022-straight-lines.md).
 """
 
 from __future__ import annotations
@@ -18,39 +18,83 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.numerics.exact import FRESH_TOTAL
-from pacboost.numerics.same_bits import solved, total
+from pacboost.numerics.same_bits import product, row_totals, sigmoid, softmax, solved, total
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample, Sums
 
 Floats = NDArray[np.float64]
 PENALTY = 10.0
 """Added to the number of rows, in the equations of columns of variance 1."""
+STEPS = 30
+"""So many steps lead to the lines of classes."""
 
 
 def lines_of(sample: Sample, strength: float, unit: float) -> list[TreeRule]:
     """Return the lines that together fit the targets best, times ``strength``, steepest first."""
-    bins, targets = sample.bins, sample.targets
+    bins = sample.bins
     assert bins is not None
-    assert targets is not None
-    weights = np.broadcast_to(sample.base, targets.shape) / (total(sample.base) / sample.base.size)
+    weights = np.broadcast_to(sample.base, sample.n_rows) / (total(sample.base) / sample.base.size)
     steps: dict[int, Floats] = {}
     for j in np.flatnonzero((bins.levels == 0) & (bins.sizes > 0)).tolist():
         heights = _heights(sample, bins, weights, j)
         if heights is not None:
             steps[j] = heights
-    rows = [heights[sample.column(j)] for j, heights in steps.items()]
-    weighted = [weights * row for row in rows]
-    sides = np.array([[total(own * targets)] for own in weighted]).reshape(-1, 1)
-    matrix = PENALTY * np.eye(len(rows))
-    for j, own in enumerate(weighted):
-        for k, row in enumerate(rows[: j + 1]):
-            matrix[j, k] = matrix[k, j] = matrix[j, k] + total(own * row)
-    slopes = strength * solved(matrix, sides)[:, 0]
+    if not steps:
+        return []
+    rows = np.stack([heights[sample.column(j)] for j, heights in steps.items()])
+    slopes = strength * (_to_numbers if sample.targets is not None else _to_classes)(
+        sample, rows, weights
+    )
+    steepest = np.abs(slopes).max(axis=1).tolist()
+    found = sorted(zip(steepest, slopes, steps, strict=True), key=lambda line: -line[0])
     lines = [
-        _ladder(bins, j, np.rint(slope * steps[j][: bins.sizes[j] + 1] / unit) * unit)
-        for slope, j in sorted(zip(slopes.tolist(), steps, strict=True), key=lambda s: -abs(s[0]))
+        _ladder(bins, j, np.rint(slope * steps[j][: bins.sizes[j] + 1, None] / unit) * unit)
+        for _, slope, j in found
     ]
     return [line for line in lines if line.values.any()]
+
+
+def _gram(rows: Floats, weights: Floats) -> Floats:
+    """Return how the columns vary together."""
+    matrix = np.empty((len(rows), len(rows)))
+    for j, row in enumerate(rows):
+        weighted = weights * row
+        for k, other in enumerate(rows[: j + 1]):
+            matrix[j, k] = matrix[k, j] = total(weighted * other)
+    return matrix
+
+
+def _to_numbers(sample: Sample, rows: Floats, weights: Floats) -> Floats:
+    """Return the slopes of a ridge regression, (columns, 1)."""
+    assert sample.targets is not None
+    sides = np.array([[total(weights * row * sample.targets)] for row in rows])
+    return solved(_gram(rows, weights) + PENALTY * np.eye(len(rows)), sides)
+
+
+def _to_classes(sample: Sample, rows: Floats, weights: Floats) -> Floats:
+    """Return the slopes of scores in a ridge regression of classes, (columns, outputs).
+
+    Each step is Newton's with a bound of the curvature (Böhning 1992) in its place, so that none
+    leads too far, and one matrix serves all.
+    """
+    right = (sample.signs > 0).astype(np.float64)
+    size, outputs = right.shape
+    curvature = 0.25 if outputs == 1 else 0.5
+    penalty = curvature * PENALTY
+    hessian = curvature * _gram(rows, weights) + penalty * np.eye(len(rows))
+    inverse = solved(hessian, np.eye(len(rows)))
+    shift, slopes = np.zeros(outputs), np.zeros((len(rows), outputs))
+    for _ in range(STEPS):
+        scores = np.broadcast_to(shift, right.shape).copy()
+        for row, slope in zip(rows, slopes, strict=True):
+            scores += row[:, None] * slope
+        missed = weights[:, None] * (right - (sigmoid if outputs == 1 else softmax)(scores))
+        shift += np.array([total(own) for own in missed.T]) / (curvature * size)
+        sides = np.array([[total(row * own) for own in missed.T] for row in rows])
+        slopes += product(inverse, sides - penalty * slopes)
+    if outputs == 1:  # a score of two classes is half of their log odds
+        return np.asarray(slopes / 2)
+    return np.asarray(slopes - row_totals(slopes)[:, None] / outputs)
 
 
 def with_gain(line: Any, sums: Sums, booster: Any) -> Any:
@@ -86,7 +130,7 @@ def _heights(sample: Sample, bins: Bins, weights: Floats, feature: int) -> Float
 
 def _ladder(bins: Bins, feature: int, values: Floats) -> TreeRule:
     """Make a tree of one leaf for every bin, and one of value 0 for what is missing."""
-    size = values.size
+    size = len(values)
     cut, left, right = [size - 1], [1], [~size]
     waiting = [(0, size)]
     while waiting:
@@ -111,5 +155,5 @@ def _ladder(bins: Bins, feature: int, values: Floats) -> TreeRule:
         members=np.empty((0, 256), dtype=np.uint8),
         gain=np.zeros(splits),
         cover=np.zeros(2 * splits + 1),
-        values=np.append(values, 0.0)[:, None],
+        values=np.concatenate([values, np.zeros((1, values.shape[1]))]),
     )
