@@ -35,14 +35,17 @@ HALF = math.log(2)
 
 GIVEN: dict[str, Any] = {
     "after": 0.1, "alarm_cost": 3, "alarms": 12, "b": 60, "base_rules": 120, "before": 0.05,
-    "below": 12, "bits": 20, "c": 20, "claims": 100, "count": 100, "coverage": 0.9, "delta": 0.05,
+    "below": 12, "bits": 20, "by": 2, "c": 20, "claims": 100, "count": 100, "coverage": 0.9,
+    "delta": 0.05,
     "dimension": 100, "disagreement": 0.1, "divergence": 1, "domain": 1200, "draws": 120,
     "epsilon": 0.1, "error": 0.05, "excess": 0.02, "factor": 2, "failure": 0.5, "features": 100,
-    "fewest": 60, "first": 50, "found": 100, "gap": 0.1, "ghost": 120, "gibbs": 0.1, "groups": 120,
+    "fewest": 60, "first": 50, "found": 100, "gap": 0.1, "ghost": 120, "gibbs": 0.1, "goal": 0.1,
+    "groups": 120,
     "halves": 120, "k": 12, "least": 0.9, "levels": 3, "log_goal": 3, "log_growth": 3,
     "log_inverse_prior": 3, "log_size": 6, "look": 100, "loss": 0.05, "losses": "40x0 20x2048",
     "mean": 0.1, "miss_cost": 100, "missed": 12, "mistakes": 2, "mistakes_at": "3 40",
-    "models": 100, "most": 70, "n": 120, "name": "rate", "negatives": 120, "ones": 100,
+    "models": 100, "most": 70, "move": "ratio", "n": 120, "name": "rate", "negatives": 120,
+    "ones": 100,
     "others": 1200, "pairs": 100, "part": 0.4, "parts": "3/100 5/50", "points": 4,
     "positives": 120, "power": 0.9, "ramp": 0, "rank": 3, "rate": 0.05, "rest": 110, "rows": 120,
     "rules": 20, "runs": 20, "savings": "40x0 20x2048", "scale": 3, "share": 0.2,
@@ -50,6 +53,7 @@ GIVEN: dict[str, Any] = {
     "thetas": 100, "thresholds": 20, "total": 12, "value": 1, "voters": 11, "wrong": 5,
 }  # fmt: skip
 """What every number of this name is, in all functions that take it."""
+MOVED = {"move": "ratio", "by": 2, "k": 3, "n": 100, "delta": 0.05}
 OTHERS: dict[str, dict[str, Any]] = {
     "agnostic_lower": {"epsilon": 0.01, "delta": 0.01},
     "best_pair": {"shares": [0.2, 0.3] * 50, "divergence": 1, "delta": 0.05},
@@ -57,7 +61,10 @@ OTHERS: dict[str, dict[str, Any]] = {
     "halves_of_pairs": {"positives": np.array([0.9, 0.5]), "negatives": np.array([0.1])},
     "passed_error": {"target": 0.05},
     "quantise": {"votes": [0.9, -0.2], "bits": 31, "scale": 1},
+    "moved_lower": MOVED | {"bound": "rates.rate_lower", "k": 97},
+    "moved_upper": MOVED | {"bound": "rates.rate_upper"},
     "rows_to_pass": {"error": 0},
+    "shares_upper": {"parts": "3/100 5/50", "shares": '{"a": [0.4, 0.4], "b": [0.6, 0.6]}'},
     "vote_loss": {"shares": [0.2, 0.6], "voters": 11, "wrong": 5},
     "write_parts": {"parts": [(3, 100), (5, 50)]},
     "written": {"losses": np.array([0.0, 0.5])},

@@ -127,6 +127,19 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "sequence.mixture_bound": (
         {"total": 12.5, "t": 200}, {"total": [200, 20.5, 20, 0], "t": [13, 200, 10**5]},
     ),
+    "shift.moved_lower": (
+        {**COUNTS, "bound": "rates.rate_lower", "move": "contamination", "by": 0.01},
+        {"k": RISING["k"], "by": [0.5, 0.01, 0.0]},
+    ),
+    "shift.moved_upper": (
+        {**COUNTS, "bound": "rates.rate_upper", "move": "kl", "by": 0.01},
+        {"k": RATE["k"], "by": [0.5, 0.01, 0.0]},
+    ),
+    "shift.shares_upper": (
+        {"parts": "3/100 5/50", "shares": '{"a": [0.4, 0.4], "b": [0.6, 0.6]}'},
+        {**PARTS, "shares": ['{"a": [0, 1], "b": [0, 1]}', '{"a": [0.3, 0.5], "b": [0.5, 0.7]}',
+                             '{"a": [0.5, 0.5], "b": [0.5, 0.5]}']},
+    ),
     "vc.hypergeometric": (
         {**COUNTS, "log_growth": 30.0, "ghost": 2000},
         {"k": RATE["k"], "log_growth": [60.0, 30.0, 0.0]},

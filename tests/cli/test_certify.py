@@ -11,6 +11,7 @@ import pytest
 
 import pacboost
 from pacboost.bounds.family import Family
+from pacboost.bounds.shift import stays
 from pacboost.questions.certify import certify, certify_answers
 from pacboost.sources.file_rows import read_csv
 from tests.cli.running import answer, people, refused, run, well, write_csv
@@ -80,6 +81,22 @@ def test_an_error_that_is_wanted(folder: Path, epsilon: str, code: int) -> None:
     assert ("NO." in result.stdout) is (code == 1)
 
 
+def test_shares_of_classes_and_how_far_the_world_may_move(folder: Path) -> None:
+    read = read_csv(write_csv(folder / "same.csv", people(500, 1)), "label", categories=True)
+    model = pacboost.load(folder / "m.pacb")
+    shares = {"yes": (0.3, 0.4), "no": (0.6, 0.7)}
+    for text, given in (("yes=.3:.4,no=.6:.7", shares), ("yes=1,no=0", {"yes": 1, "no": 0})):
+        direct = certify(model, read.table, read.labels, shares=given)
+        assert answer(*asked(folder, "--shares", text))["certificate"] == direct.to_dict()
+    assert "whatever the shares" in " ".join(well(*asked(folder, "--shares", "any")).split())
+    for wrong in ("yes=half", "yes=.5", "yes=.5,no=.6", "some"):
+        refused(*asked(folder, "--shares", wrong))
+    assert run(*asked(folder, "--shares", "any", "--of", "recall")).exit_code == 2
+    until = answer(*asked(folder, "--epsilon", "0.5"))["stays"]
+    assert until == stays(certify(model, read.table, read.labels), 0.5)
+    assert until in " ".join(well(*asked(folder, "--epsilon", "0.5")).split())
+
+
 def test_groups_order_and_several_models(folder: Path) -> None:
     plain = answer(*asked(folder))["certificate"]
     grouped = answer(*asked(folder, "--groups", "who"))["certificate"]
@@ -93,8 +110,8 @@ def test_groups_order_and_several_models(folder: Path) -> None:
 def test_answers_of_which_it_is_confident(folder: Path) -> None:
     read = read_csv(write_csv(folder / "same.csv", people(500, 1)), "label", categories=True)
     model = pacboost.load(folder / "m.pacb")
-    direct = certify_answers(model, read.table, read.labels, target_error=0.1)
-    found = answer(*asked(folder, "--target-error", "0.1"))
+    direct = certify_answers(model, read.table, read.labels, target_error=0.05)
+    found = answer(*asked(folder, "--target-error", "0.05"))
     assert found["certificate"] == direct.certificate.to_dict()
     assert found["answering"]["chosen"] == direct.chosen
     shown = run(*asked(folder, "--abstain-below", "0.9")).stdout

@@ -53,6 +53,8 @@ def test_certificates_are_those_of_the_library() -> None:
     fresh = pacboost.certify(model, *world.draw(1000, 1_000_003))
     assert found["holdout"]["value"] == fresh.value
     assert found["holdout"]["claim"] == fresh.claim
+    assert found["holdout"]["moved"][5] == fresh.under(contamination=0.05).value
+    assert found["training"]["moved"] == []
     assert found["compression"]["value"] == pacboost.theory.compress(model, X, y).certificate_.value
     assert found["training_rows"]["value"] is None
     assert "rows the model was trained on" in found["training_rows"]["refused"]

@@ -238,3 +238,14 @@ def test_abstentions_speak_of_answers_only() -> None:
     check_coverage("certify(said=…), abstentions left out", counts[0], 300, 0.05)
     check_coverage("certify(said=…), no answer is wrong", counts[1], 300, 0.05)
     check_rejected("twin: abstentions left out, said of all rows", counts[2], 300, 0.05)
+
+
+def test_missing_answers_are_said_when_the_world_moves() -> None:
+    plain, shares = certify(said=PARTLY, y=TRUTH), {"bad": 0.5, "ok": 0.5}
+    moved = certify(said=PARTLY, y=TRUTH, shares=shares)
+    for found in (moved, plain.under(contamination=0.1)):
+        assert found.claim.startswith(IF_NEW)
+        assert "of these rows have none" in found.claim
+        assert verify(found)[0].holds
+    given = ~GONE
+    assert moved.value == certify(said=SAID[given], y=TRUTH[given], shares=shares).value

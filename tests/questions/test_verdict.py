@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pacboost.bounds import holdout
 from pacboost.bounds.search import expected_mistakes
+from pacboost.bounds.shift import stays
 from pacboost.numerics.percent import percent_above
 from pacboost.questions.verdict import (
     FitMeasurements,
@@ -27,9 +28,12 @@ def test_a_bound_is_never_said_to_be_smaller_than_it_is(value: float) -> None:
 
 
 def test_what_was_reached_says_so() -> None:
-    verdict = judge(holdout.certificate(10, 1000, 0.05), 0.05, 0.05, PLAIN)
+    certificate = holdout.certificate(10, 1000, 0.05)
+    verdict = judge(certificate, 0.05, 0.05, PLAIN)
     assert verdict.reached
     assert "5 % was asked for, and reached after 100 rounds" in verdict.sentence
+    assert f" {stays(certificate, 0.05)}" in verdict.note
+    assert "elsewhere" in verdict.note
     assert verdict.reason == ""
 
 

@@ -15,6 +15,7 @@ from pacboost.numerics.checks import plain
 from pacboost.numerics.markup import bold, facts
 
 if TYPE_CHECKING:
+    from pacboost.bounds.shift import HoldsUntil
     from pacboost.ledgers.ledger import Ledger
 
 GROUNDS = (
@@ -138,6 +139,35 @@ class Certificate:
         If these rows are new: the classifier is wrong on at most 7.58 % of new examples.
         """
         return replace(self, rows_checked=False)
+
+    def under(self, **move: float) -> Certificate:
+        """Return what is certified of an error or a rate if the world moves in one of these ways.
+
+        ``contamination=r``: a share r of new examples comes from anywhere. ``total_variation=r``:
+        no event gains or loses more than r. ``ratio=B``: none becomes more than B times as likely.
+        ``kl=r`` and ``chi2=r``: the divergence of the new distribution from that of the rows. Of a
+        rate among some examples (recall, precision, a group) all of this is said of those.
+
+        >>> from pacboost.bounds import holdout
+        >>> print(holdout.certificate(3, 100, 0.05).under(contamination=0.02).claim)
+        The classifier is wrong on at most 9.42 % of new examples, as long as at most 2 % of them \
+come from elsewhere.
+        """
+        from pacboost.bounds import shift
+
+        return shift.under(self, **move)
+
+    def holds_until(self, goal: float) -> HoldsUntil:
+        """Return how far the world may move, in each way, until the bound is worse than a goal.
+
+        >>> from pacboost.bounds import holdout
+        >>> until = holdout.certificate(3, 100, 0.05).holds_until(0.1)
+        >>> print(until.stays, until.words("contamination"))
+        It stays below 10 % as long as at most 2.62 % of new examples come from elsewhere
+        """
+        from pacboost.bounds import shift
+
+        return shift.holds_until(self, goal)
 
     @property
     def claim(self) -> str:

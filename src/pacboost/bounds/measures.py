@@ -38,6 +38,8 @@ INDEPENDENT = "rows are drawn independently from the distribution of new example
 ASSUMED = {
     "groups": "groups are drawn independently; rows of one group may depend on each other",
     "period": "each row may depend on those before it; the claim is about the period watched",
+    "classes": "rows of each class are drawn independently from the new examples of that class, "
+    "whose share was not taken from these rows",
 }
 
 
@@ -73,7 +75,7 @@ def certificate(
     return Certificate.by(
         bound,
         inputs,
-        sample=sample + _shared(int(inputs["claims"])),
+        sample=sample + sharing(int(inputs["claims"])),
         size=size,
         independent_of="every choice made in training the model",
         assumptions=(ASSUMED.get(str(details.get("unit", "")), INDEPENDENT), KNOWN),
@@ -90,13 +92,14 @@ def made_again(given: Certificate) -> Certificate:
     >>> made_again(first) == first
     True
     """
-    sample = given.sample.removesuffix(_shared(int(given.inputs["claims"])))
+    sample = given.sample.removesuffix(sharing(int(given.inputs["claims"])))
     return certificate(
         given.of_what, given.bound, given.inputs, size=given.size, sample=sample, **given.details
     )
 
 
-def _shared(claims: int) -> str:
+def sharing(claims: int) -> str:
+    """Return what is said of a sample by which several claims are made."""
     return f"; {claims} claims share delta, each has delta/{claims}" if claims > 1 else ""
 
 

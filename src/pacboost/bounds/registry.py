@@ -43,6 +43,8 @@ class Bound:
     """Who is wrong on so many examples."""
     end: str = ""
     """What a claim about new examples ends with."""
+    condition: Callable[[Mapping[str, Any]], str] | None = None
+    """What else a claim requires of new examples, in words made from the inputs."""
     held_out: bool = False
     """Whether its counts k and n are mistakes on rows held out."""
     loose: bool = False

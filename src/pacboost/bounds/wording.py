@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from pacboost.bounds.registry import bound_of
+from pacboost.bounds.registry import Bound, bound_of
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
 
@@ -235,17 +235,22 @@ class Statement(NamedTuple):
             return self
         return Statement(f"{opening}{self.before[:1].lower()}{self.before[1:]}", *self[1:])
 
+    def ending(self, words: str) -> Statement:
+        """Return the same sentence with more words before its full stop."""
+        return self._replace(after=f"{self.after.removesuffix('.')}, {words}.")
+
 
 def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
     if certificate.of_what in OF_MEASURES:
-        said = _with_unanswered(certificate, Statement(*measure_claim(certificate)))
-        return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
-    known = math.isfinite(certificate.value)
-    said = _claim(certificate, percent_above(certificate.value, 2) if known else "an unknown share")
-    if WITHOUT_WEIGHTS in certificate.details:
-        said = said._replace(after=f"{said.after.removesuffix('.')}, counted without weights.")
-    said = _with_unanswered(certificate, said)
+        said = Statement(*measure_claim(certificate))
+    else:
+        known = math.isfinite(certificate.value)
+        number = percent_above(certificate.value, 2) if known else "an unknown share"
+        said = _claim(certificate, number)
+        if WITHOUT_WEIGHTS in certificate.details:
+            said = said.ending("counted without weights")
+    said = _on_condition(certificate, _with_unanswered(certificate, said))
     return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
 
 
@@ -260,11 +265,25 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
     """
     chance = certificate.delta if delta is None else delta
     said = _with_unanswered(certificate, _plain(certificate, percent_above(certificate.value)))
-    said = _capital(said)
+    said = _on_condition(certificate, _capital(said))
     if chance:
         grounds = f" ({confidence(chance)} confidence{_counted(certificate)})."
         said = said._replace(after=f"{said.after.removesuffix('.')}{grounds}")
     return said if certificate.rows_checked else said.within(IF_NEW)
+
+
+def _on_condition(certificate: Certificate, said: Statement) -> Statement:
+    """Add what is required of new examples where they need not be like those of the rows."""
+    bound = bound_of(certificate.bound)
+    if bound is None or bound.condition is None:
+        return said
+    said = said._replace(after=said.after.replace(" like these", ""))
+    return said.ending(bound.condition(certificate.inputs))
+
+
+def _bound_before(certificate: Certificate) -> Bound | None:
+    """Return the bound of a certificate; of one that was moved, the bound before that."""
+    return bound_of(str(certificate.inputs.get("bound", certificate.bound)))
 
 
 def distinct(certificate: Certificate) -> str:
@@ -282,7 +301,7 @@ def _counted(certificate: Certificate) -> str:
     if certificate.of_what in OF_MEASURES:
         groups = certificate.details.get("unit") == "groups"
         return f"; {certificate.size:,} {'held-out groups' if groups else rows}{how}"
-    bound = bound_of(certificate.bound)
+    bound = _bound_before(certificate)
     if bound is None or not bound.held_out or not {"k", "n"} <= set(counts):
         return how
     answered = "answered " if certificate.of_what == ANSWERED else ""
@@ -293,7 +312,7 @@ GROUP = ", on average over groups, large or small"
 
 
 def _claim(certificate: Certificate, number: str) -> Statement:
-    of_what, bound = certificate.of_what, bound_of(certificate.bound)
+    of_what, bound = certificate.of_what, _bound_before(certificate)
     before = f"{_subject(certificate)} is wrong on at most "
     if of_what == NEW_GROUPS:
         after = f" of the examples of a new group{GROUP}"
@@ -350,8 +369,7 @@ def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
 
 
 def _with_unanswered(certificate: Certificate, said: Statement) -> Statement:
-    end = "".join(f", {words}" for words in unanswered(certificate.details))
-    return said._replace(after=f"{said.after.removesuffix('.')}{end}.") if end else said
+    return next(map(said.ending, unanswered(certificate.details)), said)
 
 
 def _capital(said: Statement) -> Statement:
@@ -368,7 +386,7 @@ def _answered(certificate: Certificate) -> str:
 
 
 def _subject(certificate: Certificate) -> str:
-    details, bound = certificate.details, bound_of(certificate.bound)
+    details, bound = certificate.details, _bound_before(certificate)
     if "members" in details:
         return f"the plurality vote of {details['members']} members"
     who = "the classifier" if bound is None else bound.subject

@@ -10,8 +10,9 @@ from pacboost import __version__
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.shift import largest_error
 from pacboost.bounds.training import training_error
-from pacboost.bounds.wording import TRAINING_ROWS
+from pacboost.bounds.wording import NEW_EXAMPLES, TRAINING_ROWS
 from pacboost.errors import NotCertified, PacboostError
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.lab import answers, filtering, instruments, reproduce
@@ -101,13 +102,17 @@ def _described(
         "sample": made.sample, "size": made.size, "independent_of": made.independent_of,
         "assumes": list(made.assumptions), "fails_with": made.delta, "refused": None,
         "valid_after_looking": made.valid_after_looking,
+        "moved": [
+            largest_error(made.value, "contamination", share / 100)
+            for share in range(31 if made.of_what == NEW_EXAMPLES and not made.vacuous else 0)
+        ],
     }  # fmt: skip
 
 
 NOTHING: dict[str, Any] = {
     "value": None, "vacuous": True, "holds_for": "new examples", "claim": "", "theorem": "",
     "reference": "", "sample": "", "size": 0, "independent_of": "", "assumes": [],
-    "fails_with": None, "valid_after_looking": False,
+    "fails_with": None, "valid_after_looking": False, "moved": [],
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.bounds import holdout
+from pacboost.bounds import holdout, shift
 from pacboost.bounds.answering import Answering, at_thresholds, by_ranks
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
@@ -112,6 +112,7 @@ def certify(
     ordered: bool = False,
     copies: str = "auto",
     order: str = "any",
+    shares: Any = None,
     said: Any = None,
     scores: Any = None,
     missing: str = "abstain",
@@ -167,6 +168,10 @@ def certify(
     order : "any", "warn" or "refuse", default="any"
         Whether to test that the rows are in an order by chance (``check_order``): not at all, to
         warn if they are not, or to refuse. With ``groups`` or ``ordered`` any order is fine.
+    shares : mapping or "any", default=None
+        New examples have other shares of the classes, and within each class are like these: of
+        every class its share, or its least and largest as a pair; "any" for whatever they are. To
+        be known beforehand, or from other rows; the error is certified.
     said : array or str, default=None
         In the place of the model: the answers that somebody has given for these rows, or the
         column of X that holds them. X may then be left out. The claim begins with "If these rows
@@ -196,7 +201,21 @@ answers only: 25.0 % of these rows have none.
     if said is not None:
         given = (X, y, target, scores, missing, of, positive, groups)
         ((model,), X, y, groups), target = as_models(_instead(model, said), *given), None
-    if not (isinstance(of, str) and of == "error" and end is None):
+    plain = isinstance(of, str) and of == "error" and end is None
+    if shares is not None:
+        if not plain or positive is not None or groups is not None or ordered:
+            raise ParameterError(
+                "shares speaks of the error, by independent rows; leave out of, end, positive, "
+                "groups and ordered"
+            )
+        X, y = rows_and_labels(X, y, target)
+        labels = fresh_labels(y)
+        family = certify_all(
+            model, X, y, by=labels, delta=delta, models=models, copies=copies, order=order
+        )
+        classes = [*labels.tolist(), *np.asarray(getattr(model, "classes_", ())).tolist()]
+        return shift.shares_certificate(family, shares, classes, models)
+    if not plain:
         family = certify_all(
             model, X, y, target=target, of=of, positive=positive, end=end, top_k=top_k,
             p_min=p_min, clip=clip, larger_than=larger_than, delta=delta, models=models,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pacboost.bounds import estimates, holdout, wording
+from pacboost.bounds import estimates, holdout, shift, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.search import expected_mistakes, smallest
@@ -120,7 +120,7 @@ def judge(
     if value <= epsilon:
         rounds = f"{evidence.rounds:,} round{'s' if evidence.rounds != 1 else ''}"
         note = f"{percent_digits(epsilon)} was asked for, and reached after {rounds}."
-        note = " ".join([note, *beside])
+        note = " ".join(part for part in [note, shift.stays(certificate, epsilon), *beside] if part)
         said = f"{claim} {note}"
         return Verdict(said, True, epsilon, delta, value, headline=claim, note=note)
     rate = _rate(certificate)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 
-from pacboost import BoostRegressor
+from pacboost import BoostClassifier, BoostRegressor
 from pacboost.hypotheses.vote import Vote
+from pacboost.models.file.format import model_bytes
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -33,7 +35,7 @@ def sample_of(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None = N
 
 def answers(sample: Sample, X: NDArray[Any], strength: float = 1.0) -> NDArray[np.float64]:
     lines = lines_of(sample, strength, 2.0**-40)
-    return Vote(lines, np.ones(len(lines)), 1).scores(ArrayTable(X))
+    return Vote(lines, np.ones(len(lines)), sample.signs.shape[1]).scores(ArrayTable(X))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -48,6 +50,30 @@ def test_lines_add_up_to_a_ridge_regression(weighted: bool) -> None:
     np.testing.assert_allclose(answers(sample_of(X, y, weights), X), expected, atol=1e-8)
     half = answers(sample_of(X, y, weights), X, 0.5)
     np.testing.assert_allclose(half, expected / 2, atol=1e-8)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_lines_of_classes_are_those_of_a_ridge_regression(
+    classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = numbers()
+    labels = np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
+    signs = 2 * (labels[:, None] == np.arange(classes)) - 1
+    sample = replace(
+        sample_of(X, y),
+        targets=None,
+        signs=(signs[:, 1:] if classes == 2 else signs).astype(np.int8),
+    )
+    spread = (X - X.mean(axis=0)) / X.std(axis=0)
+    curvature, scale = (0.25, 0.5) if classes == 2 else (0.5, 1.0)
+    ridge = LogisticRegression(C=1 / (curvature * PENALTY), tol=1e-10, max_iter=10_000)
+    slopes = ridge.fit(spread, labels).coef_
+    expected = scale * spread @ (slopes - (classes > 2) * slopes.mean(axis=0)).T
+    near = answers(sample, X).reshape(len(X), -1)
+    assert np.corrcoef(near.ravel(), expected.ravel())[0, 1] > 0.99
+    monkeypatch.setattr("pacboost.training.run.straight_lines.STEPS", 3_000)
+    exact = answers(sample, X).reshape(len(X), -1)
+    np.testing.assert_allclose(exact, expected, atol=1e-4)
 
 
 def test_a_line_is_flat_where_nothing_is_known() -> None:
@@ -87,7 +113,10 @@ def test_a_sum_of_columns_begins_with_lines_and_a_product_does_not() -> None:
     assert max(len(rule.values) for rule in crossed.model_.vote.hypotheses) <= 31
 
 
-def test_a_run_that_begins_with_lines_goes_the_same_way_on_any_number_of_threads() -> None:
-    X, y = numbers(4, 5_000)
-    one, two = (BoostRegressor(random_state=0, n_jobs=k).fit(X, y) for k in (1, 2))
-    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+@pytest.mark.parametrize("kind", [BoostRegressor, BoostClassifier])
+def test_a_run_that_begins_with_lines_goes_the_same_way_on_any_number_of_threads(kind: Any) -> None:
+    X, y = numbers(4, 1_000)
+    y = y > 0 if kind is BoostClassifier else y
+    one, two = (kind(random_state=0, n_jobs=k).fit(X, y) for k in (1, 2))
+    assert max(len(rule.values) for rule in one.model_.vote.hypotheses) > 31
+    assert model_bytes(one.model_) == model_bytes(two.model_)

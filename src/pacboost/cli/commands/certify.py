@@ -33,6 +33,7 @@ OPTIONS = ("end", "top_k", "p_min", "clip", "larger_than", "delta", "models", "o
         "pacboost certify fraud.pacb fresh.csv --target fraud --of recall,precision --by country",
         "pacboost certify intents.pacb fresh.csv --target intent --target-error 0.02",
         "pacboost certify answers.csv --said verdict --truth label --by language",
+        "pacboost certify parcels.pacb fresh.csv --target late --shares yes=.4,no=.6",
     )
 )
 @options.answers
@@ -81,6 +82,12 @@ OPTIONS = ("end", "top_k", "p_min", "clip", "larger_than", "delta", "models", "o
     type=float,
     help="Find the confidence above which at most this share of the answers is wrong.",
 )
+@click.option(
+    "--shares",
+    metavar="CLASS=SHARE,...",
+    help="Certify the error where the classes have these shares, such as late=.4,early=.6, or lie "
+    "between two, as in late=.3:.5,early=.5:.7; any: whatever they are.",
+)
 @options.text
 @options.drop
 @options.format_options
@@ -97,6 +104,7 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
     --abstain-below or --target-error only the confident answers are certified. With --epsilon
     the exit code is 1 if the certified error is larger than that.
     """
+    from pacboost.bounds.shift import stays
     from pacboost.cli.inputs.rows import answers_or_rows
 
     epsilon = given["epsilon"]
@@ -110,6 +118,8 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
         )
     measures = any(given[name] for name in ("of", "cost", "by", "end"))
     measures |= given["positive"] is not None and not (confident and given["score"])
+    if given["shares"] and (confident or measures):
+        raise click.UsageError("--shares speaks of the error of all answers; leave out the others")
     hint = "certify --of absolute_error --clip NUMBER, or --of large_errors --larger-than NUMBER"
     if measures:
         for name in ("epsilon", "target_error", "abstain_below"):
@@ -128,8 +138,10 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
         certify = _confident_answers if confident else _all_answers
         certificate, content, parts = certify(model, X, y, columns["groups"], given)
     met = None if epsilon is None else certificate.value <= epsilon
-    content |= {**order, "met": met, "certificate": certificate.to_dict()}
+    until = stays(certificate, epsilon)
+    content |= {**order, "met": met, "stays": until, "certificate": certificate.to_dict()}
     wanted = [] if met is None else ["", f"Is this at most {epsilon:g}? {'Yes' if met else 'NO'}."]
+    wanted += [until] if until else []
     if given["report"] is not None:
         model.report(given["report"], X, y, certified=certificate)
     answer(given["as_json"], content, *parts, *wanted)
@@ -192,6 +204,23 @@ def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
     return costs
 
 
+def _shares(text: str | None) -> Any:
+    """Read shares: a number for each class, or two with a colon between them."""
+    if text in (None, "any"):
+        return text
+    shares = {}
+    try:
+        for part in str(text).split(","):
+            name, _, ends = part.strip().rpartition("=")
+            low, _, high = ends.partition(":")
+            shares[name] = float(low), float(high or low)
+    except ValueError:
+        raise ParameterError(
+            f"--shares is {text!r}; it has the form late=.4,early=.6 or late=.3:.5,early=.5:.7"
+        ) from None
+    return shares
+
+
 def _all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, Any]) -> Certified:
     from pacboost.bounds import estimates
     from pacboost.bounds.held_out import HeldOut
@@ -199,7 +228,7 @@ def _all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, An
     from pacboost.reports.text import grid
 
     options = {name: given[name] for name in ("delta", "models", "ordered", "copies")}
-    certificate = certify(model, X, y, groups=groups, **options)
+    certificate = certify(model, X, y, groups=groups, shares=_shares(given["shares"]), **options)
     counted = HeldOut.of(y, model.predict(X), model.classes_)
     sentence = estimates.in_words(certificate, counted, model.classes_.tolist())
     parts = [bold(sentence), "", grid(certificate_facts(certificate, details=given["details"]))]

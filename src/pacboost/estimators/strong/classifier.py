@@ -119,8 +119,9 @@ class StrongClassifier(Shell):
     >>> model = StrongClassifier(epsilon=0.15, random_state=0).fit(X, y)
     >>> print(model.sentence_)  # doctest: +NORMALIZE_WHITESPACE
     At most 12.3 % wrong on future examples like these (95 % confidence; 114 held-out rows, 7
-    wrong). 15 % was asked for, and reached after 8 rounds. Always saying '1' would be 33.3 % wrong
-    on these rows (an estimate).
+    wrong). 15 % was asked for, and reached after 8 rounds. It stays below 15 % as long as at most
+    3.14 % of new examples come from elsewhere. Always saying '1' would be 33.3 % wrong on these
+    rows (an estimate).
     """
 
     epsilon: float | None = None

@@ -1,6 +1,6 @@
 // Certificates side by side, each with what it assumes.
 
-import { h, atMost, percent, whole, settled } from "lab/dom.js";
+import { h, atMost, percent, slider, whole, settled } from "lab/dom.js";
 import { ask } from "lab/api.js";
 
 const lines = (pairs) => h("dl", {}, pairs.filter(([, text]) => text !== null && text !== undefined && text !== "" && text.length !== 0)
@@ -11,7 +11,8 @@ export function certificateCard(one) {
   return h("article", { class: `certificate ${kind}`, dataset: { certificate: one.id } },
     h("p", { class: "tag" }, one.holds_for ?? "new examples"), h("h3", {}, one.title ?? "Rows that were set apart"),
     h("p", { class: "value" }, one.refused ? "refused" : one.value === null ? "–" : one.vacuous ? "says nothing" : `≤ ${atMost(one.value)}`),
-    one.refused ? h("p", { class: "claim" }, one.refused) : h("p", { class: "claim" }, one.claim),
+    one.refused ? h("p", { class: "claim" }, one.refused) : h("p", { class: "claim" }, one.claim), one.moved?.length
+      ? slider({ label: "New points from elsewhere", min: 0, max: one.moved.length - 1, step: 1, value: 0, write: (share) => `${share} %: ≤ ${atMost(one.moved[share])}` }) : null,
     lines([
       ["It would have said", one.would_say === null || one.would_say === undefined ? null : `≤ ${atMost(one.would_say)}, if that were allowed`],
       ["Bound", one.vacuous && one.value !== null && !one.refused ? `${atMost(one.value)}: not below what guessing reaches` : null],

@@ -1,0 +1,364 @@
+"""When the world moves: what a bound says of another distribution than that of its rows.
+
+If an event has probability at most e where the rows come from, then elsewhere it has at most f(e),
+with an f of ``MOVES`` for each way to measure how far that is. Each f grows with e, so a bound that
+holds with probability 1 - delta may be put into it. If only the shares of the classes change,
+Σ q_c u_c bounds the error, u_c the bound of class c at its part of delta (docs/proofs/shift.md).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pacboost.bounds import measures, wording
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.registry import BOUNDS, bound, bound_of, makers
+from pacboost.bounds.rounding import SLACK, outward
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.checks import meant, plain, plain_numbers, probability
+from pacboost.numerics.kl import kl, turning_point
+from pacboost.numerics.percent import percent_digits
+
+if TYPE_CHECKING:
+    from pacboost.bounds.family import Family
+    from pacboost.ledgers.ledger import Ledger
+
+PROOF = "docs/proofs/shift.md"
+KINDS = ("model", "forest", "measure")
+TINY, HUGE = 1e-18, 1e300
+"""The smallest and the largest move that is looked for."""
+
+
+class Move(NamedTuple):
+    """A way in which the distribution of examples moves."""
+
+    largest: Callable[[float, float], float]
+    """What a probability of at most e becomes by a move of this size, before it is rounded."""
+    theorem: str
+    words: str
+    none: float = 0.0
+    """The size of no move at all."""
+    most: float = math.inf
+
+
+def _within_kl(e: float, nats: float) -> float:
+    return 1.0 if kl(1.0, e) <= nats else turning_point(lambda q: kl(q, e) > nats, e, 1.0)
+
+
+MOVES = {
+    "contamination": Move(
+        lambda e, r: e + r * (1 - e), "(1 - r)e + r",
+        "at most {by} of {who} come from elsewhere", most=1.0,
+    ),
+    "total_variation": Move(
+        lambda e, r: e + r, "e + r",
+        "no kind among {who} gains or loses more than {by} of them all", most=1.0,
+    ),
+    "ratio": Move(
+        lambda e, times: times * e, "B·e",
+        "no kind among {who} becomes more than {by} times as frequent", none=1.0,
+    ),
+    "kl": Move(
+        _within_kl, "max{q : kl(q‖e) ≤ r}",
+        "the distribution of {who} moves by at most {by} nats of KL divergence",
+    ),
+    "chi2": Move(
+        lambda e, r: e + math.sqrt(r * e * (1 - e)), "e + √(r e(1 - e))",
+        "the distribution of {who} moves by at most {by} in chi-square divergence",
+    ),
+}  # fmt: skip
+"""All ways to move, by the names that ``Certificate.under`` has for them."""
+
+
+@plain_numbers
+def largest_error(error: float, move: str, by: float) -> float:
+    """Bound a probability of at most ``error`` after a move of this size, rounded up.
+
+    >>> sizes = {"contamination": 0.05, "total_variation": 0.05, "ratio": 3, "kl": 0.1, "chi2": 0.1}
+    >>> [round(largest_error(0.05, move, by), 6) for move, by in sizes.items()]
+    [0.0975, 0.1, 0.15, 0.172949, 0.11892]
+    """
+    way = MOVES[move]
+    if isinstance(by, bool) or not isinstance(by, int | float) or not way.none <= by <= way.most:
+        limits = f"from {way.none:g} to {way.most:g}" if way.most < math.inf else f"≥ {way.none:g}"
+        raise ParameterError(f"{move} is {by!r}; it is a number {limits}")
+    return outward(way.largest(min(1.0, error), by)) if by > way.none else error
+
+
+@plain_numbers
+def farthest(error: float, goal: float, move: str) -> float:
+    """Return the largest move after which ``largest_error`` is at most the goal, a number below 1.
+
+    >>> [round(farthest(0.05, 0.1, move), 6) for move in MOVES]
+    [0.052632, 0.05, 2.0, 0.020654, 0.052632]
+    """
+    way = MOVES[move]
+
+    def beyond(more: float) -> bool:
+        return largest_error(error, move, min(way.none + more, way.most)) > goal
+
+    if beyond(TINY) or not beyond(HUGE):
+        return way.none if beyond(TINY) else way.most
+    return way.none + turning_point(beyond, TINY, HUGE) * (1 - 1e-15)
+
+
+def _condition(inputs: Mapping[str, Any], who: str = "them") -> str:
+    move, by = MOVES[inputs["move"]], float(inputs["by"])
+    size = percent_digits(by, 12) if move.most == 1 else f"{by:.12g}"
+    return "as long as " + move.words.format(by=size, who=who)
+
+
+def _again(given: Certificate, ledger: Ledger) -> Certificate:
+    """Make the certificate before the move again, and move it."""
+    inputs = dict(given.inputs)
+    name, move, by = (inputs.pop(own) for own in ("bound", "move", "by"))
+    before = makers(*KINDS)[name](replace(given, bound=name, inputs=inputs), ledger)
+    return under(before, **{move: by})
+
+
+@bound("shift.moved_upper", reference=PROOF, condition=_condition, again=_again, of=KINDS)
+def moved_upper(bound: str, move: str, by: float, **inputs: Any) -> float:
+    """Bound an error or rate in a world that has moved; ``inputs`` go to the bound before it.
+
+    >>> round(moved_upper("rates.rate_upper", "ratio", 2, k=3, n=100, delta=0.05), 6)
+    0.151422
+    """
+    return largest_error(_before(bound, inputs), move, by)
+
+
+@bound("shift.moved_lower", reference=PROOF, condition=_condition, again=_again, of=KINDS)
+def moved_lower(bound: str, move: str, by: float, **inputs: Any) -> float:
+    """Bound a rate from below in a world that has moved: what it lacks is an error.
+
+    >>> round(moved_lower("rates.rate_lower", "ratio", 2, k=97, n=100, delta=0.05), 6)
+    0.848578
+    """
+    return max(0.0, 1 - largest_error(1 - _before(bound, inputs), move, by) - SLACK)
+
+
+def _before(name: str, inputs: Mapping[str, Any]) -> float:
+    bound_of(name)  # loads the file that has it
+    return BOUNDS[name].compute(**inputs)
+
+
+def under(certificate: Certificate, **moves: float) -> Certificate:
+    """Certify the same in a world that has moved; see ``Certificate.under``."""
+    move, by = next(iter(moves.items()), ("", 0.0))
+    if len(moves) != 1 or move not in MOVES:
+        names, allowed = ", ".join(moves) or "no move", ", ".join(f"{own}=" for own in MOVES)
+        raise ParameterError(f"{names} was given{meant(move, MOVES)}; name one of {allowed}")
+    _refuse(certificate)
+    inputs = {**certificate.inputs, "bound": certificate.bound, "move": move, "by": plain(by)}
+    name = f"shift.moved_{'lower' if wording.is_lower(certificate) else 'upper'}"
+    old, new = "distribution of new examples", "distribution before it moved"
+    assumed = (text.replace(old, new) for text in certificate.assumptions)
+    return replace(
+        certificate,
+        value=BOUNDS[name].compute(**inputs),
+        bound=name,
+        inputs=inputs,
+        theorem=f"{certificate.theorem}; after the move {MOVES[move].theorem}",
+        reference=f"{certificate.reference}; {PROOF}",
+        assumptions=(*assumed, _condition(inputs, _who(certificate))),
+        model_digest="",
+    )
+
+
+def _who(certificate: Certificate) -> str:
+    new = certificate.of_what in (wording.NEW_EXAMPLES, "error")
+    return "new examples" if new else "these examples"
+
+
+def _refuse(certificate: Certificate) -> None:
+    """Refuse certificates that are no bounds on a share of new examples."""
+    what, known = certificate.of_what, bound_of(certificate.bound)
+    if known is not None and known.condition is not None:
+        raise NotCertified("this certificate speaks of another world already; move the one before")
+    kind = wording.KINDS.get(what)
+    share = what in (wording.NEW_EXAMPLES, wording.NEW_GROUPS, wording.ANSWERED)
+    share |= kind is not None and kind.rate and what != "balanced_error"
+    if certificate.details.get("unit") == "period" or not share:
+        raise NotCertified(
+            f"this certificate speaks of {what!r}, which is no share of new examples; only the "
+            "error, recall and other rates of independent rows are known after a move"
+        )
+
+
+@dataclass(frozen=True)
+class HoldsUntil:
+    """How far the world may move, in each way by itself, until a bound is worse than the goal."""
+
+    goal: float
+    lower: bool
+    who: str
+    contamination: float
+    total_variation: float
+    ratio: float
+    kl: float
+    chi2: float
+
+    def __str__(self) -> str:
+        lines = [self.words(move).removeprefix("as long as ") for move in MOVES]
+        return "\n  ".join([f"{self.stays} as long as one of these is so:", *lines])
+
+    @property
+    def stays(self) -> str:
+        """Which side of the goal the bound stays on."""
+        return f"It stays {'above' if self.lower else 'below'} {percent_digits(self.goal)}"
+
+    def words(self, move: str) -> str:
+        """Return how far the world may move in one way, rounded down."""
+        size = getattr(self, move)
+        size = math.floor(size * 1e4 * (1 + 1e-14)) / 1e4 if size < 1e9 else size
+        return _condition({"move": move, "by": size}, self.who)
+
+
+def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
+    """Return how far the world may move; see ``Certificate.holds_until``."""
+    _refuse(certificate)
+    lower, value = wording.is_lower(certificate), certificate.value
+    probability("goal", goal)
+    if value < goal if lower else value > goal:
+        side = "below" if lower else "above"
+        raise NotCertified(f"{value:.6g} is certified, which is {side} {goal:g} before any move")
+    ends = (1 - value, 1 - goal - 2 * SLACK) if lower else (value, goal)
+    sizes = {move: farthest(*ends, move) for move in MOVES}
+    return HoldsUntil(goal, lower, _who(certificate), **sizes)
+
+
+def stays(certificate: Certificate, goal: float | None) -> str:
+    """Say how many new examples may come from elsewhere; "" where no goal is met, or few may.
+
+    >>> from pacboost.bounds import holdout
+    >>> print(stays(holdout.certificate(30, 1000, 0.05), 0.1))
+    It stays below 10 % as long as at most 6.2 % of new examples come from elsewhere.
+    """
+    with suppress(NotCertified, ParameterError):
+        found = holds_until(certificate, goal or 0.0)
+        if found.contamination >= 1e-4:
+            return f"{found.stays} {found.words('contamination')}."
+    return ""
+
+
+# Shares of classes are written as JSON, with the least and the largest share of each class.
+
+MOST_NAMED = 6
+"""Of more classes the claim does not list the shares."""
+SUM_SLACK = 1e-9
+"""How far shares may be from a sum of 1."""
+
+
+def _shares_in_words(inputs: Mapping[str, Any]) -> str:
+    boxes = _read_boxes(inputs["shares"])
+    if all(box == (0, 1) for box in boxes.values()):
+        return "whatever the shares of the classes are"
+    if len(boxes) > MOST_NAMED:
+        return f"if the shares of the {len(boxes)} classes are those that were given"
+    shares = [
+        " to ".join(percent_digits(end, 12) for end in dict.fromkeys(b)) for b in boxes.values()
+    ]
+    named = [f"{share} are of class {name!r}" for share, name in zip(shares, boxes, strict=True)]
+    return "if " + " and ".join(", ".join(part) for part in (named[:-1], named[-1:]) if part)
+
+
+@bound(
+    "shift.shares_upper",
+    theorem="R ≤ max Σ q_c u_c over the shares q, u_c = BinInv(k_c, n_c, delta/(claims·classes))",
+    reference=f"{measures.CLOPPER}; {PROOF}",
+    condition=_shares_in_words,
+    again=lambda given, _: measures.made_again(given),
+    of=("measure",),
+)
+def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> float:
+    """Bound the error where the shares of the classes lie in boxes.
+
+    ``parts`` counts mistakes and rows of each class. The largest mean of the bounds begins with the
+    least shares and gives the rest to the classes with the largest bounds.
+
+    >>> round(shares_upper("3/100 5/50", '{"a": [0.4, 0.4], "b": [0.6, 0.6]}', 0.05), 6)
+    0.164952
+    """
+    counted, boxes = measures.read_parts(parts), list(_read_boxes(shares).values())
+    if len(counted) != len(boxes):
+        raise ParameterError(f"{len(boxes)} classes have shares, and {len(counted)} have rows")
+    errors = [measures.rate_upper(k, n, delta, claims * len(counted)) for k, n in counted]
+    value, rest = 0.0, max(0.0, 1 - sum(low for low, _ in boxes))
+    for error, (low, high) in sorted(zip(errors, boxes, strict=True), reverse=True):
+        more = min(rest, high - low)
+        value, rest = value + (low + more) * error, rest - more
+    return outward(value + rest * max(errors))  # shares may lack a little to a sum of 1
+
+
+def _read_boxes(shares: str) -> dict[str, tuple[float, float]]:
+    """Read shares, and refuse those that no distribution has."""
+    try:
+        pairs = json.loads(shares).items()
+        boxes = {name: (float(low), float(high)) for name, (low, high) in pairs}
+    except (AttributeError, TypeError, ValueError) as problem:
+        raise ParameterError(
+            f"shares is {shares!r:.80}; each class needs one number, or two ({problem})"
+        ) from problem
+    for name, (low, high) in boxes.items():
+        if not 0 <= low <= high <= 1:
+            raise ParameterError(
+                f"the share of {name!r} is {low:g} to {high:g}; it is within 0 to 1"
+            )
+    least, most = (sum(box[end] for box in boxes.values()) for end in (0, 1))
+    if least > 1 + SUM_SLACK or most < 1 - SUM_SLACK:
+        between = f"{least:.6g}" if least == most else f"{least:.6g} to {most:.6g}"
+        raise ParameterError(f"the shares of all classes sum to {between}; together they are 1")
+    return boxes
+
+
+def shares_certificate(
+    family: Family, shares: Any, classes: Iterable[Any], models: int
+) -> Certificate:
+    """Certify the error under other shares of the classes, which are the groups of the family.
+
+    ``shares`` is "any", or has for each class its share, or the least and the largest.
+    """
+    rows = {str(own.details["group"]): own for own in family}
+    labels = {label: str(label) for label in classes}
+    names = dict.fromkeys([*rows, *labels.values()])
+    if isinstance(shares, str) and shares == "any":
+        shares = dict.fromkeys(names, (0.0, 1.0))
+    if not isinstance(shares, Mapping):
+        raise ParameterError(
+            f"shares is {shares!r}; it is 'any', or a mapping of classes to shares"
+        )
+    given = {
+        labels.get(name, str(name)): box if isinstance(box, tuple | list) else (box, box)
+        for name, box in shares.items()
+    }
+    if given.keys() != names.keys():
+        raise ParameterError(
+            f"shares names {', '.join(map(repr, given))}; the classes are "
+            f"{', '.join(map(repr, names))}, and each has to be named, with 0 if there is none"
+        )
+    boxes = _read_boxes(json.dumps(given, ensure_ascii=False, default=float))
+    if missing := [name for name, (_, high) in boxes.items() if name not in rows and high > 0]:
+        raise NotCertified(f"there are no rows of class {missing[0]!r}, whose share is above 0")
+    first = family.certificates[0]
+    parts = [(int(own.inputs["k"]), int(own.inputs["n"])) for own in rows.values()]
+    text = json.dumps({name: boxes[name] for name in rows}, ensure_ascii=False)
+    found = measures.certificate(
+        "error",
+        "shift.shares_upper",
+        {
+            "parts": measures.write_parts(parts),
+            "shares": text,
+            "delta": family.delta,
+            "claims": models,
+        },
+        size=sum(n for _, n in parts),
+        sample=first.sample.removesuffix(measures.sharing(int(first.inputs["claims"]))),
+        unit="classes",
+    )
+    found = found.assuming(*first.assumptions[1:])  # all but that new examples are like these
+    found = found.detailed({n: first.details[n] for n in wording.UNANSWERED if n in first.details})
+    return replace(found, rows_checked=first.rows_checked)
