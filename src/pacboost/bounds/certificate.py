@@ -125,7 +125,11 @@ class Certificate:
         >>> print(holdout.certificate(3, 100, 0.05).counted_without_weights().claim)
         The classifier is wrong on at most 7.58 % of new examples, counted without weights.
         """
-        return replace(self, details={**self.details, wording.WITHOUT_WEIGHTS: 1})
+        return self.detailed({wording.WITHOUT_WEIGHTS: 1})
+
+    def detailed(self, details: Mapping[str, float | int | str]) -> Certificate:
+        """Return the same certificate whose claim names more."""
+        return replace(self, details={**self.details, **details})
 
     def unchecked(self) -> Certificate:
         """Return the same certificate for rows that could not be compared with those of the fit.

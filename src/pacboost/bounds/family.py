@@ -110,7 +110,9 @@ class Family:
             "parts": write_parts(pairs), "delta": self.delta, "claims": upper[0].inputs["claims"],
         }  # fmt: skip
         details: dict[str, Any] = {
-            name: v for name, v in upper[0].details.items() if name == "class"
+            name: v
+            for name, v in upper[0].details.items()
+            if name in ("class", *wording.UNANSWERED)
         }
         found = measures.certificate(
             GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs), of=one, **details
@@ -162,9 +164,12 @@ class Family:
     @property
     def note(self) -> str:
         """How delta is shared, and that all claims hold together."""
+        new = "" if all(own.rows_checked for own in self) else ", if these rows are new"
+        what = dict.fromkeys(words for own in self for words in wording.unanswered(own.details))
         return (
-            f"All {len(self)} claims hold together with {confidence(self.delta)} confidence: delta "
-            f"is {self.delta:g}, and each has its share of it."
+            f"All {len(self)} claims hold together with {confidence(self.delta)} confidence{new}: "
+            f"delta is {self.delta:g}, and each has its share of it."
+            f"{''.join(f' {words.capitalize()}.' for words in what)}"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -360,4 +360,5 @@ def shares_certificate(
         unit="classes",
     )
     found = found.assuming(*first.assumptions[1:])  # all but that new examples are like these
+    found = found.detailed({n: first.details[n] for n in wording.UNANSWERED if n in first.details})
     return replace(found, rows_checked=first.rows_checked)

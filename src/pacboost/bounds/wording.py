@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pacboost.bounds.registry import Bound, bound_of
 from pacboost.bounds.rounding import confidence
-from pacboost.numerics.percent import percent_above
+from pacboost.numerics.percent import percent, percent_above
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
@@ -201,6 +202,11 @@ OF_WHAT = (
 
 WITHOUT_WEIGHTS = "without_weights"
 """The detail that says: rows had weights in training, and none where mistakes were counted."""
+UNANSWERED = {
+    "missing_abstain": "counting answers only",
+    "missing_wrong": "with no answer counted as wrong",
+}
+"""Details with the share of rows that have no answer, and what a claim says of these."""
 DISTINCT = "distinct "
 """How what is said of a sample begins, if copies of its rows were left out."""
 IF_NEW = "If these rows are new: "
@@ -253,7 +259,7 @@ def claim(certificate: Certificate) -> Statement:
         said = _claim(certificate, number)
         if WITHOUT_WEIGHTS in certificate.details:
             said = said.ending("counted without weights")
-    said = _on_condition(certificate, said)
+    said = _on_condition(certificate, _with_unanswered(certificate, said))
     return _begun(certificate, said)
 
 
@@ -267,7 +273,7 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
     At most 10.4 % wrong on future examples like these (95 % confidence; 99 held-out rows, 5 wrong).
     """
     chance = certificate.delta if delta is None else delta
-    said = _plain(certificate, percent_above(certificate.value))
+    said = _with_unanswered(certificate, _plain(certificate, percent_above(certificate.value)))
     said = _on_condition(certificate, said)
     if chance:
         grounds = f" ({confidence(chance)} confidence{_counted(certificate)})."
@@ -357,6 +363,23 @@ def _plain(certificate: Certificate, number: str) -> Statement:
     else:
         return _claim(certificate, number)
     return Statement(before, number, f"{after}.")
+
+
+def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
+    """Return what is said of rows without an answer, if there are some.
+
+    >>> unanswered({"missing_abstain": 0.25})
+    ['counting answers only: 25.0 % of these rows have none']
+    """
+    return [
+        f"{words}: {percent(float(details[name]))} of these rows have none"
+        for name, words in UNANSWERED.items()
+        if name in details
+    ]
+
+
+def _with_unanswered(certificate: Certificate, said: Statement) -> Statement:
+    return next(map(said.ending, unanswered(certificate.details)), said)
 
 
 def _begun(certificate: Certificate, said: Statement) -> Statement:

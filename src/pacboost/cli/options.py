@@ -142,10 +142,33 @@ format_options = together(
         metavar="WORD",
         multiple=True,
         help="A cell that holds this word is missing, and so is an empty cell. The option may be "
-        "repeated.  [default: NA, N/A, #N/A, NaN, None, null, - and ?]",
+        "repeated.  [default: NA, N/A, #N/A, NaN, None, null, - and ?]  With --said the words "
+        "wrong and abstain say instead what a missing answer is.  [default: abstain]",
     ),
 )
 """How a file of rows is written: the options of every command that reads one."""
+score = click.option(
+    "--score",
+    metavar="COLUMN",
+    help="In a file of answers, the column with a number that is larger the more likely a row is "
+    "of the class --positive.",
+)
+truth = click.option(
+    "--target", "--truth", metavar="COLUMN", required=True, help="The column with the labels."
+)
+said = click.option(
+    "--said",
+    metavar="COLUMN",
+    help="There is no model: this column of the file holds answers that somebody has given.",
+)
+answers = together(
+    model_file,
+    click.argument("data", type=FILE, required=False),
+    truth,
+    said,
+)
+"""What to judge: a model and rows, or a file of answers alone."""
+report = click.option("--report", type=FILE, help="Write a page about it to this file.")
 skip_unlabelled = click.option(
     "--skip-unlabelled", is_flag=True, help="Leave out rows without a label, and say how many."
 )

@@ -62,7 +62,9 @@ def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[
     chance = "never" if certificate.delta == 0 else f"with probability {certificate.delta:g}"
     counts = certificate.inputs
     unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
-    seen = f"{counts['k']:,} mistakes on " if {"k", "n"} <= set(counts) else ""
+    known = wording.KINDS.get(certificate.of_what)
+    wrong = {"k", "n"} <= set(counts) and not (known and known.higher_is_better)
+    seen = f"{counts['k']:,} mistakes on " if wrong else ""
     counted = ("counted on", f"{seen}{certificate.size:,} {unit}: {certificate.sample}")
     if not details:
         return [counted, ("", "(--details prints the theorem, and what it assumes)")]

@@ -103,9 +103,13 @@ def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[A
             f"predict_proba gave shape {probabilities.shape} for {decided.size} rows and "
             f"{classes.size} classes"
         )
+    absent = np.zeros(decided.size, dtype=np.bool_)
+    if decided.dtype == object:  # where there is no answer, nothing is sure
+        absent = np.array([own is None for own in decided.tolist()])
+        decided = np.where(absent, classes[0], decided)
     order = np.argsort(classes)
     named = order[np.searchsorted(classes, decided, sorter=order)]
-    return np.minimum(probabilities[np.arange(decided.size), named], 1.0)
+    return np.where(absent, 0.0, np.minimum(probabilities[np.arange(decided.size), named], 1.0))
 
 
 def answers(decided: NDArray[Any], sure: Doubles, threshold: float, otherwise: Any) -> AnswerList:

@@ -14,6 +14,7 @@ from pacboost.monitoring.drift import RowStream
 from pacboost.monitoring.mistakes import MistakeStream, read_mistakes
 from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.questions.answers import as_models
 from pacboost.questions.certify import certify
 from pacboost.questions.mistakes import mistakes as mistakes_of
 from pacboost.questions.new_rows import snapshot
@@ -148,6 +149,14 @@ class Monitor:
                 "of another model; begin a new monitor"
             )
         return self.update_mistakes(wrong)
+
+    def update_answers(self, said: Any, y: Any, missing: str = "abstain") -> Monitor:
+        """Count the mistakes of answers, whoever gave them, as true labels come back.
+
+        A missing answer is left out, or counts as a mistake with ``missing="wrong"``.
+        """
+        (model,), X, labels = as_models([said], None, y, missing=missing)
+        return self.update_mistakes(mistakes_of(model, X, labels))
 
     def update_mistakes(self, mistakes: Any) -> Monitor:
         """Take a list that holds True or 1 for each mistake, in the order of the rows."""

@@ -16,6 +16,7 @@ from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.models.answers import asked, confidence
 from pacboost.numerics.checks import meant, positive_whole, probability
+from pacboost.questions.answers import as_models
 from pacboost.questions.measuring import Measuring, claims_of, group_names, read_measures
 from pacboost.questions.mistakes import fresh_labels, mistakes, refuse_other_labels, rows_and_labels
 from pacboost.questions.moved import filtered
@@ -28,19 +29,19 @@ from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.oracles.choose import is_collection
 
 
-def by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
+def by_column(model: Any, X: Any, by: Any, name: str = "by") -> tuple[Any, Any]:
     """Return rows as the model reads them, and the groups: a column that is named, or values."""
     if not isinstance(by, str):
         return X, by
     if not is_frame(X):
         raise ParameterError(
-            f"by is {by!r}, which names a column, and X is no data frame; give an array with the "
-            "group of every row"
+            f"{name} is {by!r}, which names a column, and X is no data frame; give an array with "
+            "a value for every row"
         )
     frame = open_frame(X)
     if by not in frame.columns:
         raise ParameterError(
-            f"by is {by!r}{meant(by, frame.columns)}; the columns are "
+            f"{name} is {by!r}{meant(by, frame.columns)}; the columns are "
             f"{', '.join(map(repr, frame.columns))}"
         )
     known = getattr(model, "feature_names_in_", None)
@@ -94,8 +95,8 @@ __all__ = ["UNCHECKED", "certify", "certify_all", "mistakes"]
 
 @explains_input
 def certify(
-    model: Any,
-    X: Any,
+    model: Any = None,
+    X: Any = None,
     y: Any = None,
     *,
     target: str | None = None,
@@ -113,6 +114,9 @@ def certify(
     copies: str = "auto",
     order: str = "any",
     shares: Any = None,
+    said: Any = None,
+    scores: Any = None,
+    missing: str = "abstain",
     ratio: Any = None,
     ratio_bound: float | None = None,
     new_rows: Any = None,
@@ -173,6 +177,16 @@ def certify(
         New examples have other shares of the classes, and within each class are like these: of
         every class its share, or its least and largest as a pair; "any" for whatever they are. To
         be known beforehand, or from other rows; the error is certified.
+    said : array or str, default=None
+        In the place of the model: the answers that somebody has given for these rows, or the
+        column of X that holds them. X may then be left out. The claim begins with "If these rows
+        are new".
+    scores : array or str, default=None
+        With ``said``, for "auc" and the like: the larger, the more likely a row is of the class
+        ``positive``.
+    missing : "abstain" or "wrong", default="abstain"
+        With ``said``, what None, NaN or an empty text is. "abstain": the claim speaks of the
+        answers that are given. "wrong": it counts as a mistake. Both say how many are missing.
     ratio : array, or function of X, default=None
         The world has moved: how much more likely each row is there than here, up to a factor. Coins
         keep a row with the chance ratio/ratio_bound, and rows that are kept certify.
@@ -196,7 +210,13 @@ def certify(
     (1, 0.0235)
     >>> round(certify(tree, X[1::2], y[1::2], of="recall").value, 4)
     0.9534
+    >>> print(certify(said=["ok", "bad", "ok", ""] * 30, y=["ok", "bad", "bad", "ok"] * 30).claim)
+    If these rows are new: the classifier is wrong on at most 42.40 % of new examples, counting \
+answers only: 25.0 % of these rows have none.
     """
+    if said is not None:
+        given = (X, y, target, scores, missing, of, positive, groups)
+        ((model,), X, y, groups), target = as_models(_instead(model, said), *given), None
     plain = isinstance(of, str) and of == "error" and end is None
     if shares is not None:
         if ratio is not None or new_rows is not None:
@@ -255,8 +275,8 @@ def certify(
 
 @explains_input
 def certify_all(
-    model: Any,
-    X: Any,
+    model: Any = None,
+    X: Any = None,
     y: Any = None,
     *,
     target: str | None = None,
@@ -274,6 +294,9 @@ def certify_all(
     ordered: bool = False,
     copies: str = "auto",
     order: str = "any",
+    said: Any = None,
+    scores: Any = None,
+    missing: str = "abstain",
     ratio: Any = None,
     ratio_bound: float | None = None,
     new_rows: Any = None,
@@ -305,6 +328,9 @@ def certify_all(
     >>> round(found["recall"].value, 4), round(found["precision"].value, 4)
     (0.9455, 0.9634)
     """
+    if said is not None:
+        given = (X, y, target, scores, missing, of, positive, groups, by)
+        ((model,), X, y, groups, by), target = as_models(_instead(model, said), *given), None
     X, y = _read(model, X, y, target, by, groups, order, models, ordered=ordered)
     options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
     level = probability("delta", delta)
@@ -333,6 +359,12 @@ def certify_all(
     else:
         family = measuring.family(claims, group)
     return Family(tuple(map(new.marked, family)), family.delta)
+
+
+def _instead(model: Any, said: Any) -> list[Any]:
+    if model is not None:
+        raise ParameterError("a model and said= were both given; answers take the model's place")
+    return [said]
 
 
 def _read(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.wording import unanswered
 from pacboost.errors import NotCertified
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE, Examples, check_copies
 from pacboost.samples.overlap import Overlap
@@ -201,6 +202,8 @@ class NewRows:
     assumptions: tuple[str, ...] = ()
     checked: bool = True
     """Whether all models remember all rows that they were trained on."""
+    details: Mapping[str, float] = field(default_factory=dict)
+    """What claims say of rows without an answer, where answers were given (answers.py)."""
     coins: Mapping[str, float | int] = field(default_factory=dict)
     """By which coins rows were chosen (questions/moved.py), if they were."""
     chosen: str = ""
@@ -216,7 +219,9 @@ class NewRows:
         """
         checked = [refuse_training_rows(model, X) for model in models]
         found = cls._among(_sketches(models, X), X, np.asarray(y), check_copies(copies), each)
-        return replace(found, checked=all(checked))
+        details = {k: v for own in models for k, v in getattr(own, "details", {}).items()}
+        assumptions = (*found.assumptions, *unanswered(details))
+        return replace(found, checked=all(checked), details=details, assumptions=assumptions)
 
     @classmethod
     def beside(cls, learned: Table, table: Table, X: Any, y: Any, copies: str) -> NewRows:
@@ -279,6 +284,7 @@ class NewRows:
     def marked(self, certificate: Certificate) -> Certificate:
         """Return a certificate with what it assumes of these rows."""
         found = certificate.filtered(self.coins).assuming(*self.assumptions)
+        found = found.detailed(self.details)
         return found if self.checked else found.unchecked().assuming(UNCHECKED)
 
 

@@ -201,10 +201,10 @@ class ScoredRows:
     def _costs(self, costs: Any) -> tuple[Doubles, float]:
         matrix = cost_matrix(costs, self.classes)
         names = {name: place for place, name in enumerate(self.classes.tolist())}
-        said = np.array([names[own] for own in self.said.tolist()], dtype=np.intp)
-        scale = float(matrix.max())
+        said = np.array([names.get(own, -1) for own in self.said.tolist()], dtype=np.intp)
+        scale = float(matrix.max())  # also of a label that is not known, and of no answer
         own = matrix[np.maximum(self.places, 0), said]
-        return np.where(self.places >= 0, own, scale) / scale, scale
+        return np.where((self.places >= 0) & (said >= 0), own, scale) / scale, scale
 
 
 def class_place(classes: NDArray[Any], label: Any) -> int:

@@ -48,7 +48,8 @@ def plain_rows(X: Any) -> ArrayTable:
     if values.ndim == 1:
         return ArrayTable(_hashed(values)[:, None])
     lines = values.reshape(len(values), -1)
-    return ArrayTable(np.column_stack([_hashed(lines[:, j]) for j in range(lines.shape[1])]))
+    columns = [_hashed(lines[:, j]) for j in range(lines.shape[1])]
+    return ArrayTable(np.column_stack(columns) if columns else lines)
 
 
 def _hashed(cells: NDArray[Any]) -> NDArray[np.float64]:

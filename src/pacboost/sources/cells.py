@@ -142,8 +142,10 @@ class Cells:
         if not self.file.skip_unlabelled:
             return self
         kept = [k for k, cell in enumerate(self.of(target)) if not self.spelling.is_missing(cell)]
-        if len(kept) == self.n_rows:
-            return self
+        return self if len(kept) == self.n_rows else self.take(kept)
+
+    def take(self, kept: Sequence[int]) -> Cells:
+        """Return some of the rows."""
         rows = need("pyarrow").array(kept, "int64")
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         return Cells(self.file, columns, [self.lines[k] for k in kept], self.decimal_comma)

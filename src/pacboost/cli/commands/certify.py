@@ -12,7 +12,6 @@ import click
 
 from pacboost.cli import options
 from pacboost.cli.group import THE_ANSWER_IS_NO
-from pacboost.cli.inputs.files import open_model
 from pacboost.cli.output import answer, bold, certificate_facts, working
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
@@ -36,13 +35,13 @@ OPTIONS = (
         "pacboost certify income.pacb fresh.csv --target income --epsilon 0.15 && echo good enough",
         "pacboost certify fraud.pacb fresh.csv --target fraud --of recall,precision --by country",
         "pacboost certify intents.pacb fresh.csv --target intent --target-error 0.02",
+        "pacboost certify answers.csv --said verdict --truth label --by language",
         "pacboost certify parcels.pacb fresh.csv --target late --shares yes=.4,no=.6",
         "pacboost certify income.pacb fresh.csv --target income --new-rows next_month.csv",
     )
 )
-@options.model_file
-@options.data_file
-@options.target
+@options.answers
+@options.score
 @click.option(
     "--of",
     metavar="NAMES",
@@ -111,17 +110,20 @@ OPTIONS = (
 @options.drop
 @options.format_options
 @options.skip_unlabelled
+@options.report
 @options.details
 @options.as_json
-def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
+def command(model_path: Path, data: Path | None, target: str, **given: Any) -> None:
     """Certify the error of a model on new examples, by rows that it was not trained on.
+
+    With --said no model is needed: a column of the file holds answers, whoever gave them.
 
     With --of, --cost or --by other measures are certified, which all hold together. With
     --abstain-below or --target-error only the confident answers are certified. With --epsilon
     the exit code is 1 if the certified error is larger than that.
     """
     from pacboost.bounds.shift import stays
-    from pacboost.cli.inputs.rows import fresh_rows
+    from pacboost.cli.inputs.rows import answers_or_rows
 
     epsilon = given["epsilon"]
     if epsilon is not None:
@@ -137,15 +139,24 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
             "--ratio-column and --new-rows cannot be combined with --abstain-below or "
             "--target-error; leave them out"
         )
-    measures = any(given[name] for name in ("of", "cost", "by", "end", "positive"))
+    measures = any(given[name] for name in ("of", "cost", "by", "end"))
+    measures |= given["positive"] is not None and not (confident and given["score"])
     if given["shares"] and (confident or measures):
         raise click.UsageError("--shares speaks of the error of all answers; leave out the others")
     hint = "certify --of absolute_error --clip NUMBER, or --of large_errors --larger-than NUMBER"
-    model, _, data = open_model(model_path, data, numbers="" if measures else hint)
     if measures:
-        _certify_measures(model, data, target, given)
+        for name in ("epsilon", "target_error", "abstain_below"):
+            if given[name] is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise click.UsageError(
+                    f"{option} speaks of the error alone; leave out --of and --by"
+                )
+    model, X, y, columns, order = answers_or_rows(
+        model_path, data, target, given, given["report"], numbers="" if measures else hint
+    )
+    if measures:
+        _certify_measures(model, X, y, columns, order, given)
         return
-    X, y, columns, order = fresh_rows(model, data, target, given)
     with working("counting mistakes"):
         certify = _confident_answers if confident else _all_answers
         certificate, content, parts = certify(model, X, y, columns, given)
@@ -154,24 +165,24 @@ def command(model_path: Path, data: Path, target: str, **given: Any) -> None:
     content |= {**order, "met": met, "stays": until, "certificate": certificate.to_dict()}
     wanted = [] if met is None else ["", f"Is this at most {epsilon:g}? {'Yes' if met else 'NO'}."]
     wanted += [until] if until else []
+    if given["report"] is not None:
+        model.report(given["report"], X, y, certified=certificate)
     answer(given["as_json"], content, *parts, *wanted)
     if met is False:
         sys.exit(THE_ANSWER_IS_NO)
 
 
-def _certify_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) -> None:
+def _certify_measures(
+    model: Any, X: Any, y: Any, columns: Mapping[str, Any], order: Mapping[str, Any],
+    given: Mapping[str, Any],
+) -> None:  # fmt: skip
     from pacboost.bounds.wording import sentence
-    from pacboost.cli.inputs.rows import class_named, fresh_rows
+    from pacboost.cli.inputs.rows import class_named, measure_names
     from pacboost.questions.certify import certify_all
     from pacboost.questions.measuring import is_list
     from pacboost.reports.text import grid
 
-    for name in ("epsilon", "target_error", "abstain_below"):
-        if given[name] is not None:
-            option = f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"{option} speaks of the error alone; leave out --of and --by")
-    X, y, columns, order = fresh_rows(model, data, target, given)
-    names: list[Any] = [name.strip() for name in (given["of"] or "").split(",") if name.strip()]
+    names: list[Any] = measure_names(given)
     names += [_costs(model, given["cost"])] if given["cost"] else []
     of = names[0] if len(names) == 1 else names or "error"
     with working("counting"):
@@ -194,6 +205,8 @@ def _certify_measures(model: Any, data: Path, target: str, given: Mapping[str, A
         with suppress(NotCertified, ParameterError):  # of several measures none is the worst
             parts += ["", f"Worst group: {family.worst_group}. {family.worst.claim}"]
             parts += [family.gap.claim] if given["end"] == "both" else []
+    if given["report"] is not None:
+        model.report(given["report"], X, y, certified=alone or family)
     answer(given["as_json"], {**(alone or family).to_dict(), **order}, *parts)
 
 
@@ -256,6 +269,7 @@ def _confident_answers(model: Any, X: Any, y: Any, _: Any, given: Mapping[str, A
 
     from pacboost.bounds import estimates
     from pacboost.bounds.held_out import HeldOut
+    from pacboost.bounds.wording import unanswered
     from pacboost.models.answers import confidence
     from pacboost.questions.certify import certify_answers
 
@@ -267,6 +281,8 @@ def _confident_answers(model: Any, X: Any, y: Any, _: Any, given: Mapping[str, A
     answered = HeldOut.of(np.asarray(y)[rows], predicted[rows], model.classes_)
     names = [str(name) for name in model.classes_.tolist()]
     claim, note = estimates.in_full(answering.certificate, answered, names)
+    for words in unanswered(getattr(model, "details", {})):
+        note = f"{words.capitalize()}. {note}"
     sentence = f"{claim} {answering.answers()} {note}"
     content = {"sentence": sentence, "answering": answering.to_dict()}
     return answering.certificate, content, [bold(sentence), "", answering.table()]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +12,25 @@ import click
 
 from pacboost.cli import options
 from pacboost.cli.inputs.files import check_output, data_file
-from pacboost.cli.output import print_parts
+from pacboost.cli.output import answer, print_parts
 from pacboost.errors import ParameterError
 
 
 @click.command(
     epilog=options.example(
-        "pacboost compare parcels.csv --target late --boosters adaboost,logit --learner tree"
+        "pacboost compare parcels.csv --target late --boosters adaboost,logit --learner tree",
+        "pacboost compare answers.csv --said first_prompt --said second_prompt --truth label",
     )
 )
 @options.data_file
-@options.target
+@options.truth
+@click.option(
+    "--said",
+    metavar="COLUMN",
+    multiple=True,
+    help="Compare no boosters but answers that are given in such columns, two or more of them.",
+)
+@options.models
 @click.option(
     "--boosters",
     default="adaboost,logit,adaboost_v,lp,erlp",
@@ -72,7 +82,11 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
 
     Prints rounds, seconds, training error and its bound, margins, and the error on held-out rows
     with a confidence interval. If one booster fails, the reason is shown and the others continue.
+    With --said nothing is trained: columns of answers are compared pair by pair, on the same rows.
     """
+    if given["said"]:
+        _compare_answers(data, target, as_json, given)
+        return
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.estimators.compare import Contest
     from pacboost.learners.tree import Tree
@@ -116,3 +130,23 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
                 print_parts(comparison.table())
             if plot is not None and not all(entry.failed for entry in comparison):
                 save(comparison.plot()[0].figure, plot)
+
+
+def _compare_answers(data: Path, target: str, as_json: bool, given: Mapping[str, Any]) -> None:
+    from pacboost.cli.inputs.rows import answered_rows
+    from pacboost.questions.compare import compare_models
+
+    names = list(dict.fromkeys(given["said"]))
+    if len(names) < 2:
+        raise click.UsageError("--said has to name two columns of answers, or more")
+    models, X, y, _, _ = answered_rows(data, target, names, {**given, "order": "any"})
+    tried = max(given["models"], len(names))
+    found = [
+        compare_models(
+            one, other, X, y, delta=given["delta"], models=tried, names=(first, second),
+            copies=given["copies"],
+        )
+        for (first, one), (second, other) in combinations(zip(names, models, strict=True), 2)
+    ]  # fmt: skip
+    content = {"differences": [own.to_dict() for own in found]}
+    answer(as_json, content, *(own.sentence for own in found))

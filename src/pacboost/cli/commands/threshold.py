@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import open_model
 from pacboost.cli.output import answer, bold, working
 from pacboost.errors import ParameterError
 
@@ -20,11 +19,11 @@ WISHES = ("recall", "precision", "false_positive_rate", "target_error")
         "pacboost threshold fraud.pacb fresh.csv --target fraud --positive yes --recall 0.95 "
         "--output careful.pacb",
         "pacboost threshold fraud.pacb fresh.csv --target fraud --cost 100,1 --json",
+        "pacboost threshold answers.csv --score risk --truth label --positive bad --recall 0.9",
     )
 )
-@options.model_file
-@options.data_file
-@options.target
+@options.answers
+@options.score
 @click.option("--positive", metavar="CLASS", help="The class to be found.  [default: the second]")
 @click.option("--recall", type=float, help="Find at least this share of the class.")
 @click.option("--precision", type=float, help="At least this share of what is found is right.")
@@ -51,7 +50,9 @@ WISHES = ("recall", "precision", "false_positive_rate", "target_error")
 @options.skip_unlabelled
 @options.output("Write the model with its threshold to this file.")
 @options.as_json
-def command(model_path: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
+def command(
+    model_path: Path, data: Path | None, target: str, output: Path | None, **given: Any
+) -> None:
     """Choose the threshold of a model so that recall, precision or false alarms are guaranteed.
 
     With --target-error rows whose confidence is too small get no answer, and the error among the
@@ -59,12 +60,12 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
     certified on the other side, and where the threshold lies. Exit code 1: no threshold keeps this
     promise, or more rows are needed, and how many.
     """
-    from pacboost.cli.inputs.rows import class_named, fresh_rows
+    from pacboost.cli.inputs.rows import answers_or_rows, class_named
     from pacboost.estimators.decisions.choosing import choose_threshold
     from pacboost.estimators.decisions.threshold import ThresholdClassifier
 
     hint = "only classes have a threshold"
-    model, _, data = open_model(model_path, data, output, numbers=hint)
+    model, X, y, _, order = answers_or_rows(model_path, data, target, given, output, numbers=hint)
     if isinstance(model, ThresholdClassifier):
         model = model.estimator_
     asked = {name: given[name] for name in WISHES if given[name] is not None}
@@ -74,7 +75,6 @@ def command(model_path: Path, data: Path, target: str, output: Path | None, **gi
         raise ParameterError(
             f"--cost is {given['cost']!r}; it holds two numbers, MISS,ALARM, as in 100,1"
         ) from None
-    X, y, _, order = fresh_rows(model, data, target, given)
     with working("choosing"):
         chosen: Any = choose_threshold(
             model, X, y, positive=class_named(model.classes_, given["positive"]),

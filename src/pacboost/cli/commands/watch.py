@@ -26,15 +26,18 @@ SETTINGS = ("error", "delta", "run_length")
     epilog=options.example(
         "pacboost watch income.pacb today.csv --target income --state income.watch",
         "pacboost watch income.pacb today.csv --reference last_year.csv --state income.watch",
+        "pacboost watch today.csv --said verdict --truth label --error 0.1 --state judge.watch",
     )
 )
 @options.model_file
-@options.data_file
+@click.argument("data", type=options.FILE, required=False)
 @click.option(
     "--target",
+    "--truth",
     metavar="COLUMN",
     help="The column that holds the labels. Without it, only the rows are compared.",
 )
+@options.said
 @click.option(
     "--state",
     type=options.FILE,
@@ -63,29 +66,35 @@ SETTINGS = ("error", "delta", "run_length")
 @click.option("--plot", type=options.FILE, help="Draw the curves into this file.")
 @click.option("--report", type=options.FILE, help="Write a page with the curves to this file.")
 @options.as_json
-def command(model_path: Path, data: Path, target: str | None, **given: Any) -> None:
+def command(model_path: Path, data: Path | None, target: str | None, **given: Any) -> None:
     """Watch a model in use: its mistakes as labels come back, and its rows.
+
+    With --said no model is needed: a column of the file holds answers, whoever gave them.
 
     Give every row once, in the order of time, for instance every night. The exit code is 3 if the
     certificate is refuted, the change detector has sounded, or the rows have drifted; also in later
     runs with the same --state.
     """
-    from pacboost.cli.inputs.rows import read_all
+    from pacboost.cli.inputs.rows import answers_or_rows, read_all
 
-    if target is None and given["reference"] is None:
+    if target is None and (given["said"] or given["reference"] is None):
         raise click.UsageError(
             "nothing can be watched without --target (labels) or --reference (rows from the time "
             "when all was well); give one of them, or both"
         )
-    outputs, hint = ("state", "plot", "report"), "watch is for models that predict classes"
-    model, model_path, data = open_model(
-        model_path, data, *(given[name] for name in outputs), numbers=hint
-    )
+    outputs = [given[name] for name in ("state", "plot", "report")]
+    if given["said"]:
+        free = {**given, "order": "any"}
+        model, rows, labels, *_ = answers_or_rows(model_path, data, str(target), free, *outputs)
+        data = model_path
+    else:
+        hint = "watch is for models that predict classes"
+        model, model_path, data = open_model(model_path, data, *outputs, numbers=hint)
     monitor = _monitor(model, target, given)
     if target is not None:
-        rows, labels, _ = read_all(
-            model, data_file(data, given), target, given["text"], given["drop"]
-        )
+        if not given["said"]:
+            file = data_file(data, given)
+            rows, labels, _ = read_all(model, file, target, given["text"], given["drop"])
         monitor.update(rows, labels)
     if given["reference"] is not None:
         with working("comparing rows"):
@@ -128,9 +137,11 @@ def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monito
 
 
 def _rows(model: Any, path: Path, target: str | None, given: Mapping[str, Any]) -> Any:
-    from pacboost.cli.inputs.rows import Reader
+    from pacboost.cli.inputs.rows import Reader, as_frame
     from pacboost.sources.file_rows import whole
 
     with working(f"reading {path.name}"):
         others = [*given["drop"], *([target] if target is not None else [])]
+        if given["said"]:
+            return as_frame(whole(data_file(path, given)), [*others, given["said"]])
         return Reader(model, given["text"], others).as_written(whole(data_file(path, given)))

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import click
+
 from pacboost.errors import FileError, ParameterError
 from pacboost.sources.data_file import MISSING, DataFile
 
@@ -52,13 +54,15 @@ SUFFIX = ".pacb"
 
 
 def open_model(
-    model: Path, data: Path, *outputs: Path | None, numbers: str = "", classes: str = ""
+    model: Path, data: Path | None, *outputs: Path | None, numbers: str = "", classes: str = ""
 ) -> tuple[Any, Path, Path]:
     """Return the model, its path and that of the data, in whichever order both were named.
 
     ``numbers`` is what to say of a model that predicts numbers, if it may not, and so is
     ``classes``. The outputs are checked before the model is loaded.
     """
+    if data is None:
+        raise click.UsageError("Missing argument 'DATA'; or name the column of answers by --said.")
     if data.suffix == SUFFIX != model.suffix:
         model, data = data, model
     for output in outputs:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.cli.inputs.files import data_file
+from pacboost.cli.inputs.files import check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning, ParameterError
+from pacboost.questions.answers import MISSING, Answers, as_models
 from pacboost.questions.row_order import RowOrder, watch_order
 from pacboost.reports.text import counted
 from pacboost.sources.arrow import text_column
@@ -24,6 +26,7 @@ from pacboost.sources.file_rows import whole
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.optional import need
 from pacboost.sources.text import TextFeatures
 from pacboost.sources.written import Spelling, read_labels
 
@@ -234,15 +237,14 @@ def fresh_rows(
     says whether an odd one is refused; rows of groups, and rows that are said to be in the order of
     time, may have any order.
     """
-    named = {name: given.get(name) for name in ("groups", "by")}
     ratio, new = given.get("ratio_column"), given.get("new_rows")
-    known = column_names(model)
-    outside = [column for column in (*named.values(), ratio) if column and column not in known]
+    known, beside = column_names(model), (given.get("groups"), given.get("by"), ratio)
+    outside = [column for column in beside if column and column not in known]
     file, others = data_file(data, given), [*given["drop"], *outside]
     X, y, cells = read_all(model, file, target, given["text"], others)
     columns = {
-        name: None if column is None else cells.texts(column).tolist()
-        for name, column in named.items()
+        name: cells.texts(given[name]).tolist() if given.get(name) else None
+        for name in ("groups", "by")
     }
     if ratio is not None:
         texts = ["" if text is None else str(text) for text in cells.texts(ratio)]
@@ -252,7 +254,64 @@ def fresh_rows(
     if new is not None:
         reader = Reader(model, given["text"], [target, *others])
         columns["new_rows"] = reader.rows(whole(data_file(new, given)))
-    free = columns["groups"] is not None or given.get("ordered", False)
+    return X, y, columns, _order(columns["groups"], X, y, model, given)
+
+
+def answers_or_rows(
+    path: Path, data: Path | None, target: str, given: Mapping[str, Any], *outputs: Path | None,
+    numbers: str = "",
+) -> tuple[Any, Any, NDArray[Any], dict[str, Any], dict[str, Any]]:  # fmt: skip
+    """Return a model, and its new rows as ``fresh_rows`` does; answers are a model, too."""
+    if not (given.get("said") or given.get("score")):
+        model, _, data = open_model(path, data, *outputs, numbers=numbers)
+        return model, *fresh_rows(model, data, target, given)
+    if given.get("ratio_column") or given.get("new_rows"):
+        raise click.UsageError("--ratio-column and --new-rows are for models; leave them out")
+    if data is not None:
+        raise click.UsageError("--said and --score speak of one file of answers, and two came")
+    for output in outputs:
+        check_output(output, path)
+    (model,), *rows = answered_rows(path, target, [given["said"] or target], given)
+    return model, *rows
+
+
+def answered_rows(
+    path: Path, target: str, columns: Sequence[str], given: Mapping[str, Any]
+) -> tuple[list[Answers], Any, NDArray[Any], dict[str, Any], dict[str, Any]]:
+    """Read a file of answers: one model for each column, and the rest as ``fresh_rows`` does."""
+    words = given["missing"]
+    others = tuple(word for word in words if word not in MISSING)
+    with working(f"reading {path.name}"):
+        cells = whole(data_file(path, {**given, "missing": others}), target)
+        labels = read_labels(cells.labels(target))
+        frame = as_frame(cells, given["drop"], {target, *columns})
+    beside = [cells.texts(given[n]) if given.get(n) else None for n in ("groups", "by")]
+    models, X, y, groups, by = as_models(
+        columns, frame, None, target, given.get("score"),
+        next((word for word in words if word in MISSING), MISSING[0]), measure_names(given),
+        class_named(labels, given.get("positive")), *beside,
+    )  # fmt: skip
+    order = _order(groups, X, y, models[0], given)
+    return models, X, y, {"groups": groups, "by": by}, order
+
+
+def as_frame(cells: Cells, drop: Collection[str], together: Collection[str] = ()) -> Any:
+    """Return columns of numbers and of texts; those that come ``together`` are of one kind."""
+    found = {name: cells.spelling.numbers(cells.of(name)) for name in {*cells.columns} - {*drop}}
+    if any(found.get(name) is None for name in together):
+        found |= dict.fromkeys({*together} & {*found})
+    columns = {n: cells.texts(n) if own is None else own for n, own in found.items()}
+    return need("pyarrow").table({name: columns[name] for name in cells.columns if name in found})
+
+
+def measure_names(given: Mapping[str, Any]) -> list[str]:
+    """Return the measures that --of names."""
+    return [name.strip() for name in (given.get("of") or "").split(",") if name.strip()]
+
+
+def _order(groups: Any, X: Any, y: Any, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what JSON adds about the order of the rows."""
+    free = groups is not None or given.get("ordered", False)
     with working("testing the order of the rows"):
         found: RowOrder | None = watch_order("any" if free else given["order"], X, y, model)
-    return X, y, columns, {} if found is None else {"order": found.to_dict()}
+    return {} if found is None else {"order": found.to_dict()}

@@ -6,18 +6,22 @@ import base64
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds import estimates, wording
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.held_out import named
+from pacboost.bounds.family import Family
+from pacboost.bounds.held_out import HeldOut, named
 from pacboost.bounds.rounding import confidence
+from pacboost.ledgers.ledger import Ledger
+from pacboost.models.model import Model
 from pacboost.numerics.percent import percent, percent_above, percent_digits
 from pacboost.numerics.same_bits import log, mean
 from pacboost.reports.page.calibration import calibration, margins, predicted
@@ -40,6 +44,8 @@ from pacboost.reports.page.shapes import shapes
 from pacboost.reports.page.subject import Evidence, Numbers, Rows, Subject
 from pacboost.sources.optional import atomic_write
 
+NO_RUN = ("", "none", "", 0, 0, False, False)
+"""The record of a loop that never ran."""
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
     "%3Crect width='16' height='16' rx='4' fill='%231f5fa8'/%3E"
@@ -85,7 +91,7 @@ def page(
     said = said or sentence(subject, rows)
     title = title or subject.kind
     parts = [part for make in SECTIONS if (part := make(subject, rows)) is not None]
-    return shell("report", title, said, _hero(subject, rows, title, said), parts)
+    return shell("report", title, said, _hero(subject, rows, title, said, tiles(subject)), parts)
 
 
 def shell(what: str, title: str, said: Sentence, hero: Markup, found: list[Section]) -> str:
@@ -131,7 +137,9 @@ def _head(title: str, said: Sentence) -> Markup:
     )
 
 
-def _hero(subject: Subject, rows: Rows, title: str, said: Sentence) -> Markup:
+def _hero(
+    subject: Subject, rows: Rows, title: str, said: Sentence, more: Markup | None = None
+) -> Markup:
     claim = tag("h1", said.before, tag("strong", said.strong), said.after)
     seen = None
     if rows is not None and rows.seen:
@@ -147,7 +155,7 @@ def _hero(subject: Subject, rows: Rows, title: str, said: Sentence) -> Markup:
         tag("p", said.note, class_="note") if said.note else None,
         seen,
         line(subject, rows),
-        tiles(subject),
+        more,
     )
 
 
@@ -291,6 +299,30 @@ def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
     if isinstance(measured, float):
         return measured, percent(measured), f"measured on the {certificate.size:,} training rows"
     return None
+
+
+def answers_page(
+    names: Sequence[str],
+    held_out: HeldOut | None,
+    certified: Sequence[Certificate | Family],
+    title: str | None = None,
+) -> str:
+    """Return the whole page about answers that were given: what is certified, and confusion."""
+    known = SimpleNamespace(label_names=names, coverage=None, ledger=Ledger(*NO_RUN))
+    every = [c for own in certified for c in ([own] if isinstance(own, Certificate) else own)]
+    first = tuple(own for own in certified if own in every and own.of_what == wording.NEW_EXAMPLES)
+    subject = Subject(
+        cast(Model, known), "Answers", first[:1], "", np.empty(0), held_out=held_out,
+        certified=tuple(own for own in certified if own not in first[:1]),
+    )  # fmt: skip
+    claim, note = estimates.in_full(every[0], held_out, list(names))
+    said, title = Sentence(*claim, note), title or "Answers"
+    parts = [
+        promises(subject, None), certificates(replace(subject, certificates=tuple(every)), None),
+        confusion(subject, None), ranking(subject, None),
+    ]  # fmt: skip
+    hero = _hero(subject, None, title, said)
+    return shell("report", title, said, hero, [part for part in parts if part is not None])
 
 
 # The page of a monitor: what it says at this moment, and the curves of all it has seen.

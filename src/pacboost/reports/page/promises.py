@@ -234,7 +234,12 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
     lead = paragraphs(
         "Every bound, and what it rests on. All numbers are given, so it can be "
         "recomputed without the data.",
-        together(tag("code", "pacboost verify"), " does so from the model file."),
+        together(
+            tag("code", "pacboost verify"),
+            " does so from a model file, and ",
+            tag("code", "pacboost.verify"),
+            " from a certificate.",
+        ),
     )
     return Section("certificates", "What is proved", lead, together(cards, _margins(subject)))
 

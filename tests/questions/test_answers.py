@@ -1,0 +1,251 @@
+"""Answers without a model: the same numbers as with one, missing answers, scores, and coverage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import pacboost
+from pacboost import Monitor, certify, certify_all, choose_threshold, compare_models, verify
+from pacboost.bounds.wording import IF_NEW
+from pacboost.errors import DataError, InputWarning, ParameterError
+from pacboost.questions.answers import Answers
+from tests.bounds.coverage import check_coverage, check_rejected
+
+GENERATOR = np.random.default_rng(0)
+ROWS = 600
+TRUTH = GENERATOR.choice(["bad", "ok"], size=ROWS, p=[0.3, 0.7])
+SAID = np.where(GENERATOR.random(ROWS) < 0.9, TRUTH, np.where(TRUTH == "ok", "bad", "ok"))
+SCORES = np.round(np.where(TRUTH == "bad", 0.6, 0.3) + 0.3 * GENERATOR.random(ROWS), 2)
+WHERE = GENERATOR.choice(["north", "south"], size=ROWS)
+WHO = np.arange(ROWS) // 4
+GONE = GENERATOR.random(ROWS) < 0.1
+PARTLY = SAID.astype(object)
+PARTLY[GONE] = None
+
+
+class Judge:
+    """A model that says the same."""
+
+    classes_ = np.array(["bad", "ok"])
+
+    def __init__(self, said: Any = SAID) -> None:
+        self.said = said
+
+    def predict(self, X: Any) -> Any:
+        return self.said
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.column_stack([SCORES, 1 - SCORES])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"models": 7, "delta": 0.01}, {"groups": WHO}, {"ordered": True},
+        {"of": "balanced_error"}, {"of": "recall", "positive": "bad"},
+        {"of": "f1", "positive": "ok", "end": "upper"},
+        {"of": {("bad", "ok"): 5, ("ok", "bad"): 1}}, {"of": "error", "end": "lower"},
+    ],
+)  # fmt: skip
+def test_answers_are_certified_as_those_of_a_model_are(options: dict[str, Any]) -> None:
+    found = certify(said=SAID.tolist(), y=TRUTH, **options)
+    assert found == certify(Judge(), np.empty((ROWS, 0)), TRUTH, **options)
+    assert found.claim.startswith(IF_NEW)
+    assert verify(found)[0].holds
+
+
+def test_scores_are_those_of_a_model_that_gives_probabilities() -> None:
+    options: dict[str, Any] = {"of": ["auc", "brier", "log_loss"], "positive": "bad", "by": WHERE}
+    found = certify_all(said=SAID, y=TRUTH, scores=SCORES, **options)
+    assert found == certify_all(Judge(), np.empty((ROWS, 0)), TRUTH, **options)
+    ranked = certify(said=SAID, y=TRUTH, scores=10 * SCORES, of="auc", positive="bad")
+    assert ranked == certify(Judge(), np.empty((ROWS, 0)), TRUTH, of="auc", positive="bad")
+    judge = Answers(SAID, 10 * SCORES, positive="bad")
+    promise: Any = {"recall": 0.9, "positive": "bad"}
+    threshold = choose_threshold(judge, judge.rows, TRUTH, **promise).threshold_
+    plain = choose_threshold(Judge(), judge.rows, TRUTH, **promise).threshold_
+    assert threshold == pytest.approx(10 * plain)
+    sure = Answers(SAID, SCORES, positive="bad")
+    given = pacboost.sets(sure, sure.rows, TRUTH, coverage=0.8).certificate_
+    assert given == pacboost.sets(Judge(), sure.rows, TRUTH, coverage=0.8).certificate_
+
+
+def test_scores_of_one_class_of_three() -> None:
+    truth = np.where(np.arange(ROWS) % 5 == 0, "odd", TRUTH)
+    found = certify(said=truth, y=truth, scores=SCORES, of="auc", positive="odd")
+    assert found.details["class"] == "odd"
+    with pytest.raises(ParameterError, match="say by positive="):
+        certify(said=truth, y=truth, scores=SCORES, of="auc")
+
+
+@pytest.mark.parametrize("none", [None, "", " ", np.nan, pd.NA])
+def test_an_answer_may_be_missing(none: Any) -> None:
+    said = [none if gone else own for gone, own in zip(GONE, SAID.tolist(), strict=True)]
+    given, share = ~GONE, float(GONE.mean())
+    abstaining = certify(said=said, y=TRUTH)
+    assert abstaining.value == certify(said=SAID[given], y=TRUTH[given]).value
+    assert dict(abstaining.details) == {"missing_abstain": share}
+    wrong = certify(said=said, y=TRUTH, missing="wrong")
+    assert wrong.inputs["k"] == int((GONE | (SAID != TRUTH)).sum())
+    assert wrong.size == ROWS
+    for found in (abstaining, wrong):
+        assert f"{100 * share:.1f} % of these rows have none" in found.claim
+        assert verify(found)[0].holds
+
+
+def test_missing_answers_of_every_measure_and_group() -> None:
+    costs = {("bad", "ok"): 5, ("ok", "bad"): 1}
+    of = ["error", "recall", "precision", "f1", "balanced_error", costs]
+    options: dict[str, Any] = {"of": of, "positive": "bad"}
+    given = ~GONE
+    found = certify_all(said=PARTLY, y=TRUTH, by=WHERE, **options)
+    whole = certify_all(said=SAID[given], y=TRUTH[given], by=WHERE[given], **options)
+    assert [own.value for own in found] == [own.value for own in whole]
+    assert "Counting answers only" in str(found)
+    wrong = certify_all(said=PARTLY, y=TRUTH, missing="wrong", **options)
+    own, right = TRUTH == "bad", (SAID == TRUTH) & given
+    assert wrong["recall"].details["seen"] == right[own].sum() / own.sum()
+    loss = np.where(GONE, 5, np.where(SAID == TRUTH, 0, np.where(own, 5, 1)))
+    assert wrong["cost"].details["seen"] == pytest.approx(loss.mean())
+    assert all(check.holds for check in verify(found) + verify(wrong))
+    both = certify_all(said=PARTLY, y=TRUTH, by=WHERE, end="both")
+    assert "of these rows have none" in both.gap.claim
+    alone = certify(said=PARTLY, y=TRUTH, groups=pd.Series(WHO, index=WHO[::-1]))
+    assert alone.value == certify(said=SAID[given], y=TRUTH[given], groups=WHO[given]).value
+    judge = Answers(PARTLY, SCORES, positive="bad")
+    answering = choose_threshold(judge, judge.rows, TRUTH, abstain_below=0.01).curve_
+    assert answering.point.answered == int(given.sum())  # no answer is never a confident one
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_a_frame(library: Any) -> None:
+    frame = library({"who": WHO, "verdict": PARTLY.tolist(), "label": TRUTH, "where": WHERE,
+                     "risk": SCORES, "id": np.arange(ROWS)})  # fmt: skip
+    named: Any = {"X": frame, "said": "verdict", "target": "label"}
+    found = certify_all(**named, by="where", scores="risk", positive="bad", of=["auc", "error"])
+    plain = certify_all(said=PARTLY, y=TRUTH, by=WHERE, scores=SCORES, positive="bad",
+                        of=["auc", "error"])  # fmt: skip
+    assert [own.value for own in found] == [own.value for own in plain]
+    with pytest.raises(ParameterError, match="did you mean 'verdict'"):
+        certify(X=frame, said="verdic", target="label")
+
+
+def test_numbers_as_answers() -> None:
+    truth, said = [1, 0, 1, 0] * 50, pd.Series([1, 0, None, 1] * 50, dtype="Int64")
+    found = certify(said=said, y=truth, of="recall")
+    assert (found.details["class"], found.inputs["n"]) == ("1", 50)
+    assert certify(said=said.astype(float), y=np.array(truth, float), of="recall") == found
+    prices = np.linspace(1, 2, 200)
+    off = certify(said=prices + 0.1, y=prices, of="absolute_error", clip=1.0)
+    assert off.details["seen"] == pytest.approx(0.1)
+
+
+def test_copies_count_once() -> None:
+    frame = pd.DataFrame(
+        {"question": [f"{k} + {k}?" for k in range(ROWS)], "said": SAID, "y": TRUTH}
+    )
+    twice = pd.concat([frame, frame[:300]]).sample(frac=1, random_state=0)
+    found = certify(X=twice, said="said", target="y")
+    assert found.size == ROWS
+    assert found.sample.startswith("distinct")
+    assert certify(X=twice, said="said", target="y", copies="draws").size == ROWS + 300
+
+
+def test_other_spelling_is_noted() -> None:
+    with pytest.warns(InputWarning, match="'Bad' is none of the labels"):
+        certify(said=["Bad", "ok"] * 30, y=["bad", "ok"] * 30)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"said": SAID[1:]}, "599 answers for 600 labels"),
+        ({"said": [None] * ROWS}, "no row has an answer"),
+        ({"said": "verdict"}, "X is no data frame"),
+        ({"said": ["bad", 1] * 300}, "partly text and partly numbers"),
+        ({"said": np.ones(ROWS)}, "another type"),
+        ({"said": SAID, "missing": "skip"}, "missing is 'skip'"),
+        ({"said": SAID, "model": Judge()}, "take the model's place"),
+        ({"said": SAID, "scores": SCORES[1:]}, "600 labels, and 599 rows, scores"),
+        ({"said": SAID, "scores": np.full(ROWS, np.nan)}, "a finite number for each"),
+        ({"model": None, "X": np.empty((ROWS, 0))}, "None came"),
+    ],
+)
+def test_refusals(options: dict[str, Any], words: str) -> None:
+    with pytest.raises((DataError, ParameterError), match=words):
+        certify(y=TRUTH, **options)
+
+
+def test_columns_of_answers_are_compared_in_pairs() -> None:
+    other, rows = np.where(GENERATOR.random(ROWS) < 0.7, TRUTH, "ok"), np.empty((ROWS, 0))
+    found = compare_models(Answers(SAID), Answers(other), rows, TRUTH, models=4)
+    assert found.pairs == 6
+    assert found.only_one_wrong == int(((SAID != TRUTH) & (other == TRUTH)).sum())
+
+
+def test_a_stream_of_answers_is_watched() -> None:
+    one = Monitor(error=0.15).update_answers(PARTLY, TRUTH).status()
+    other = Monitor(error=0.15).update_mistakes((SAID != TRUTH)[~GONE]).status()
+    assert one == other
+    wrong = Monitor(error=0.01).update_answers(PARTLY, TRUTH, missing="wrong").status()
+    assert (wrong.alarm, wrong.rows) == (True, ROWS)
+
+
+def test_the_page_has_claims_confusion_and_groups() -> None:
+    judge = Answers(PARTLY, SCORES, positive="bad")
+    groups = certify_all(said=PARTLY, y=TRUTH, by=WHERE)
+    recall = certify(said=PARTLY, y=TRUTH, of="recall", positive="bad")
+    for certified in ([certify(said=PARTLY, y=TRUTH), groups], groups, recall):
+        text = judge.report(y=TRUTH, certified=certified, title="Our judge").text
+        assert "Our judge" in text
+        assert 'id="confusion"' in text
+        assert "If these rows are new" in text
+    text = judge.report(y=TRUTH, certified=groups).text
+    assert f"Worst group: {groups.worst_group}" in text
+
+
+def best_of_prompts(models: int, runs: int = 300, prompts: int = 20, rows: int = 100) -> int:
+    """Count how often the best of some equal prompts is certified below its true error, 0.2."""
+    generator, broken = np.random.default_rng(1), 0
+    truth = np.zeros(rows, dtype=np.int64)
+    for _ in range(runs):
+        said = (generator.random((prompts, rows)) < 0.2).astype(np.int64)
+        best = said[said.sum(axis=1).argmin()]
+        broken += certify(said=best, y=truth, models=models).value < 0.2
+    return broken
+
+
+def test_the_best_of_some_prompts_pays_for_all() -> None:
+    check_coverage("certify(said=…), best of 20 prompts", best_of_prompts(20), 300, 0.05)
+    check_rejected("twin: best of 20 prompts, paid as one", best_of_prompts(1), 300, 0.05)
+
+
+def test_abstentions_speak_of_answers_only() -> None:
+    """Hard rows are not answered: 10 % of answers are wrong, and 37 % of rows if none is wrong."""
+    generator, counts = np.random.default_rng(2), np.zeros(3)
+    for _ in range(300):
+        truth = generator.integers(2, size=150)
+        said = np.where(generator.random(150) < 0.1, 1 - truth, truth).astype(np.float64)
+        said[generator.random(150) < 0.3] = np.nan
+        answers = certify(said=said, y=truth).value
+        every = certify(said=said, y=truth, missing="wrong").value
+        counts += answers < 0.1, every < 0.37, answers < 0.37
+    check_coverage("certify(said=…), abstentions left out", counts[0], 300, 0.05)
+    check_coverage("certify(said=…), no answer is wrong", counts[1], 300, 0.05)
+    check_rejected("twin: abstentions left out, said of all rows", counts[2], 300, 0.05)
+
+
+def test_missing_answers_are_said_when_the_world_moves() -> None:
+    plain, shares = certify(said=PARTLY, y=TRUTH), {"bad": 0.5, "ok": 0.5}
+    moved = certify(said=PARTLY, y=TRUTH, shares=shares)
+    for found in (moved, plain.under(contamination=0.1)):
+        assert found.claim.startswith(IF_NEW)
+        assert "of these rows have none" in found.claim
+        assert verify(found)[0].holds
+    given = ~GONE
+    assert moved.value == certify(said=SAID[given], y=TRUTH[given], shares=shares).value
