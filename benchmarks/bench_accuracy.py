@@ -68,6 +68,20 @@ def catboost(seed: int, categories: list[str]) -> Any:
     return CatBoostClassifier(random_seed=seed, cat_features=categories, **options)
 
 
+def chimeraboost(seed: int, categories: list[str]) -> Any:
+    """Return ChimeraBoost, which wants the names of its categories."""
+    from chimeraboost import ChimeraBoostClassifier
+
+    return ChimeraBoostClassifier(random_state=seed, cat_features=categories or None)
+
+
+def perpetual(seed: int, _: list[str]) -> Any:
+    """Return Perpetual, which takes categories by their type."""
+    from perpetual import PerpetualClassifier
+
+    return PerpetualClassifier(num_threads=1, seed=seed)
+
+
 def lightgbm(seed: int, _: list[str]) -> Any:
     """Return LightGBM, which takes categories by their type."""
     from lightgbm import LGBMClassifier
@@ -108,6 +122,8 @@ RACERS: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = {
     "BoostClassifier": (boost, "pacboost", "category"),
     "StrongClassifier": (strong, "pacboost", "category"),
     "CatBoost": (catboost, "catboost", "text"),
+    "ChimeraBoost": (chimeraboost, "chimeraboost", "text"),
+    "Perpetual": (perpetual, "perpetual", "category"),
     "LightGBM": (lightgbm, "lightgbm", "category"),
     "XGBoost": (xgboost, "xgboost", "category"),
     "HistGB": (histogram, "sklearn", "category"),
