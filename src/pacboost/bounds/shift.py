@@ -232,7 +232,7 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
 
 
 def stays(certificate: Certificate, goal: float | None) -> str:
-    """Say how many new examples may come from elsewhere; "" where no goal is met, or few may.
+    """Return in words how many new examples may come from elsewhere; "" without a goal that is met.
 
     >>> from pacboost.bounds import holdout
     >>> print(stays(holdout.certificate(30, 1000, 0.05), 0.1))

@@ -179,8 +179,8 @@ def certify(
         be known beforehand, or from other rows; the error is certified.
     said : array or str, default=None
         In the place of the model: the answers that somebody has given for these rows, or the
-        column of X that holds them. X may then be left out. The claim begins with "If these rows
-        are new".
+        column of X that holds them. X may then be left out, but copies of rows are found by the
+        columns of X alone. The claim begins with "If these rows are new".
     scores : array or str, default=None
         With ``said``, for "auc" and the like: the larger, the more likely a row is of the class
         ``positive``.
