@@ -2,9 +2,9 @@
 
 On small samples Python would take longer for it than the kernels for their work, and with many
 threads a good part of the time on larger ones. So a team runs many rounds in turn (``take_turns``
-of kernels/runtime/board.py), and Python reads afterwards what they have found. For two classes,
-rows of equal weight, and trees that kernels/split.py serves; training/run/rounds.py does and
-says the same for all others, step by step.
+of kernels/runtime/board.py), and Python reads afterwards what they have found. For two classes and
+trees that kernels/split.py serves, on rows of equal weight or of which no cost is measured;
+training/run/rounds.py does and says the same for all others, step by step.
 """
 
 from __future__ import annotations
