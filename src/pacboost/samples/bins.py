@@ -183,7 +183,8 @@ def _fit_to_some(
         found = {} if quantiles is None else cut_by_quantiles(*quantiles)
     rest = [j for j in range(table.n_columns) if j not in found]
     if rest:
-        some = table.take(chosen).rows()[:, rest]
+        some = table.take(chosen).rows()
+        some = some[:, rest] if found else some
         own = None if weights is None else weights[chosen]
         few = _cut_block(some, max_bins, own, None, levels[rest])
         for k, j in enumerate(rest):
