@@ -18,7 +18,6 @@ from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, vote_digest
 from pacboost.kernels import same_bits
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
-from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import Calibration
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import product, row_totals
@@ -66,8 +65,6 @@ class Model:
     """Sketches of the training rows, when the model was read from a file."""
     answering: Answering | None = None
     """Bounds on the error of confident answers, if held-out rows were used for that."""
-    validation: ValidationCurve | None = None
-    """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
     fingerprint: str = ""
     """The SHA-256 of the training rows (samples/sample.py), if they were available."""
 

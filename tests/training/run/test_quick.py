@@ -51,7 +51,7 @@ def sample_of(rows: int, seed: int = 0, *, noise: float = 1.0) -> Sample:
 def watch_of(sample: Sample, patience: int | None, least: int = 0) -> EarlyStopping:
     X, signs = drawn(150, seed=9)
     return EarlyStopping(
-        Sample(ArrayTable(X), signs, bins=sample.bins), metric("log_loss"), patience, 0.0, least
+        Sample(ArrayTable(X), signs, bins=sample.bins), metric("log_loss"), patience, least
     )
 
 

@@ -138,11 +138,11 @@ class QuickRounds:
         """Return how many rounds to do, when to stop before, and by which numbers."""
         booster = self.booster
         counts = (0, 0, -1, 0) if watched is None else watched.counts
-        limits = (math.inf, 0.0) if watched is None else watched.limits
+        best = math.inf if watched is None else watched.best
         course = np.array([1, 0, wanted, *counts, 0], dtype=np.int64)
         penalty, rate = booster.request(self.run.state).penalty, 0.5 * booster.learning_rate
         fixed = MOST_SUM, penalty, rate, MOST_STEP, VOTE_UNIT, LEAST_EDGE
-        return course, np.array([*fixed, *limits], dtype=np.float64)
+        return course, np.array([*fixed, best], dtype=np.float64)
 
     def _steps(
         self, course: Any, settings: Any, drawn: quick.DrawnRows, records: quick.Records,
