@@ -12,7 +12,7 @@ from pacboost.kernels.grow import count
 from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, add, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import fetch, kernel, part_of_kernels
+from pacboost.kernels.runtime.jit import kernel, part_of_kernels, prefetch
 from pacboost.kernels.split import BASE, BINS, CATEGORY, CUT, DEFAULT, FEATURE, LANE, MISSING_LEFT
 
 NO_PLACE = np.uint64(255)  # the code of what cannot share a lane
@@ -60,7 +60,7 @@ def part(
     l = np.uint64(0)  # noqa: E741
     r = np.uint64(0)
     for k in range(rows.size):
-        fetch(block, rows[min(k + AHEAD, rows.size - 1)])
+        prefetch(block, rows[min(k + AHEAD, rows.size - 1)])
         row = rows[k]
         to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
         left[l] = row
@@ -81,7 +81,7 @@ def part_to_ends(
     l = np.uint64(0)  # noqa: E741
     r = np.uint64(rows.size - 1)
     for k in range(rows.size):
-        fetch(block, rows[min(k + AHEAD, rows.size - 1)])
+        prefetch(block, rows[min(k + AHEAD, rows.size - 1)])
         row = rows[k]
         to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
         out[l] = row
