@@ -13,7 +13,7 @@ from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, add, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import fetch, kernel, part_of_kernels, uncounted
-from pacboost.kernels.split import BASE, BINS, CATEGORY, CUT, DEFAULT, FEATURE, LANE, MISSING_LEFT
+from pacboost.kernels.split import BASE, BINS, CATEGORY, CUT, DEFAULT, LANE, MISSING_LEFT
 
 NO_PLACE = np.uint8(255)  # the code of what cannot share a lane
 AHEAD = 32  # rows, whose words are fetched before they are looked at
