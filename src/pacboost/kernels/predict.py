@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Wholes
-from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels
+from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels, uncounted
 
 ROWS_PER_TILE = 512  # their codes and the nodes of a tree stay in the first cache
 
@@ -33,16 +33,7 @@ def leaf_of(
     return ~at
 
 
-@kernel
-def leaves(
-    codes: Cells, nodes: Numbers, members: Bytes, missing: int, start: int, out: Cells
-) -> None:
-    """Write the leaf of every row of one tree, from row ``start`` on."""
-    for i in range(out.size):
-        out[i] = leaf_of(codes, start + i, nodes, members, 0, missing)
-
-
-@kernel
+@uncounted
 def score(
     codes: Cells,
     nodes: Numbers,

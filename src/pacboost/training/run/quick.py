@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from pacboost.learners.growing import MOST_SUM
 from pacboost.learners.tree import DenseTreeSearch, ManyTrees
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
-from pacboost.numerics.same_bits import total
+from pacboost.numerics.same_bits import totals
 from pacboost.samples.bins import Bins
 from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.early_stopping import QuickWatch
@@ -192,11 +193,13 @@ class QuickRounds:
         missing_sides = records.made[:, MISSING_LEFT].astype(np.bool_)
         largest = np.abs(records.values).max(axis=1, initial=0.0).tolist()
         found = []
-        lines = zip(records.wholes[:count].tolist(), records.floats.tolist(), strict=False)
-        for k, (wholes, floats) in enumerate(lines):
+        lines = zip(
+            records.wholes.tolist(), records.floats.tolist(), totals(records.squares).tolist(),
+            totals(records.costs).tolist(), strict=True,
+        )  # fmt: skip
+        for k, (wholes, floats, squares, cost) in enumerate(islice(lines, count)):
             leaves, weight, pull, wrong = wholes
             edge, held_cost = floats
-            squares, cost = total(records.squares[k]), total(records.costs[k])
             splits, pull = leaves - 1, max(1, pull)
             weight_scale, pull_scale = MOST_SUM / max(1, weight), MOST_SUM / pull
             feature, cut, _, left, right = records.made[k, :, :splits]
