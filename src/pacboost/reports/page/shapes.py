@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError
 from pacboost.hypotheses import shapes as forest_shapes
 from pacboost.hypotheses.shapes import Shape, Shapes, partial_dependence
-from pacboost.hypotheses.shapes import shapes as shapes_of
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.reports.page.charts import (
@@ -45,6 +44,11 @@ MOST_COLUMNS = 24
 EXACT = (
     "Every rule uses one column, so the score is exactly a sum of step functions, one for each "
     "column."
+)
+PAIRS = (
+    "No rule asks for more than two columns, so the score is exactly a constant, a step function "
+    "for each column, and a map for each pair: what the two do together beyond what each does "
+    "alone. By the training rows, every line of a map has mean 0."
 )
 AVERAGED = (
     "How the mean score changes with one column: trees are averaged over the other columns, by "
@@ -132,7 +136,8 @@ def _called(shape: Shape, levels: Levels, column: int) -> Shape:
 def _of_vote(model: Model, subject: Subject) -> tuple[Shapes | None, str]:
     """Return the curves of a vote and how to read them; None if its rules have none."""
     try:
-        return shapes_of(model.vote, model.say()), EXACT
+        found = model.shapes()
+        return found, PAIRS if found.maps else EXACT
     except DataError:  # rules that ask for several columns at once
         order = np.argsort(-subject.importances, kind="stable")[:MOST_COLUMNS].tolist()
     try:
