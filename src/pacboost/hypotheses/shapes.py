@@ -187,7 +187,8 @@ def shapes(vote: Vote, names: Names, counts: Counts | None = None) -> Shapes:
             intercept += part.missing
         else:
             parts.setdefault(part.feature, []).append(part)
-    bins, maps = bins_of(vote.hypotheses), {}
+    bins = bins_of(vote.hypotheses)
+    maps: dict[tuple[int, int], Map] = {}
     if leaves and bins is not None:
         constant, curves, maps = _maps(leaves, bins, names, counts)
         intercept += constant
@@ -241,15 +242,15 @@ def _maps(
             curves[a][:, k] += down - mean
             curves[b][:, k] += across - mean
             square = max(square, total(product(sheet * sheet, shares[b]) * shares[a]))
-        levels = tuple(_levels(names, j, int(bins.levels[j])) for j in (a, b))
+        levels = _levels(names, a, int(bins.levels[a])), _levels(names, b, int(bins.levels[b]))
         called = names.column(a), names.column(b)
         maps[a, b] = Map(called, (cuts[a], cuts[b]), levels, grid, math.sqrt(square))
-    steps = {
+    parts = {
         j: FeaturePart(j, cuts[j], curve[:-1], curve[-1], int(bins.levels[j]))
         for j, curve in curves.items()
     }
     order = sorted(maps, key=lambda pair: (-maps[pair].size, pair))
-    return intercept, steps, {pair: maps[pair] for pair in order}
+    return intercept, parts, {pair: maps[pair] for pair in order}
 
 
 def _levels(names: Names, column: int, count: int) -> tuple[str, ...]:

@@ -35,8 +35,6 @@ ROWS_PER_LEAF = 20
 """The smallest leaf has one row for so many rows of the table, up to 5 or 20."""
 FEW_CLASSES = 3
 """With more, trees are larger, and one tree speaks for all classes."""
-GLASS_RATE, GLASS_LEAVES, GLASS_FEATURES, GLASS_ROUNDS = 0.1, 4, 0.25, 2000
-"""The rate, the leaves, the share of columns and the most rounds where few columns interact."""
 COLUMNS_TRIED = 5
 """A split of a tree for numbers looks at so many columns at least: few have to be seen together."""
 
@@ -107,13 +105,15 @@ class Settings:
             round((1 + (MOST - 1) * trusted) * rounds),
         )
 
-    def of_glass(self, tried: float) -> Settings:
+    def of_glass(self, tried: float, pairs: int) -> Settings:
         """Return the values of trees of single columns and chosen pairs, which are many and small.
 
         A trial has more rows than others have: what is small is quick.
         """
-        small = {"learning_rate": GLASS_RATE, "max_leaves": GLASS_LEAVES, "most": GLASS_ROUNDS}
-        return replace(self, **small, max_features=GLASS_FEATURES, tried=tried)
+        return replace(
+            self, learning_rate=0.1, max_leaves=6 if pairs else 4, max_features=0.25, tried=tried,
+            most=2000,
+        )  # fmt: skip
 
     @classmethod
     def for_numbers(cls, rows: int, columns: int, *, trees: bool = True, leaf: int = 3) -> Settings:

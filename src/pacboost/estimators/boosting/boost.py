@@ -168,7 +168,7 @@ class BoostClassifier(Boosting):
         usual, pairs = Settings.of(rows, classes, logistic=logistic), pairs_wanted(self)
         if pairs is not None:
             tried = 1 - parameters.ramp(rows) if logistic and rows > FEWEST else 0.0
-            usual = usual.of_glass(tried)
+            usual = usual.of_glass(tried, pairs)
         learner = self._learner(examples, usual)
         changes: dict[str, Any] = {}
         if isinstance(choice, str) or isinstance(booster, CustomObjective):

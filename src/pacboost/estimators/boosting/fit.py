@@ -390,7 +390,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             pairs = best_pairs(recipe.pairs or 0, single, recipe.booster, rows)
             self.settings_["interactions"] = [(table.name(i), table.name(j)) for i, j in pairs]
             sets = [*((j,) for j in range(table.n_columns)), *pairs]
-            mixed = replace(recipe, learner=replace(recipe.learner, interactions=sets), pairs=0)
+            learner: Any = recipe.learner
+            mixed = replace(recipe, learner=replace(learner, interactions=sets), pairs=0)
             return self._begin(mixed, everyone, learned, held, seed, **same)
 
         if recipe.pairs and not has_one_class(first.run.sample):

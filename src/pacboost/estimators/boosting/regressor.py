@@ -255,7 +255,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     def _recipe(self, examples: LabelledRows) -> Recipe:
         pairs, usual = pairs_wanted(self), self._usual(examples.counting().n_rows)
         if pairs is not None:
-            usual = usual.of_glass(usual.tried)
+            usual = usual.of_glass(usual.tried, pairs)
         booster = self._chosen_loss(replace(usual, l2=usual.l2 * examples.one_row))
         changes = tree_changes(self, examples)
         if self.learner in (None, "tree"):

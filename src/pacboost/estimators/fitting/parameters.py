@@ -223,6 +223,10 @@ FEW_ROWS, MANY_ROWS = 20_000, 30_000
 them all settings change in proportion to the number of rows, so that none of them jumps."""
 
 
+SMALL_STEPS = 50
+"""Trees of single columns and chosen pairs may do so many rounds without progress."""
+
+
 def ramp(rows: int, first: int = FEW_ROWS, last: int = MANY_ROWS) -> float:
     """Return how far a number of rows has come on the way from the first to the last, 0 to 1.
 
@@ -254,7 +258,8 @@ def patience(estimator: Any) -> int | None:
     """Return the number of rounds without progress after which a run stops, None for never."""
     asked = estimator.early_stopping
     if is_truth(asked) or isinstance(asked, str):
-        return estimator._patience if asked else None
+        small = getattr(estimator, "interactions", None) is not None  # many small steps
+        return (SMALL_STEPS if small else estimator._patience) if asked else None
     return positive_whole("early_stopping", asked)
 
 
