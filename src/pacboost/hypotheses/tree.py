@@ -102,10 +102,17 @@ class TreeRule(Hypothesis):
         return left
 
     def _walk(self, codes: Codes, nodes: NDArray[np.int32], out: Cells) -> None:
+        whole = np.array([[0, len(nodes), 0]])
+        numbers, leaves = np.arange(len(self.values), dtype=np.float64), np.zeros((out.size, 1))
+
         def task(start: int, stop: int) -> None:
-            predict.leaves(codes, nodes, self.members, self.bins.missing, start, out[start:stop])
+            predict.score(
+                codes, nodes, self.members, self.bins.missing, whole, numbers[:, None], start,
+                leaves[start:stop],
+            )  # fmt: skip
 
         each_rows(task, out.size)
+        out[:] = leaves[:, 0]
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> TreeRule:
         splits = self.feature.size
@@ -257,7 +264,7 @@ class TreeRule(Hypothesis):
         leaves: Cells = self._no_cells(codes.size)
         table = np.zeros((feature + 1, codes.size), dtype=bins.dtype)
         table[feature] = codes
-        predict.leaves(table, self.nodes, self.members, bins.missing, 0, leaves)
+        self._walk(table, self.nodes, leaves)
         steps = values[leaves]
         return FeaturePart(feature, thresholds, steps[:-1], steps[-1], levels)
 

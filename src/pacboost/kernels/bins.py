@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from pacboost.kernels.cuda import encode as on_gpu
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime import Cells, Floats, Wholes
-from pacboost.kernels.runtime.jit import kernel, part_of_kernels
+from pacboost.kernels.runtime.jit import kernel, part_of_kernels, uncounted
 
 ROWS_PER_TILE = 256  # a tile of a C-ordered matrix stays in the second-level cache
+HALF = np.uint64(128)  # of the cuts of most features
 
 
 def pack(cuts: Sequence[Floats]) -> tuple[Floats, Wholes]:
@@ -46,32 +47,19 @@ def quantiles(
 
 
 @part_of_kernels
-def rank(cuts: Floats, value: float) -> np.int64:
-    """Count the cuts below a value, whatever power of two they are."""
-    low = np.int64(0)
-    step = np.int64(cuts.size >> 1)
-    while step > 0:
-        low += step * (cuts[low + step - 1] < value)
-        step >>= 1
-    return low
+def rank(cuts: Floats, value: float, step: np.uint64) -> np.uint64:
+    """Count the cuts below a value, of which there are twice as many as ``step``, a power of 2.
 
-
-@part_of_kernels
-def rank_in_256(cuts: Floats, value: float) -> np.uint64:
-    """Count the cuts below a value among 256, without a branch."""
+    Without a branch; LLVM unrolls the loop where it knows the first step.
+    """
     low = np.uint64(0)
-    low += np.uint64(128) * np.uint64(cuts[low + np.uint64(127)] < value)
-    low += np.uint64(64) * np.uint64(cuts[low + np.uint64(63)] < value)
-    low += np.uint64(32) * np.uint64(cuts[low + np.uint64(31)] < value)
-    low += np.uint64(16) * np.uint64(cuts[low + np.uint64(15)] < value)
-    low += np.uint64(8) * np.uint64(cuts[low + np.uint64(7)] < value)
-    low += np.uint64(4) * np.uint64(cuts[low + np.uint64(3)] < value)
-    low += np.uint64(2) * np.uint64(cuts[low + np.uint64(1)] < value)
-    low += np.uint64(1) * np.uint64(cuts[low] < value)
+    while step > 0:
+        low += step * np.uint64(cuts[low + step - np.uint64(1)] < value)
+        step >>= np.uint64(1)
     return low
 
 
-@kernel
+@uncounted
 def encode(
     values: NDArray[np.floating],
     first: int,
@@ -96,10 +84,10 @@ def encode(
                     out[i] = own[0] < column[i]
             elif own.size == 256:
                 for i in range(column.size):
-                    out[i] = rank_in_256(own, column[i])
+                    out[i] = rank(own, column[i], HALF)
             else:
                 for i in range(column.size):
-                    out[i] = rank(own, column[i])
+                    out[i] = rank(own, column[i], np.uint64(own.size >> 1))
             for i in range(column.size):  # apart, so that the loops above stay free of branches
                 if np.isnan(column[i]):
                     out[i] = missing
@@ -127,10 +115,10 @@ def encode_rows(
             own = cuts[offsets[j] : offsets[j + 1]]
             if own.size == 256:
                 for i in range(some.size):
-                    out[i] = rank_in_256(own, copied[i, j])
+                    out[i] = rank(own, copied[i, j], HALF)
             else:
                 for i in range(some.size):
-                    out[i] = rank(own, copied[i, j])
+                    out[i] = rank(own, copied[i, j], np.uint64(own.size >> 1))
             for i in range(some.size):
                 if not np.isfinite(copied[i, j]):
                     out[i] = missing
@@ -160,10 +148,10 @@ def score(
             heights = steps[offsets[j] : offsets[j + 1]]
             if own.size == 256:
                 for i in range(column.size):
-                    out[i] += heights[rank_in_256(own, column[i])]
+                    out[i] += heights[rank(own, column[i], HALF)]
             else:
                 for i in range(column.size):
-                    out[i] += heights[rank(own, column[i])]
+                    out[i] += heights[rank(own, column[i], np.uint64(own.size >> 1))]
             for i in range(column.size):
                 if np.isnan(column[i]):
                     out[i] += missing[j] - heights[0]  # exact: see numerics/exact.py

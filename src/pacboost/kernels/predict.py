@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Wholes
-from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels
+from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels, uncounted
 
 ROWS_PER_TILE = 512  # their codes and the nodes of a tree stay in the first cache
 
@@ -33,16 +33,7 @@ def leaf_of(
     return ~at
 
 
-@kernel
-def leaves(
-    codes: Cells, nodes: Numbers, members: Bytes, missing: int, start: int, out: Cells
-) -> None:
-    """Write the leaf of every row of one tree, from row ``start`` on."""
-    for i in range(out.size):
-        out[i] = leaf_of(codes, start + i, nodes, members, 0, missing)
-
-
-@kernel
+@uncounted
 def score(
     codes: Cells,
     nodes: Numbers,
@@ -123,6 +114,12 @@ def by_masks(
                 for i in range(count):
                     left[i] &= mask[told[i]]
             said = values[t]
+            if outputs == 1:  # the common case, without a loop of one step
+                scores_of_one, said_of_one = own[:, 0], said[:, 0]
+                for i in range(count):
+                    leaf = ((left[i] * SPREAD) >> np.uint32(27)) & np.uint32(31)
+                    scores_of_one[i] += said_of_one[leaf]
+                continue
             for i in range(count):
                 leaf = ((left[i] * SPREAD) >> np.uint32(27)) & np.uint32(31)
                 for k in range(outputs):

@@ -12,13 +12,13 @@ from pacboost.kernels.grow import count
 from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, add, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import kernel, part_of_kernels
-from pacboost.kernels.split import BASE, BINS, CATEGORY, CUT, DEFAULT, FEATURE, LANE, MISSING_LEFT
+from pacboost.kernels.runtime.jit import fetch, kernel, part_of_kernels, uncounted
+from pacboost.kernels.split import BASE, BINS, CATEGORY, CUT, DEFAULT, LANE, MISSING_LEFT
 
-NO_PLACE = np.uint64(255)  # the code of what cannot share a lane
+NO_PLACE = np.uint8(255)  # the code of what cannot share a lane
+AHEAD = 32  # rows, whose words are fetched before they are looked at
 
 
-@kernel
 def place(
     codes: Bytes,
     maps: Bytes,
@@ -32,20 +32,14 @@ def place(
 
     Counts for each column how often it found its lane taken, or has no place in it.
     """
-    for j in range(codes.shape[0]):
-        own, mapped = codes[j], maps[j]
-        lane = features[j, LANE]
-        shift = np.uint64(8 * (lane & 7))
-        block = words[lane >> 3, first:last]
-        if features[j, DEFAULT] < 0:
-            for i in range(block.size):
-                block[i] |= np.uint64(own[i]) << shift
-        else:
-            for i in range(block.size):
-                code = np.uint64(mapped[own[i]])
-                taken = (block[i] >> shift) & np.uint64(255)
-                clashes[j] += (code == NO_PLACE) or (code != 0 and taken != 0)
-                block[i] |= code << shift
+    lanes = words.view(np.uint8).reshape(*words.shape, 8)  # numba's processors are little-endian
+    for j, (lane, default) in enumerate(features[:, [LANE, DEFAULT]].tolist()):
+        own = lanes[lane >> 3, first:last, lane & 7]
+        code = codes[j, : last - first]
+        if default >= 0:
+            code = maps[j][code]
+            clashes[j] += np.count_nonzero((code == NO_PLACE) | ((code != 0) & (own != 0)))
+        own |= code
 
 
 @kernel
@@ -59,6 +53,7 @@ def part(
     l = np.uint64(0)  # noqa: E741
     r = np.uint64(0)
     for k in range(rows.size):
+        fetch(block, rows[min(k + AHEAD, rows.size - 1)])
         row = rows[k]
         to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
         left[l] = row
@@ -79,6 +74,7 @@ def part_to_ends(
     l = np.uint64(0)  # noqa: E741
     r = np.uint64(rows.size - 1)
     for k in range(rows.size):
+        fetch(block, rows[min(k + AHEAD, rows.size - 1)])
         row = rows[k]
         to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
         out[l] = row
@@ -115,15 +111,6 @@ def sides(feature: Wholes, best: Wholes, members: Bytes, missing: int, goes_left
 
 
 @kernel
-def sides_of_all(
-    features: Wholes, splits: Wholes, members: Bytes, missing: int, goes_left: Bytes
-) -> None:
-    """Do what ``sides`` does for every split of a tree, whose feature is in its first column."""
-    for t in range(goes_left.shape[0]):
-        sides(features[splits[t, FEATURE]], splits[t], members[t], missing, goes_left[t])
-
-
-@kernel
 def label(order: Rows, starts: Wholes, sizes: Wholes, first: int, last: int, cells: Cells) -> None:
     """Write the number of its leaf to every row from ``first`` to before ``last``.
 
@@ -144,7 +131,7 @@ def label(order: Rows, starts: Wholes, sizes: Wholes, first: int, last: int, cel
             low += 1
 
 
-@kernel
+@uncounted
 def settle(
     words: Words,
     lanes: Wholes,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import routing, split
+from pacboost.kernels import split
 from pacboost.kernels.cuda import launches, twins, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_gpu
 from pacboost.kernels.device import gpu_in_use
@@ -153,9 +153,5 @@ class CudaTreeSearch(TreeSearch):
         return self._end()
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        goes_left = np.empty((tree.feature.size, 256), dtype=np.uint8)
-        routing.sides_of_all(
-            self._features, self._splits, self._split_members, self._bins.missing, goes_left
-        )
-        lanes = self._features[tree.feature, split.LANE]
+        goes_left, lanes = self._sides(tree), self._features[tree.feature, split.LANE]
         launches.settle(self._codes, lanes, goes_left, tree.left, tree.right, chosen, self._cells)

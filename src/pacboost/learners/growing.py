@@ -302,6 +302,17 @@ class TreeSearch(Search):
             self._settle(tree, chosen)
         return tree, self._cells
 
+    def _sides(self, tree: TreeRule) -> NDArray[np.uint8]:
+        """Return for every split, and every code of its feature's lane, whether it goes left."""
+        sides = tree.sides()
+        for own, feature in zip(sides, self._features[tree.feature], strict=True):
+            _, base, bins, default, *_ = feature.tolist()
+            if default >= 0:  # other features' codes mean that this one has its default
+                others = np.delete(own[:bins], default)
+                own[:] = own[default]
+                own[base : base + others.size] = others
+        return sides
+
     @property
     def _drawn(self) -> int:
         return self._tree.features_of(len(self._features))

@@ -149,11 +149,7 @@ class DenseTreeSearch(TreeSearch):
         if not tree.feature.size:
             self._cells[rows] = 0
             return
-        goes_left = np.empty((tree.feature.size, 256), dtype=np.uint8)
-        routing.sides_of_all(
-            self._features, self._splits, self._split_members, self._bins.missing, goes_left
-        )
-        lanes = self._features[tree.feature, split.LANE]
+        goes_left, lanes = self._sides(tree), self._features[tree.feature, split.LANE]
 
         def task(start: int, stop: int) -> None:
             routing.settle(

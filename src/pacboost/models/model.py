@@ -19,7 +19,6 @@ from pacboost.hypotheses.shapes import Counts, Shapes, shapes
 from pacboost.hypotheses.vote import Scores, vote_digest
 from pacboost.kernels import same_bits
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
-from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import Calibration
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import product, row_totals
@@ -67,8 +66,6 @@ class Model:
     """Sketches of the training rows, when the model was read from a file."""
     answering: Answering | None = None
     """Bounds on the error of confident answers, if held-out rows were used for that."""
-    validation: ValidationCurve | None = None
-    """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
     counts: Counts | None = None
     """How training rows lie along the columns of pairs, by which maps have mean 0."""
     fingerprint: str = ""

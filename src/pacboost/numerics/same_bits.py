@@ -64,6 +64,19 @@ def _total_of_few(left: list[float]) -> float:
     return left[0] if left else 0.0
 
 
+def totals(rows: Floats) -> Floats:
+    """Return ``total`` of every row, along the last axis.
+
+    >>> totals(np.array([[0.25, 0.5, 1.0], [1.0, 2.0, 3.0]])).tolist()
+    [1.75, 6.0]
+    """
+    while rows.shape[-1] > 1:
+        half = (rows.shape[-1] + 1) // 2
+        rest, rows = rows[..., half:], rows[..., :half].copy()
+        rows[..., : rest.shape[-1]] += rest
+    return rows[..., 0] if rows.shape[-1] else np.zeros(rows.shape[:-1])
+
+
 def mean(values: NDArray[Any]) -> float:
     """Return the mean of numbers that are added up as ``total`` does."""
     return total(values) / max(1, values.size)

@@ -70,6 +70,10 @@ class BoostClassifier(Boosting):
     subsample : float, default=None
         The share of rows, drawn anew each round, that the learner is fitted on. None: automatic
         for "logit" with trees, else all rows.
+    quality : "fast", "auto" or "best", default="auto"
+        How much time the automatic values may take. "fast": 100 rounds and no trial. "best": steps
+        a third as large, and a trial that is repeated with other rows, at about seven times the
+        time of "auto".
     max_leaves : int, default=None
         The largest number of leaves of a tree, from 2 on. None: 31, with K > 3 classes 16 K up to
         127. Fewer leaves overfit less; 2 make stumps.
@@ -130,6 +134,7 @@ class BoostClassifier(Boosting):
     n_estimators: int | None = None
     learning_rate: float | None = None
     _: KW_ONLY
+    quality: str = "auto"
     max_leaves: int | None = None
     max_depth: int | None = None
     min_leaf_rows: float | None = None
@@ -157,6 +162,8 @@ class BoostClassifier(Boosting):
     random_state: Any = None
 
     _nested = ("booster", "learner")
+    _long = False
+    """Whether a trial of any number of rows may find many rounds."""
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         choice, own = named(self.booster)
@@ -165,10 +172,13 @@ class BoostClassifier(Boosting):
         booster = as_booster(choice).for_classes(self.classes_.size)
         logistic = choice == "logit" and named(self.learner)[0] == "tree"
         rows, classes = examples.counting().n_rows, examples.signs.shape[1]
-        usual, pairs = Settings.of(rows, classes, logistic=logistic), pairs_wanted(self)
+        quality = parameters.quality_of(self)
+        quality = "long" if self._long and quality == "auto" else quality
+        usual = Settings.of(rows, classes, logistic=logistic, quality=quality)
+        pairs = pairs_wanted(self)
         if pairs is not None:
-            tried = 1 - parameters.ramp(rows) if logistic and rows > FEWEST else 0.0
-            usual = usual.of_glass(tried, pairs)
+            stops, tried = logistic and rows > FEWEST, 1 - parameters.ramp(rows)
+            usual = usual.of_glass(pairs, quality, tried, stops=stops)
         learner = self._learner(examples, usual)
         changes: dict[str, Any] = {}
         if isinstance(choice, str) or isinstance(booster, CustomObjective):

@@ -223,7 +223,7 @@ FEW_ROWS, MANY_ROWS = 20_000, 30_000
 them all settings change in proportion to the number of rows, so that none of them jumps."""
 
 
-SMALL_STEPS = 50
+SMALL_TREES = 50
 """Trees of single columns and chosen pairs may do so many rounds without progress."""
 
 
@@ -254,12 +254,26 @@ def stops_early(early_stopping: Any, spared: float) -> bool:
     return positive_whole("early_stopping", early_stopping) > 0
 
 
+QUALITIES = ("fast", "auto", "best")
+SMALLER_STEPS = 3
+"""With quality="best", rates are so many times smaller, and rounds so many times more."""
+
+
+def quality_of(estimator: Any) -> str:
+    """Return the quality that was asked for; raise if there is no such."""
+    if not isinstance(estimator.quality, str) or estimator.quality not in QUALITIES:
+        allowed = ", ".join(map(repr, QUALITIES))
+        raise ParameterError(f"quality is {estimator.quality!r}; it may be {allowed}")
+    return estimator.quality
+
+
 def patience(estimator: Any) -> int | None:
     """Return the number of rounds without progress after which a run stops, None for never."""
     asked = estimator.early_stopping
     if is_truth(asked) or isinstance(asked, str):
-        small = getattr(estimator, "interactions", None) is not None  # many small steps
-        return (SMALL_STEPS if small else estimator._patience) if asked else None
+        steps = SMALLER_STEPS if getattr(estimator, "quality", "auto") == "best" else 1
+        small = getattr(estimator, "interactions", None) is not None
+        return steps * (SMALL_TREES if small else estimator._patience) if asked else None
     return positive_whole("early_stopping", asked)
 
 

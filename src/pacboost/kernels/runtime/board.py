@@ -206,10 +206,9 @@ def lead(board: Wholes, team: int, function: int, arguments: int) -> None:
 
     ``function`` is the address of its entry: see kernels/runtime/entry.py.
     """
-    if team > 1:
-        board[FUNCTION], board[ARGUMENTS], board[DONE] = function, arguments, 0
-        number = (load(board, JOB) >> SIZES) + 1
-        exchange(board, JOB, (number << SIZES) + team)
+    board[FUNCTION], board[ARGUMENTS], board[DONE] = function, arguments, 0
+    number = (load(board, JOB) >> SIZES) + 1
+    exchange(board, JOB, (number << SIZES) + team)
     enter(function, 0, team, arguments)
     done = load(board, DONE)
     while done < team - 1:

@@ -9,6 +9,7 @@ a compiled function that took these arguments would have to be compiled for ever
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -150,11 +151,15 @@ class Bundle:
         _read((values,), self.key, self.words)
 
 
+CALL = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3)
+
+
 class KernelEntry(NamedTuple):
-    """The address of an entry, and how its arguments are written."""
+    """The address of an entry, how its arguments are written, and a call without a team."""
 
     address: int
     layout: struct.Struct
+    call: Callable[[int, int, int], None]
 
 
 _entries: dict[Any, KernelEntry] = {}
@@ -172,7 +177,8 @@ def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[A
     if known is None:
         kinds = _kinds(arguments)
         layout = struct.Struct("Q" + "".join(_format(kind) for kind in kinds[1:]))
-        known = _entries[tuple(key)] = KernelEntry(_compiled(body, kinds), layout)
+        address = _compiled(body, kinds)
+        known = _entries[tuple(key)] = KernelEntry(address, layout, CALL(address))
     return known, words
 
 

@@ -49,9 +49,11 @@ class Team:
         """Have so many members run a kernel together."""
         entry, words = entry_of(body, (self.board, *arguments))
         entry.layout.pack_into(self._arguments.data, 0, *words)
+        if size == 1:
+            entry.call(0, 1, self._address)
+            return
         try:
-            if size > 1:
-                self._gather(size)
+            self._gather(size)
             board.lead(self.board, size, entry.address, self._address)
         finally:
             self.board[board.CALLED] = 0  # also where the kernel was never reached

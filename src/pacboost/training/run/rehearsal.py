@@ -20,7 +20,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import bins, grow_team, measure, routing, split
+from pacboost.kernels import bins, grow_team, measure, split
 from pacboost.kernels.measure import LOGISTIC
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.board import board_for, take_turns
@@ -110,7 +110,7 @@ def many_rounds() -> None:
 
     vars(quick)["in_turn"] = compile_only
     sample = tiny_sample()
-    watch = EarlyStopping(sample, metric("log_loss"), None, 0.0)
+    watch = EarlyStopping(sample, metric("log_loss"), None)
     run = Run(sample, Tree(), Logit(), subsample=0.5, watch=watch)
     quick_rounds = quick.QuickRounds.of(run, quick.ROUNDS_THAT_PAY + 1)
     assert quick_rounds is not None
@@ -126,11 +126,11 @@ def find_stump() -> None:
 def interpret_what_others_compile() -> None:
     """Let Python itself read rows, of which there are few.
 
-    The process that fits compiles the kernels for it. What they call is not needed here: features
+    The process that fits compiles the kernel for it. What it calls is not needed here: features
     of two values have one cut.
     """
-    for module, name in ((bins, "encode"), (routing, "place")):
-        setattr(module, name, getattr(module, name).py_func)
+    compiled: Any = bins.encode
+    vars(bins)["encode"] = compiled.py_func
 
 
 def weigh_and_measure() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,15 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.numerics.exact import FRESH_TOTAL
-from pacboost.numerics.same_bits import product, row_totals, sigmoid, softmax, solved, total
+from pacboost.numerics.same_bits import (
+    product,
+    row_totals,
+    sigmoid,
+    softmax,
+    solved,
+    total,
+    totals,
+)
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample, Sums
 
@@ -27,6 +36,8 @@ PENALTY = 10.0
 """Added to the number of rows, in the equations of columns of variance 1."""
 STEPS = 30
 """So many steps lead to the lines of classes."""
+NUMBERS_AT_ONCE = 2**18
+"""So many are multiplied at once, which stay in the cache."""
 
 
 def lines_of(sample: Sample, strength: float, unit: float) -> list[TreeRule]:
@@ -58,16 +69,22 @@ def _gram(rows: Floats, weights: Floats) -> Floats:
     """Return how the columns vary together."""
     matrix = np.empty((len(rows), len(rows)))
     for j, row in enumerate(rows):
-        weighted = weights * row
-        for k, other in enumerate(rows[: j + 1]):
-            matrix[j, k] = matrix[k, j] = total(weighted * other)
+        matrix[j, : j + 1] = matrix[: j + 1, j] = _sums(rows[: j + 1], (weights * row)[None])[:, 0]
     return matrix
+
+
+def _sums(rows: Floats, factors: Floats) -> Floats:
+    """Return the sum of every row times every line of factors."""
+    some = max(1, NUMBERS_AT_ONCE // factors.size)
+    return np.concatenate(
+        [totals(rows[k : k + some, None] * factors) for k in range(0, len(rows), some)]
+    )
 
 
 def _to_numbers(sample: Sample, rows: Floats, weights: Floats) -> Floats:
     """Return the slopes of a ridge regression, (columns, 1)."""
     assert sample.targets is not None
-    sides = np.array([[total(weights * row * sample.targets)] for row in rows])
+    sides = _sums(weights * rows, sample.targets[None])
     return solved(_gram(rows, weights) + PENALTY * np.eye(len(rows)), sides)
 
 
@@ -77,21 +94,20 @@ def _to_classes(sample: Sample, rows: Floats, weights: Floats) -> Floats:
     Each step is Newton's with a bound of the curvature (Böhning 1992) in its place, so that none
     leads too far, and one matrix serves all.
     """
-    right = (sample.signs > 0).astype(np.float64)
-    size, outputs = right.shape
+    right = (sample.signs.T > 0).astype(np.float64)
+    outputs, size = right.shape
     curvature = 0.25 if outputs == 1 else 0.5
     penalty = curvature * PENALTY
     hessian = curvature * _gram(rows, weights) + penalty * np.eye(len(rows))
     inverse = solved(hessian, np.eye(len(rows)))
     shift, slopes = np.zeros(outputs), np.zeros((len(rows), outputs))
     for _ in range(STEPS):
-        scores = np.broadcast_to(shift, right.shape).copy()
+        scores = np.repeat(shift[:, None], size, axis=1)
         for row, slope in zip(rows, slopes, strict=True):
-            scores += row[:, None] * slope
-        missed = weights[:, None] * (right - (sigmoid if outputs == 1 else softmax)(scores))
-        shift += np.array([total(own) for own in missed.T]) / (curvature * size)
-        sides = np.array([[total(row * own) for own in missed.T] for row in rows])
-        slopes += product(inverse, sides - penalty * slopes)
+            scores += slope[:, None] * row
+        missed = weights * (right - (sigmoid(scores) if outputs == 1 else softmax(scores.T).T))
+        shift += totals(missed) / (curvature * size)
+        slopes += product(inverse, _sums(rows, missed) - penalty * slopes)
     if outputs == 1:  # a score of two classes is half of their log odds
         return np.asarray(slopes / 2)
     return np.asarray(slopes - row_totals(slopes)[:, None] / outputs)
@@ -130,7 +146,26 @@ def _heights(sample: Sample, bins: Bins, weights: Floats, feature: int) -> Float
 
 def _ladder(bins: Bins, feature: int, values: Floats) -> TreeRule:
     """Make a tree of one leaf for every bin, and one of value 0 for what is missing."""
-    size = len(values)
+    cut, left, right = _ladder_splits(len(values))
+    splits = cut.size
+    return TreeRule(
+        bins,
+        feature=np.full(splits, feature, dtype=np.int32),
+        cut=cut,
+        missing_left=np.zeros(splits, dtype=np.bool_),
+        left=left,
+        right=right,
+        member=np.full(splits, -1, dtype=np.int32),
+        members=np.empty((0, 256), dtype=np.uint8),
+        gain=np.zeros(splits),
+        cover=np.zeros(2 * splits + 1),
+        values=np.concatenate([values, np.zeros((1, values.shape[1]))]),
+    )
+
+
+@cache
+def _ladder_splits(size: int) -> NDArray[np.int32]:
+    """Return the cuts, the left and the right parts of a tree that tells so many bins apart."""
     cut, left, right = [size - 1], [1], [~size]
     waiting = [(0, size)]
     while waiting:
@@ -143,17 +178,4 @@ def _ladder(bins: Bins, feature: int, values: Floats) -> TreeRule:
             else:
                 waiting.append((start, stop))
                 children.append(len(cut) + len(waiting) - 1)
-    splits = len(cut)
-    return TreeRule(
-        bins,
-        feature=np.full(splits, feature, dtype=np.int32),
-        cut=np.array(cut, dtype=np.int32),
-        missing_left=np.zeros(splits, dtype=np.bool_),
-        left=np.array(left, dtype=np.int32),
-        right=np.array(right, dtype=np.int32),
-        member=np.full(splits, -1, dtype=np.int32),
-        members=np.empty((0, 256), dtype=np.uint8),
-        gain=np.zeros(splits),
-        cover=np.zeros(2 * splits + 1),
-        values=np.concatenate([values, np.zeros((1, values.shape[1]))]),
-    )
+    return np.array([cut, left, right], dtype=np.int32)
