@@ -145,6 +145,21 @@ class Settings:
             most=steps * LONGEST,
         )
 
+    def of_glass(
+        self, pairs: int, quality: str, tried: float = 0.0, *, stops: bool = True
+    ) -> Settings:
+        """Return the values of trees of single columns and chosen pairs: small ones, and many.
+
+        A trial has the share ``tried`` of the rows, where that is more than others have. If no rows
+        say when to stop, the rounds stay as they are.
+        """
+        small = replace(self, max_leaves=6 if pairs else 4, max_features=0.25)
+        if quality == "fast" or not stops:
+            return small
+        steps = parameters.SMALLER_STEPS if quality == "best" else 1
+        tried = max(tried, self.tried)
+        return replace(small, learning_rate=0.1 / steps, most=steps * 2000, tried=tried)
+
     @classmethod
     def for_numbers(
         cls, rows: int, columns: int, *, trees: bool = True, leaf: int = 3, quality: str = "auto"

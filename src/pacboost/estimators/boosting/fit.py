@@ -37,6 +37,7 @@ from pacboost.estimators.inputs.examples import (
     validation_sample,
 )
 from pacboost.estimators.inputs.parameters import callables, progress_after
+from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
@@ -57,6 +58,7 @@ from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
+from pacboost.training.run.pairs import best_pairs
 
 Pair = tuple[Any, Any]
 
@@ -132,6 +134,8 @@ class Recipe:
     """Early stopping leaves at least so many rounds."""
     usual: Settings | None = None
     """The automatic values, where there are some."""
+    pairs: int | None = None
+    """How many pairs of columns are chosen that may interact; None where that is not asked."""
 
     def with_lines(self, rows: LabelledRows, quality: str) -> list[Recipe]:
         """Return the same with straight lines first, where trees are as free as lines are."""
@@ -149,7 +153,8 @@ class Recipe:
     def settings(self) -> dict[str, Any]:
         """Return what is used of the parameters that may be automatic."""
         trees = ("max_leaves", "max_depth", "min_leaf_rows", "max_features")
-        return {"n_estimators": self.rounds, "subsample": self.subsample} | {
+        pairs: dict[str, Any] = {} if self.pairs is None else {"interactions": []}
+        return {"n_estimators": self.rounds, "subsample": self.subsample, **pairs} | {
             name: getattr(part, name)
             for part, names in ((self.booster, ("learning_rate", "l2")), (self.learner, trees))
             for name in names
@@ -179,6 +184,8 @@ class PreparedFit:
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
     rivals: tuple[Callable[[], PreparedFit], ...] = ()
     """Other runs on the same rows, of which the best on validation rows is taken."""
+    with_pairs: Callable[[Vote], PreparedFit] | None = None
+    """Sets up the run that follows a vote of single columns, with the pairs that it lacks most."""
     repeats: tuple[Callable[[], PreparedFit], ...] = ()
     """The same run on other rows: rounds and slope are then means."""
 
@@ -265,6 +272,9 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 self._advance(other, told)
                 if _loss(other) < _loss(work):
                     work = self._watch_also(other, name, [])
+            if work.with_pairs is not None:
+                work = self._watch_also(work.with_pairs(work.run.vote()), name, others)
+                self._advance(work, told)
             trials = [work]
             for repeat in work.repeats:
                 trials.append(repeat())
@@ -398,6 +408,20 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         if trial and held is not None and held.n_rows < WORTH_IT * everyone.n_rows:
             refits = False
         first = work(recipe, learned, held, goes_on=not refits)
+        same = {"prior": prior, "trial": trial, "may_refit": may_refit, "trusted": trusted, **kept}
+
+        def with_pairs(single: Vote) -> PreparedFit:
+            sample, table = first.run.sample, everyone.table
+            rows = validation_sample(everyone.counting(), sample)
+            pairs = best_pairs(recipe.pairs or 0, single, recipe.booster, rows)
+            self.settings_["interactions"] = [(table.name(i), table.name(j)) for i, j in pairs]
+            sets = [*((j,) for j in range(table.n_columns)), *pairs]
+            learner: Any = recipe.learner
+            mixed = replace(recipe, learner=replace(learner, interactions=sets), pairs=0)
+            return self._begin(mixed, everyone, learned, held, seed, drawn=drawn, **same)
+
+        if recipe.pairs and not has_one_class(first.run.sample):
+            first = replace(first, with_pairs=with_pairs)
 
         def again(rounds: int) -> PreparedFit:
             best, share = len(first.run.done), self._kept_share(everyone.n_rows)
@@ -409,7 +433,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
 
         if not refits:
             return first
-        same = {"prior": prior, "trial": trial, "may_refit": may_refit, "trusted": trusted, **kept}
         rivals = [
             partial(self._begin, other, everyone, learned, held, seed, drawn=drawn, **same)
             for other in recipe.with_lines(everyone, self.quality)
@@ -430,6 +453,10 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         """Turn the finished rounds into a model."""
         sample, seen = run.sample, fingerprint.fingerprint(run.sample)
         bins, ledger = sample.bins, run.ledger()
+        if getattr(self, "settings_", {}).get("interactions"):
+            groups = run.learner.interactions  # type: ignore[attr-defined]
+            pairs = [own for own in groups if len(own) == 2]
+            more["counts"] = Counts.of(sample, sorted({j for pair in pairs for j in pair}))
         return self._model_of(sample.table, bins, run.vote(), ledger, fingerprint=seen, **more)
 
     def _hold_back(

@@ -23,6 +23,7 @@ from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.parameters import (
     MANY_ROWS,
     most_rounds,
+    pairs_wanted,
     ramp,
     share_of_rows,
     step_size,
@@ -173,6 +174,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     max_bins: int = 255
     monotone_constraints: Any = None
     interaction_constraints: Any = None
+    interactions: int | None = None
     categorical_features: Any = "from_dtype"
     early_stopping: bool | int | str = "auto"
     validation_fraction: float = 0.1
@@ -264,7 +266,9 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         )
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        usual = self._usual(examples.counting().n_rows)
+        pairs, usual = pairs_wanted(self), self._usual(examples.counting().n_rows)
+        if pairs is not None:
+            usual = usual.of_glass(pairs, self.quality)
         booster = self._chosen_loss(replace(usual, l2=usual.l2 * examples.one_row))
         changes = tree_changes(self, examples)
         if self.learner in (None, "tree"):
@@ -273,7 +277,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         learner = with_fields(self._learner(), changes, "the learner")
         rounds = usual.most if self._stops_early(examples) else usual.n_estimators
         rounds = most_rounds(self, rounds, booster)
-        return Recipe(learner, booster, rounds, 0, share_of_rows(self, usual.subsample))
+        share = share_of_rows(self, usual.subsample)
+        return Recipe(learner, booster, rounds, 0, share, pairs=pairs)
 
     def _learner(self) -> Learner:
         choice = self.learner
