@@ -20,7 +20,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -53,11 +53,11 @@ def strong(seed: int, _: list[str]) -> Any:
     return StrongClassifier(random_state=seed, n_jobs=1)
 
 
-def boost(seed: int, _: list[str]) -> Any:
+def boost(seed: int, _: list[str], quality: str = "auto") -> Any:
     """Return BoostClassifier."""
     from pacboost import BoostClassifier
 
-    return BoostClassifier(random_state=seed, n_jobs=1)
+    return BoostClassifier(quality=quality, random_state=seed, n_jobs=1)
 
 
 def catboost(seed: int, categories: list[str]) -> Any:
@@ -117,9 +117,25 @@ def extra(seed: int, _: list[str]) -> Any:
     return ExtraTreesClassifier(random_state=seed, n_jobs=1)
 
 
+def glass(pairs: int, seed: int, _: list[str]) -> Any:
+    """Return BoostClassifier of single columns and some pairs of them."""
+    from pacboost import BoostClassifier
+
+    return BoostClassifier(interactions=pairs, random_state=seed, n_jobs=1)
+
+
+def ebm(pairs: int, seed: int, _: list[str]) -> Any:
+    """Return InterpretML's explainable boosting machine, with as many pairs."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    return ExplainableBoostingClassifier(interactions=pairs, random_state=seed, n_jobs=1)
+
+
 RACERS: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = {
     # name: (estimator, the module it needs, how it takes categories)
     "BoostClassifier": (boost, "pacboost", "category"),
+    "fast": (partial(boost, quality="fast"), "pacboost", "category"),
+    "best": (partial(boost, quality="best"), "pacboost", "category"),
     "StrongClassifier": (strong, "pacboost", "category"),
     "CatBoost": (catboost, "catboost", "text"),
     "ChimeraBoost": (chimeraboost, "chimeraboost", "text"),
@@ -129,6 +145,11 @@ RACERS: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = {
     "HistGB": (histogram, "sklearn", "category"),
     "RandomForest": (forest, "sklearn", "codes"),
     "ExtraTrees": (extra, "sklearn", "codes"),
+}
+GLASS = {  # those that take part only if they are named: a fit of EBM takes minutes
+    f"{name}{pairs}": (partial(make, pairs), module, "category")
+    for name, make, module in (("Glass", glass, "pacboost"), ("EBM", ebm, "interpret"))
+    for pairs in (0, 10)
 }
 
 
@@ -189,7 +210,7 @@ def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> d
     )
     # few training rows may lack a class, and XGBoost wants classes without gaps
     known, own = np.unique(y[train], return_inverse=True)
-    make, _, how = RACERS[who]
+    make, _, how = (RACERS | GLASS)[who]
     categories = [str(name) for name in X.select_dtypes("category")]
     X = taken(X, categories, how)
     with warnings.catch_warnings():
@@ -226,7 +247,7 @@ def show(
     found: pd.DataFrame,
     racers: list[str],
     title: str,
-    entries: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = RACERS,
+    entries: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = RACERS | GLASS,
     measures: dict[str, str] = MEASURES,
 ) -> None:
     """Print means by set, mean ranks, and ours against every other library."""
@@ -269,8 +290,10 @@ def main() -> None:
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # for libraries that read no n_jobs
     console = Console(width=None if sys.stdout.isatty() else 200)
-    here = [who for who, (_, module, _) in RACERS.items() if find_spec(module)]
-    racers = [who for who in here if not options.racers or who in options.racers.split(",")]
+    named = [who for who in options.racers.split(",") if who] or list(RACERS)
+    racers = [who for who in RACERS | GLASS if who in named and find_spec((RACERS | GLASS)[who][1])]
+    if absent := [who for who in named if who not in racers]:
+        console.print(f"not installed, or unknown, so skipped: {', '.join(absent)}")
     console.print(f"libraries: {', '.join(racers)}")
     known: dict[Any, dict[str, Any]] = {}
     if options.out and options.out.exists():

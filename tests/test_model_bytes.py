@@ -127,6 +127,7 @@ def by_settings() -> dict[str, Fit]:
     trees = {
         "weights": {"weights": WEIGHTS},
         "subsample": {"subsample": 0.5},
+        "interactions": {"interactions": 2},
         "early stopping": early,
         "softmax weights": {"labels": "many", "weights": WEIGHTS},
         "softmax early stopping": {"labels": "many", **early},

@@ -16,7 +16,6 @@ from pacboost import (
     BoostClassifier,
     BoostRegressor,
     RandomForestClassifier,
-    StrongClassifier,
     plots,
 )
 from pacboost.errors import PacboostError
@@ -113,16 +112,3 @@ def test_features_have_panels() -> None:
 def test_only_fitted_models_are_drawn(name: str) -> None:
     with pytest.raises(NotFittedError):
         getattr(plots, name)(BoostClassifier())
-
-
-def test_the_rows_that_chose_the_rounds_have_a_curve() -> None:
-    X = np.random.default_rng(0).normal(size=(400, 3))
-    model = StrongClassifier(n_estimators=9, random_state=0).fit(X, X[:, 0] > 0)
-    curve = model.model_.validation
-    assert curve is not None
-    axes = plots.rounds(model)
-    (line,) = (own for own in axes.get_lines() if "validation rows" in own.get_label())
-    assert line.get_label().startswith(f"error on {curve.rows} validation rows")
-    assert line.get_ydata().tolist() == curve.errors.tolist()
-    assert axes.get_ylabel() == "share of the rows that are wrong"
-    assert axes.get_lines()[1].get_color() == "#1f5fa8"  # of the report

@@ -27,8 +27,7 @@ __all__ = [
 def rounds(model: Any, X: Any = None, y: Any = None, ax: Any = None) -> Any:
     """Draw the training error after each round, with its bound; of a regression, the mean loss.
 
-    A StrongClassifier has the error on the rows that have chosen the number of rounds, too. With
-    rows and their labels or targets, best those that the fit has not seen, draw the error or
+    With rows and their labels or targets, best those that the fit has not seen, draw the error or
     the loss on them, too.
     """
     refuse_half(X, y)
@@ -36,7 +35,7 @@ def rounds(model: Any, X: Any = None, y: Any = None, ax: Any = None) -> Any:
     ledger = model.model_.ledger
     if not is_regressor(model):
         test = None if X is None else staged_errors(model, X, y)
-        return draw.rounds(ledger, ax, test, validation=model.model_.validation)
+        return draw.rounds(ledger, ax, test)
     test = None
     if X is not None:
         sample, measure = model._with_targets(X, y), model._measure("loss")

@@ -130,7 +130,7 @@ def test_draws_in_the_order_of_time_count_as_they_fall() -> None:
     X = generator.integers(3, size=(600, 3))
     y = (X[:, 0] + generator.normal(size=600) > 1).astype(int)
     model = MAKERS["strong"](0).fit(X, y, time=np.arange(600))
-    wrong = int((model.predict(X[-120:]) != y[-120:]).sum())
+    wrong = int((model.predict(X[-60:]) != y[-60:]).sum())
     assert model.certificate_.inputs["k"] == wrong
     assert SEPARATE in model.certificate_.assumptions
 
@@ -297,8 +297,8 @@ def test_the_command_line(tmp_path: Path) -> None:
         assert found.exit_code == 0, found.output
         return " ".join(found.output.split())
 
-    assert "30 distinct held-out rows" in said("--rounds", "20")
-    drawn = round(0.2 * len(y))
+    assert "20 distinct held-out rows" in said("--rounds", "20")
+    drawn = round(0.1 * len(y))
     assert f"{drawn} held-out rows" in said("--rounds", "20", "--copies", "draws")
     assert "30 distinct held-out rows" in said("--learner", "stump", "--copies", "distinct")
 

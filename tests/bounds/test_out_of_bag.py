@@ -24,7 +24,7 @@ from pacboost.bounds.out_of_bag import (
     tandem_bound,
 )
 from pacboost.errors import NotCertified
-from pacboost.ledgers.validation import OutOfBag
+from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.theory.nvote import (
     divergence,
 )

@@ -36,7 +36,7 @@ def test_the_sentence_comes_first_and_all_is_said(data: Path, tmp_path: Path) ->
     for part in (
         "people.csv: 400 rows of 3 columns, 2 of numbers and 1 of categories ('colour')",
         "no, yes",
-        "80 to certify",
+        "40 to certify",
         "chosen ",
         "counted on ",
         f"The model is in {model}. For a report on it: pacboost report {model}",

@@ -335,8 +335,8 @@ def test_columns_of_two_values_are_cut_as_all_others(
     values = np.stack(drawn, axis=1)
     found = cuts.cuts_of_two(values)
     for j in range(len(pairs)):
-        seen, mass = cuts.distinct_values(values[:, j], None)
-        thresholds, middle = cuts.cut(seen, mass, 255)
+        seen, below = cuts.distinct_values(values[:, j], None)
+        thresholds, middle = cuts.cut(seen, below, 255)
         if j in found:
             assert found[j][0].tolist() == thresholds.tolist()
             assert found[j][1] == middle

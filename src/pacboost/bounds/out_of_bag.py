@@ -23,7 +23,7 @@ from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.ledger import Ledger
-from pacboost.ledgers.validation import OutOfBag
+from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability, share
 from pacboost.numerics.kl import kl_lower, kl_upper
 from pacboost.numerics.percent import percent, percent_above

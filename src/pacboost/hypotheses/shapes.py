@@ -1,15 +1,22 @@
-"""The shapes of a vote of stumps: what each feature adds to the score, as a step function.
+"""The shapes of a vote: what each feature adds to the score, as a step function, and each pair.
 
 A rule that asks for one feature adds one number up to its cut, one above it and one where the value
 is missing; a set of categories, one number for each level. So a vote of such rules is a constant
 plus one step function for each feature, and no two features interact. Votes and values are
 multiples of a fixed unit (numerics/exact.py): the shapes add up to the score bit for bit.
+
+A tree is the sum of its leaves. If each leaf asks for two features at most, the vote is a constant,
+a curve for each feature and a map for each pair. What a map adds whatever one of its features is
+belongs to the curve of the other: then every line of a map has mean 0, by how many training rows
+have each value of the feature along it, and there is only one such sum.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +24,42 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import FeaturePart, Names
-from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.tree import Box, TreeRule, bins_of
 from pacboost.hypotheses.vote import Scores, Vote
-from pacboost.numerics.same_bits import mean_of, product
+from pacboost.numerics.same_bits import mean_of, product, total
 from pacboost.samples.bins import Bins, upper_cuts
+from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table, Values
 
 Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How many training rows have each code of some features."""
+
+    columns: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    """(columns, codes), the last code for missing values."""
+
+    @classmethod
+    def of(cls, sample: Sample, columns: Sequence[int]) -> Counts:
+        assert sample.bins is not None
+        codes = sample.bins.missing + 1
+        rows = np.array([np.bincount(sample.column(j), minlength=codes) for j in columns])
+        return cls(np.array(columns, dtype=np.int64), rows.reshape(-1, codes))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"columns": self.columns, "rows": self.rows}
+
+    @classmethod
+    def from_dict(cls, part: dict[str, Any]) -> Counts:
+        columns, rows = part["columns"], part["rows"]
+        if any(own.dtype != np.int64 or own.min(initial=0) < 0 for own in (columns, rows)):
+            raise ValueError("are no counts")
+        if (columns.ndim, rows.ndim) != (1, 2) or columns.size != len(rows):
+            raise ValueError("are not those of as many columns")
+        return cls(columns, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +91,33 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
+class Map:
+    """What two features together add to the score of each output, beyond what each adds alone."""
+
+    names: tuple[str, str]
+    thresholds: tuple[NDArray[np.float32], NDArray[np.float32]]
+    """Where values change; of a category between every two levels, as in ``Shape``."""
+    levels: tuple[tuple[str, ...], tuple[str, ...]]
+    values: Doubles
+    """(steps, steps, outputs), of each feature one more than in ``Shape``: a missing value."""
+    size: float
+    """How far the map moves the score: the root of its mean square over training rows."""
+
+    def __repr__(self) -> str:
+        return f"Map(names={self.names}, steps={self.values.shape[:2]}, size={self.size:.4g})"
+
+    def at(self, first: Values, second: Values) -> Doubles:
+        """Return what is added for each pair of values, (rows, outputs)."""
+        steps = (
+            np.where(np.isnan(column), -1, np.searchsorted(upper_cuts(cuts), column))
+            for cuts, column in zip(self.thresholds, (first, second), strict=True)
+        )
+        return self.values[*steps]
+
+
+@dataclass(frozen=True, eq=False)
 class Shapes:
-    """A vote as a constant plus a step function for each feature that it asks for."""
+    """A vote as a constant plus a step function for each feature, and a map for each pair."""
 
     intercept: Doubles
     """(outputs,): what every row gets."""
@@ -64,17 +125,22 @@ class Shapes:
     """By the number of the column."""
     answers: tuple[str, ...]
     """What each output speaks for: the second of two classes, else one class each."""
+    maps: Mapping[tuple[int, int], Map] = field(default_factory=dict)
+    """By the numbers of both columns, the largest first."""
 
     def __repr__(self) -> str:
         """Name the columns only; their curves are in ``features``."""
         names = [shape.name for shape in self.features.values()]
-        return f"Shapes(features={names}, answers={list(self.answers)})"
+        maps = f", maps={[own.names for own in self.maps.values()]}" if self.maps else ""
+        return f"Shapes(features={names}{maps}, answers={list(self.answers)})"
 
     def scores(self, table: Table) -> Scores:
         """Return the score of every row, as ``Vote.scores`` does: (rows,) or (rows, outputs)."""
         scores = np.tile(self.intercept, (table.n_rows, 1))
         for feature, shape in self.features.items():
-            scores += shape.at(table.block(feature, feature + 1)[:, 0])
+            scores += shape.at(table.column(feature))
+        for (first, second), own in self.maps.items():
+            scores += own.at(table.column(first), table.column(second))
         return scores[:, 0] if self.intercept.size == 1 else scores
 
     def __getitem__(self, column: int | str) -> Shape:
@@ -91,11 +157,14 @@ class Shapes:
             j: replace(own, values=own.values[:, one], missing=own.missing[one])
             for j, own in self.features.items()
         }
-        return Shapes(self.intercept[one], features, self.answers[one])
+        maps = {pair: replace(own, values=own.values[..., one]) for pair, own in self.maps.items()}
+        return Shapes(self.intercept[one], features, self.answers[one], maps)
 
 
-def shapes(vote: Vote, names: Names) -> Shapes:
-    """Add up the rules of a vote, feature by feature; refuse rules that ask for several.
+def shapes(vote: Vote, names: Names, counts: Counts | None = None) -> Shapes:
+    """Add up the rules of a vote, feature by feature; refuse leaves that ask for more than two.
+
+    Maps have mean 0 by ``counts``; of features without counts, all codes count alike.
 
     >>> from pacboost.hypotheses.stump import StumpRule
     >>> rules = [StumpRule(0, 2.5, 2, +1, -1), StumpRule(0, 4.5, 4, -1, -1), StumpRule.constant(1)]
@@ -105,15 +174,87 @@ def shapes(vote: Vote, names: Names) -> Shapes:
     """
     intercept = np.zeros(vote.outputs)
     parts: dict[int, list[FeaturePart]] = {}
+    leaves: list[tuple[Box, Doubles]] = []
     for hypothesis, weight in zip(vote.hypotheses, vote.votes, strict=True):
-        part = hypothesis.unvalued.feature_part(float(weight) * hypothesis.values)
+        rule, values = hypothesis.unvalued, float(weight) * hypothesis.values
+        if isinstance(rule, TreeRule) and len(rule.features()) > 1:
+            boxes = rule.boxes()
+            if max(map(len, boxes)) <= 2:
+                leaves += zip(boxes, values, strict=True)
+                continue
+        part = rule.feature_part(values)
         if part.feature is None:
             intercept += part.missing
         else:
             parts.setdefault(part.feature, []).append(part)
+    bins = bins_of(vote.hypotheses)
+    maps: dict[tuple[int, int], Map] = {}
+    if leaves and bins is not None:
+        constant, curves, maps = _maps(leaves, bins, names, counts)
+        intercept += constant
+        for j, curve in curves.items():
+            parts.setdefault(j, []).append(curve)
     features = {j: _shape(names, FeaturePart.sum(parts[j])) for j in sorted(parts)}
     outputs = names.answers if vote.outputs > 1 else names.answers[-1:]
-    return Shapes(intercept, features, outputs)
+    return Shapes(intercept, features, outputs, maps)
+
+
+def _maps(
+    leaves: Sequence[tuple[Box, Doubles]], bins: Bins, names: Names, counts: Counts | None
+) -> tuple[Doubles, dict[int, FeaturePart], dict[tuple[int, int], Map]]:
+    """Return the constant, the curves and the maps of leaves that ask for one or two features."""
+    outputs = leaves[0][1].size
+    changes: dict[int, NDArray[np.bool_]] = {}
+    for box, _ in leaves:
+        for j, inside in box.items():
+            changes[j] = changes.get(j, False) | (inside[1:] != inside[:-1])
+    codes, cuts, shares = {}, {}, {}
+    known = {} if counts is None else dict(zip(counts.columns.tolist(), counts.rows, strict=True))
+    for j, changed in changes.items():
+        size = bins.thresholds[j].size
+        places = np.arange(size) if bins.levels[j] else np.flatnonzero(changed[:size])
+        codes[j] = np.concatenate([[0], places + 1, [bins.missing]])
+        cuts[j] = bins.thresholds[j][places]
+        rows = known.get(j, np.ones(bins.missing + 1, dtype=np.int64))
+        steps = np.append(np.add.reduceat(rows[: size + 1], codes[j][:-1]), rows[-1])
+        shares[j] = steps / max(1, int(steps.sum()))
+    intercept = np.zeros(outputs)
+    curves = {j: np.zeros((own.size, outputs)) for j, own in codes.items()}
+    grids: dict[tuple[int, int], Doubles] = {}
+    for box, value in leaves:
+        reached = {j: inside[codes[j]] for j, inside in sorted(box.items())}
+        if len(reached) == 1:
+            ((j, steps),) = reached.items()
+            curves[j][steps] += value
+            continue
+        a, b = reached
+        grid = grids.setdefault((a, b), np.zeros((codes[a].size, codes[b].size, outputs)))
+        grid[np.ix_(reached[a], reached[b])] += value
+    maps = {}
+    for (a, b), grid in grids.items():
+        square = 0.0
+        for k in range(outputs):
+            sheet = grid[:, :, k]
+            down, across = product(sheet, shares[b]), product(sheet.T, shares[a])
+            mean = total(down * shares[a])
+            sheet += mean - down[:, None] - across
+            intercept[k] += mean
+            curves[a][:, k] += down - mean
+            curves[b][:, k] += across - mean
+            square = max(square, total(product(sheet * sheet, shares[b]) * shares[a]))
+        levels = _levels(names, a, int(bins.levels[a])), _levels(names, b, int(bins.levels[b]))
+        called = names.column(a), names.column(b)
+        maps[a, b] = Map(called, (cuts[a], cuts[b]), levels, grid, math.sqrt(square))
+    parts = {
+        j: FeaturePart(j, cuts[j], curve[:-1], curve[-1], int(bins.levels[j]))
+        for j, curve in curves.items()
+    }
+    order = sorted(maps, key=lambda pair: (-maps[pair].size, pair))
+    return intercept, parts, {pair: maps[pair] for pair in order}
+
+
+def _levels(names: Names, column: int, count: int) -> tuple[str, ...]:
+    return tuple(names.level(column, k) for k in range(count))
 
 
 def _shape(names: Names, part: FeaturePart) -> Shape:
@@ -121,8 +262,9 @@ def _shape(names: Names, part: FeaturePart) -> Shape:
     assert part.feature is not None
     name, thresholds, steps = names.column(part.feature), part.thresholds, part.steps
     if part.levels:
-        words = tuple(names.level(part.feature, k) for k in range(part.levels))
-        return Shape(name, thresholds, steps, part.missing, words)
+        return Shape(
+            name, thresholds, steps, part.missing, _levels(names, part.feature, part.levels)
+        )
     changes = (steps[1:] != steps[:-1]).any(axis=1)
     return Shape(name, thresholds[changes], steps[np.append(True, changes)], part.missing)
 

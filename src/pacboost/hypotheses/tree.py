@@ -26,6 +26,8 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.table import Values
 
 MOST_COLUMNS_NAMED = 4
+Box = dict[int, NDArray[np.bool_]]
+"""Which codes of some features are inside, (256,) each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +232,17 @@ class TreeRule(Hypothesis):
             at = above[at][0]
         return way[::-1]
 
+    def boxes(self) -> list[Box]:
+        """Return for each leaf which codes of the features that it asks for come to it."""
+        sides, splits = self.sides() != 0, self.feature.size
+        found: list[Box] = [{} for _ in range(splits + len(self.values))]
+        for split, feature in enumerate(self.feature.tolist()):
+            for child, inside in ((self.left, sides[split]), (self.right, ~sides[split])):
+                node = child[split] if child[split] >= 0 else splits + ~child[split]
+                box = found[split]
+                found[node] = box | {feature: box[feature] & inside if feature in box else inside}
+        return found[splits:]
+
     def feature_part(self, values: CellValues) -> FeaturePart:
         """Read a tree that asks for at most one feature as a step function; refuse others."""
         if self.feature.size == 0:
@@ -237,9 +250,9 @@ class TreeRule(Hypothesis):
         if np.unique(self.feature).size > 1:
             raise DataError(
                 f"the vote holds trees of several splits (one has {len(self.values)} leaves), "
-                "whose features interact, so there is no step function for each. shap_values(X) "
-                "divides the score of every row among the features; stumps, max_leaves=2, or "
-                "interaction_constraints='no_interactions' have shapes"
+                "in which three features interact or more, so there is no step function for each. "
+                "shap_values(X) divides the score of every row among the features; stumps, "
+                "max_leaves=2, interactions=0 or a number of pairs have shapes"
             )
         feature, bins = int(self.feature[0]), self.bins
         thresholds, levels = bins.thresholds[feature], int(bins.levels[feature])

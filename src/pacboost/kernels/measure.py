@@ -129,14 +129,15 @@ def masses(
 def mistakes(member: Member, margins: Floats, first_weights: Wholes, totals: Wholes) -> None:
     """Sum the first weights (one, or one each) of rows that the vote gets wrong or ties on."""
     first, last = own_share(margins.size, member)
+    own, weights = margins[first:last], first_weights[first:last]  # from 0 on, loops run on vectors
     count = np.int64(0)
     if first_weights.size == 1:
-        for i in range(first, last):
-            count += 1 if margins[i] <= 0 else 0
+        for i in range(own.size):
+            count += 1 if own[i] <= 0 else 0
         count *= first_weights[0]
     else:
-        for i in range(first, last):
-            count += first_weights[i] if margins[i] <= 0 else 0
+        for i in range(own.size):
+            count += weights[i] if own[i] <= 0 else 0
     totals[member.number, 0] = count
 
 

@@ -114,6 +114,12 @@ def by_masks(
                 for i in range(count):
                     left[i] &= mask[told[i]]
             said = values[t]
+            if outputs == 1:  # the common case, without a loop of one step
+                scores_of_one, said_of_one = own[:, 0], said[:, 0]
+                for i in range(count):
+                    leaf = ((left[i] * SPREAD) >> np.uint32(27)) & np.uint32(31)
+                    scores_of_one[i] += said_of_one[leaf]
+                continue
             for i in range(count):
                 leaf = ((left[i] * SPREAD) >> np.uint32(27)) & np.uint32(31)
                 for k in range(outputs):

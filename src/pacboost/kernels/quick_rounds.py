@@ -2,9 +2,9 @@
 
 On small samples Python would take longer for it than the kernels for their work, and with many
 threads a good part of the time on larger ones. So a team runs many rounds in turn (``take_turns``
-of kernels/runtime/board.py), and Python reads afterwards what they have found. For two classes,
-rows of equal weight, and trees that kernels/split.py serves; training/run/rounds.py does and
-says the same for all others, step by step.
+of kernels/runtime/board.py), and Python reads afterwards what they have found. For two classes and
+trees that kernels/split.py serves, on rows of equal weight or of which no cost is measured;
+training/run/rounds.py does and says the same for all others, step by step.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ LEAVES, KEY = 2, 4  # places in ``plan`` and in ``limits``: see kernels/grow_tea
 GOES_ON, ROUND, WANTED, SEEN, BEST_ROUND, PATIENCE, LEAST, NO_EDGE = range(8)
 # what ``settings`` holds: the largest sum of pairs; what is added to the weight of a leaf; half of
 # the rate; the most that a leaf's mean may be; the unit of values; the least edge; the best value
-# on validation rows so far, and how much better is progress
-MOST_SUM, L2, HALF_RATE, MOST_STEP, UNIT, LEAST_EDGE, BEST, TOLERANCE = range(8)
+# on validation rows so far
+MOST_SUM, L2, HALF_RATE, MOST_STEP, UNIT, LEAST_EDGE, BEST = range(7)
 # columns of ``Records.wholes`` and of ``Records.floats``
 N_LEAVES, WEIGHT, PULL, WRONG = range(4)
 EDGE, HELD_COST = range(2)
@@ -258,7 +258,7 @@ def finish(
     if held > 0:
         value = records.floats[t, HELD_COST] = sums.held_cost[0] / float(held)
         course[SEEN] += 1
-        if value < settings[BEST] - settings[TOLERANCE]:
+        if value < settings[BEST]:
             settings[BEST], course[BEST_ROUND] = value, course[SEEN]
         without = course[SEEN] - course[BEST_ROUND]
         enough = 0 <= course[PATIENCE] <= without and course[SEEN] >= course[LEAST]

@@ -12,10 +12,11 @@ from pacboost.kernels.grow import count
 from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, add, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import kernel, part_of_kernels, uncounted
+from pacboost.kernels.runtime.jit import kernel, part_of_kernels, prefetch, uncounted
 from pacboost.kernels.split import BASE, BINS, CATEGORY, CUT, DEFAULT, LANE, MISSING_LEFT
 
 NO_PLACE = np.uint8(255)  # the code of what cannot share a lane
+AHEAD = 32  # rows, whose words are fetched before they are looked at
 
 
 def place(
@@ -50,6 +51,7 @@ def part(block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows
     l = np.uint64(0)  # noqa: E741
     r = np.uint64(rows.size - 1)
     for k in range(rows.size):
+        prefetch(block, rows[min(k + AHEAD, rows.size - 1)])
         row = rows[k]
         to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
         out[l] = row

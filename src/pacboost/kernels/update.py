@@ -317,9 +317,10 @@ def advance(
     member: Member, cells: Cells, values: Floats, targets: Floats, scores: Floats, found: Floats
 ) -> None:
     """Add each cell's value to the scores, and find the largest absolute residual."""
-    first, last = own_share(cells.size, member)
+    a, b = own_share(cells.size, member)
+    cells, targets, scores = cells[a:b], targets[a:b], scores[a:b]
     largest = 0.0
-    for i in range(first, last):
+    for i in range(cells.size):
         score = scores[i] + values[cells[i]]
         scores[i] = score
         largest = max(largest, abs(targets[i] - score))
@@ -342,9 +343,10 @@ def pulls(
     Residuals are cut off at ±``cut``. ``scale`` brings each of them to 1 or less, so that a pull is
     no larger than its weight.
     """
-    first, last = own_share(targets.size, member)
+    a, b = own_share(targets.size, member)
+    targets, scores, weights, out = targets[a:b], scores[a:b], weights[a:b], out[a:b]
     total = np.int64(0)
-    for i in range(first, last):
+    for i in range(targets.size):
         gap = min(max(targets[i] - scores[i], -cut), cut)
         pull = np.int64(np.rint(weights[i] * (gap * scale)))
         out[i] = pull
@@ -369,9 +371,10 @@ def sides(
     0 where the residual is less than a unit; add up the sizes. To signs, the weights are not
     written: the rows pull with them.
     """
-    first, last = own_share(targets.size, member)
+    a, b = own_share(targets.size, member)
+    targets, scores, weights, out = targets[a:b], scores[a:b], weights[a:b], out[a:b]
     total = np.int64(0)
-    for i in range(first, last):
+    for i in range(targets.size):
         gap = targets[i] - scores[i]
         side = 0.0 if abs(gap) < unit else (above if gap > 0 else below)
         pull = np.int64(np.rint(weights[i] * side))

@@ -15,10 +15,10 @@ from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import Names
+from pacboost.hypotheses.shapes import Counts, Shapes, shapes
 from pacboost.hypotheses.vote import Scores, vote_digest
 from pacboost.kernels import same_bits
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
-from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import Calibration
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import product, row_totals
@@ -66,8 +66,8 @@ class Model:
     """Sketches of the training rows, when the model was read from a file."""
     answering: Answering | None = None
     """Bounds on the error of confident answers, if held-out rows were used for that."""
-    validation: ValidationCurve | None = None
-    """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
+    counts: Counts | None = None
+    """How training rows lie along the columns of pairs, by which maps have mean 0."""
     fingerprint: str = ""
     """The SHA-256 of the training rows (samples/sample.py), if they were available."""
 
@@ -105,6 +105,10 @@ class Model:
     def importances(self) -> NDArray[np.float64]:
         """Each feature's share of the votes, or for trees of what their splits won."""
         return _shares(self.vote.gains(self.n_features))
+
+    def shapes(self) -> Shapes:
+        """Return the vote as a constant, curves of columns and maps of pairs."""
+        return shapes(self.vote, self.say(), self.counts)
 
     def say(self) -> Names:
         """Return the names that rules are printed and curves are drawn with."""

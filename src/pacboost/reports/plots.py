@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # a picture of a plan needs no compiler
     from pacboost.bounds.decision import ThresholdDecision
     from pacboost.hypotheses.shapes import Shape, Shapes
     from pacboost.ledgers.ledger import HardRow, Ledger
-    from pacboost.ledgers.validation import ValidationCurve
 
 # What all plots share: new figures, plain axes, shades for rounds.
 
@@ -128,7 +127,6 @@ def rounds(
     test: Sequence[float] | None = None,
     *,
     loss: bool = False,
-    validation: ValidationCurve | None = None,
 ) -> Any:
     """Draw the error after each round, with the bound that the product of normalisers gives.
 
@@ -136,7 +134,6 @@ def rounds(
     error or loss is drawn in the same axes; another validation metric has a second scale, at the
     right. ``test`` holds the same of other rows after each rule of the final vote. If that has
     fewer or more rules than there were rounds, its last number is drawn as a horizontal line.
-    ``validation`` holds the errors of a first run, before all rows were learned from.
     """
     if len(ledger) == 0:
         raise DataError("the ledger has no rounds; there is nothing to draw before a fit")
@@ -160,10 +157,6 @@ def rounds(
         if not np.isnan(values).all():
             shown = label if loss else _with_zeros(label, values, columns)
             axes.plot(columns["number"], values, label=shown, **styles.get(label, {}))
-    if validation is not None:
-        label = f"error on {validation.rows:,} validation rows, of a first run"
-        lines[label] = validation.errors
-        axes.plot(np.arange(1, validation.errors.size + 1), validation.errors, label=label)
     everything = np.concatenate(list(lines.values()))
     positive = everything[everything > 0]
     wide = positive.size and positive.max() >= LOG_FROM * positive.min()

@@ -39,6 +39,8 @@ from pacboost.sources.table import Entries, Places, Table, Values, picked
 MOST_BINS = 65_535
 ROWS_LOOKED_AT = 200_000
 """Quantiles of larger tables come from a fixed random choice of this many rows."""
+COLUMNS_AT_ONCE = 8  # of 64-bit numbers: what the cache reads at once of a row
+ROWS_AT_ONCE = 1_024
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
@@ -181,7 +183,8 @@ def _fit_to_some(
         found = {} if quantiles is None else cut_by_quantiles(*quantiles)
     rest = [j for j in range(table.n_columns) if j not in found]
     if rest:
-        some = table.take(chosen).rows()[:, rest]
+        some = table.take(chosen).rows()
+        some = some[:, rest] if found else some
         own = None if weights is None else weights[chosen]
         few = _cut_block(some, max_bins, own, None, levels[rest])
         for k, j in enumerate(rest):
@@ -209,14 +212,27 @@ def _cut_block(
     two = cuts_of_two(values) if weights is None and chosen is None else {}
 
     def task(first: int, last: int) -> None:
-        for j in range(first, last):
-            if j in two and not levels[j]:
-                found[j] = two[j]
-            else:
-                found[j] = _cut(values[:, j], max_bins, weights, chosen, int(levels[j]))
+        for start in range(first, last, COLUMNS_AT_ONCE):
+            some = values[:, start : min(last, start + COLUMNS_AT_ONCE)]
+            for j, column in enumerate(_columns(some), start=start):
+                if j in two and not levels[j]:
+                    found[j] = two[j]
+                else:
+                    found[j] = _cut(column, max_bins, weights, chosen, int(levels[j]))
 
     each_columns(task, columns, rows)
     return found
+
+
+def _columns(values: Values) -> NDArray[np.floating]:
+    """Return a few columns, each in one piece: rows are read once for all of them."""
+    if values.shape[1] == 1 or values.strides[0] <= values.strides[1]:
+        return values.T
+    columns = np.empty(values.shape[::-1], dtype=values.dtype)
+    for first in range(0, len(values), ROWS_AT_ONCE):
+        last = first + ROWS_AT_ONCE
+        columns[:, first:last] = values[first:last].T
+    return columns
 
 
 def _cut(
@@ -228,12 +244,10 @@ def _cut(
 ) -> tuple[NDArray[np.float32], int]:
     """Return one feature's thresholds and the code of its median."""
     looked = slice(None) if chosen is None else chosen
-    values, mass = distinct_values(column[looked], None if weights is None else weights[looked])
-    if chosen is not None and values.size <= max_bins:
-        values, mass = distinct_values(
-            column, weights
-        )  # few values: a rare one may have been missed
-    return cut(values, mass, max_bins, levels)
+    values, below = distinct_values(column[looked], None if weights is None else weights[looked])
+    if chosen is not None and values.size <= max_bins:  # a rare value may have been missed
+        values, below = distinct_values(column, weights)
+    return cut(values, below, max_bins, levels)
 
 
 # Codes of a sparse table: those of its columns' rows that are away from the code of 0.

@@ -37,19 +37,19 @@ def to_32_bits(values: NDArray[np.floating]) -> Floats:
 
 
 def cut(
-    values: Floats, mass: NDArray[np.float64], max_bins: int, levels: int = 0
+    values: Floats, below: NDArray[np.float64], max_bins: int, levels: int = 0
 ) -> tuple[Floats, int]:
     """Return the thresholds between distinct values (ascending), and the code of the median.
 
-    ``mass`` is the weight on each value; ``levels`` is above 0 for a category, see samples/bins.py.
+    ``below`` is the weight up to each value, its own included; ``levels`` is above 0 for a
+    category, see samples/bins.py.
 
-    >>> cut(np.array([1, 2, 4], dtype=np.float32), np.ones(3), 255)
+    >>> cut(np.array([1, 2, 4], dtype=np.float32), np.array([1.0, 2.0, 3.0]), 255)
     (array([1.5, 3. ], dtype=float32), 1)
     """
     thresholds = np.arange(0.5, levels - 1, dtype=np.float32)  # none unless it is categorical
     if values.size < (1 if levels else 2):
         return thresholds, 0
-    below = np.cumsum(mass)
     slack = below[-1] * TIE  # so that sums made in another order cut at the same place
     if not levels:
         ends: NDArray[np.intp] = np.arange(values.size - 1)
@@ -146,7 +146,7 @@ def cut_entries(
         values, mass = some.of(column if some is found else k)
         if values.size <= max_bins:  # few of the rows looked at: a rare value may be missing
             values, mass = found.of(column)
-        thresholds[column], middle[column] = cut(values, mass, max_bins)
+        thresholds[column], middle[column] = cut(values, np.cumsum(mass), max_bins)
     return tuple(thresholds), middle
 
 
@@ -223,7 +223,7 @@ def _in_rows(entries: Entries, weights: Masses | None, chosen: NDArray[np.intp])
 def distinct_values(
     column: NDArray[np.floating], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Return the distinct values that are not missing, ascending, and the weight on each."""
+    """Return the distinct values that are not missing, ascending, and the weight up to each."""
     values = to_32_bits(column)
     seen = ~np.isnan(values)
     if not seen.all():
@@ -238,5 +238,5 @@ def distinct_values(
         values, weights = values[order], weights[order]
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     if weights is None:
-        return values[starts], np.diff(starts, append=values.size).astype(np.float64)
-    return values[starts], np.add.reduceat(weights, starts)
+        return values[starts], np.append(starts[1:], values.size).astype(np.float64)
+    return values[starts], np.cumsum(np.add.reduceat(weights, starts))

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import expit, softmax
-from sklearn.metrics import log_loss
 
 import pacboost
 from pacboost import BoostClassifier, FilterBoostClassifier, StrongClassifier, TextBoostClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
-from pacboost.estimators.strong.candidates import UNSURE, WatchedRounds
-from pacboost.ledgers.validation import ValidationCurve
+from pacboost.estimators.strong import search
+from pacboost.estimators.strong.rows import by_chance
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import Halfspaces
 from tests.worlds import noisy
@@ -34,15 +32,14 @@ def fitted() -> StrongClassifier:
 
 def test_the_certificate_counts_mistakes_on_rows_set_apart(fitted: StrongClassifier) -> None:
     model = fitted
-    assert model.parts_ == {"learn": 432, "watch": 48, "certify": 120}
+    assert model.parts_ == {"learn": 540, "watch": 0, "certify": 60}
     inputs = model.certificate_.inputs
-    assert inputs["n"] == 120
+    assert inputs["n"] == 60
     assert inputs["models"] == 1
-    assert model.certificate_.value == clopper_pearson(int(inputs["k"]), 120, 0.05)
+    assert model.certificate_.value == clopper_pearson(int(inputs["k"]), 60, 0.05)
     assert model.sentence_ == model.verdict_.sentence
     assert model.sentence_.startswith("At most ")
-    assert model.ledger_.rows == 480  # rows that watched are learned from in the end
-    assert "the model was refitted on all rows" in model.ledger_.stopped
+    assert model.ledger_.rows == 540
 
 
 def test_texts_are_boosted_as_lists_of_words() -> None:
@@ -68,25 +65,20 @@ def test_it_stops_as_soon_as_epsilon_is_certified() -> None:
     assert model.ledger_.stopped == "the certificate reached 0.45"
     assert len(model.ledger_) < 20
     assert model.certificate_.inputs["models"] == 2
-    assert model.ledger_.rows == 432
+    assert model.ledger_.rows == 486
 
 
 def test_a_look_that_fails_is_followed_by_one_more_at_half_of_delta(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Watching rows that are too hopeful suggest a look after the first round."""
-    monkeypatch.setattr(WatchedRounds, "worth_a_look", _hopeful)
+    monkeypatch.setattr(search, "likely", lambda *_: 0.0)
     model = StrongClassifier(0.05, n_estimators=30, random_state=0).fit(X, Y)
     assert not model.verdict_.reached
     inputs = model.certificate_.inputs
     assert inputs["models"] == 2
     assert model.certificate_.value == clopper_pearson(int(inputs["k"]), 120, 0.025)
     assert len(model.ledger_) > 1
-
-
-def _hopeful(watched: WatchedRounds, _: object) -> bool:
-    watched.enough = True
-    return True
 
 
 def test_without_a_sign_of_epsilon_there_is_one_look_with_all_of_delta() -> None:
@@ -128,7 +120,7 @@ def test_tiny_data_is_fitted_all_the_same_and_says_what_is_missing(rows: int) ->
 def test_proper_where_one_rule_decides(fitted: StrongClassifier) -> None:
     concept = BooleanConcept(4, lambda bits: bits[:, 0] > 0)
     rows, labels = concept.draw(200, 0)
-    assert StrongClassifier(n_estimators=10, random_state=0).fit(rows[:, :1], labels).proper_
+    assert StrongClassifier(n_estimators=5, random_state=0).fit(rows[:, :1], labels).proper_
     assert not fitted.proper_
 
 
@@ -222,79 +214,49 @@ def test_rows_of_the_frame_that_was_fitted_are_understood(
     assert len(model.importances(by="count")) == model.n_features_in_
 
 
-# The errors on validation rows are kept with the model, in its file and in its report.
-
-
-def test_the_validation_curve_is_kept_and_drawn(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 3))
-    y = X[:, 0] + 0.5 * rng.normal(size=500) > 0
-    model = pacboost.StrongClassifier(random_state=0, n_estimators=20).fit(X, y)
-    curve = model.model_.validation
-    assert curve is not None
-    assert curve.rows == model.parts_["watch"]
-    assert len(curve.errors) <= 20
-    model.save(tmp_path / "m.pacb")
-    again = pacboost.load(tmp_path / "m.pacb")
-    assert again.model_.validation.errors.tolist() == curve.errors.tolist()
-    assert all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
-    page = again.report(tmp_path / "m.html").read_text(encoding="utf-8")
-    assert "Validation error by round" in page
-    assert f"error on {curve.rows} validation rows" in page
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"rows": 0}, {"errors": np.array([1.5])}, {"errors": [0.5]}, {"errors": np.empty(0)}]
-)
-def test_impossible_curves_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"has to be|have to"):
-        ValidationCurve.from_dict({"rows": 5, "errors": np.array([0.5]), **wrong})
-
-
-# What the watching rows measure: log loss, error, and the edge under the weights of the vote.
-
-
-GENERATOR = np.random.default_rng(0)
-SIGNS = GENERATOR.choice(np.array([-1.0, 1.0]), size=50)
-
-
-def test_two_classes_give_log_loss_error_and_edge() -> None:
-    watched = WatchedRounds(None)
-    scores = np.zeros(50)
-    for _ in range(3):
-        rule = GENERATOR.choice([-1.0, 1.0], size=50)
-        weights = expit(-2 * SIGNS * scores)
-        edge = float((weights * SIGNS * rule).sum() / weights.sum())
-        scores = scores + 0.3 * rule
-        loss = watched(SIGNS, scores)
-        assert watched.edges[-1] == pytest.approx(edge)
-        assert loss == pytest.approx(log_loss(SIGNS, expit(2 * scores)))
-        assert watched.errors[-1] == np.mean(SIGNS * scores <= 0)
-        assert watched.expected[-1] == pytest.approx(np.mean(expit(-2 * np.abs(scores))))
-
-
-def test_many_classes_give_log_loss_and_error() -> None:
-    watched = WatchedRounds(None)
-    labels = GENERATOR.integers(4, size=60)
-    scores = GENERATOR.normal(size=(60, 4))
-    assert watched(labels, scores) == pytest.approx(log_loss(labels, softmax(scores, axis=1)))
-    assert watched.errors[-1] == np.mean(scores.argmax(axis=1) != labels)
-    residual = np.eye(4)[labels] - 0.25
-    edge = (residual * scores).sum() / np.abs(residual * scores).sum()
-    assert watched.edges[-1] == pytest.approx(edge)
+# The watching rows say when a look is worth while; certifying ones, why epsilon was missed.
 
 
 @pytest.mark.parametrize("wrong", [0, 2, 10, 30])
 def test_a_look_is_suggested_when_it_will_probably_succeed(wrong: int) -> None:
-    watched = WatchedRounds(0.1, certifying=300, delta=0.05)
-    scores = np.ones(100)
-    scores[:wrong] = -1
-    watched(np.ones(100), scores)
-    rate = clopper_pearson(wrong, 100, UNSURE)
-    succeeds = clopper_pearson(round(300 * rate), 300, 0.05, 2) <= 0.1
-    assert watched.worth_a_look() is succeeds
-    assert watched.enough is succeeds
-    assert succeeds is (wrong <= 2)
+    rate = clopper_pearson(wrong, 100, search.UNSURE)
+    expected = clopper_pearson(round(300 * rate), 300, 0.05, 2)
+    assert search.likely(wrong / 100, 100, 300, 0.05) == expected
+    assert (expected <= 0.1) is (wrong <= 2)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_edge_and_doubt_are_measured_on_rows_that_were_not_learned_from(classes: int) -> None:
+    generator = np.random.default_rng(1)
+    labels = np.where(generator.random(600) < 0.7, (X[:, 0] > 0) + (X[:, 1] > 1) * (classes - 2), 0)
+    model = StrongClassifier(0.01, n_estimators=3, random_state=0).fit(X, labels)
+    seed = int(np.random.RandomState(0).randint(2**31))
+    rows = by_chance(600, 0.01, 0.05, seed).certify
+    staged = [np.zeros((rows.size, classes)), *model.staged_predict_proba(X[rows])][1:]
+    scores = list(model.staged_decision_function(X[rows]))
+    truth, edges = np.eye(classes)[labels[rows]], []
+    for chances, before, after in zip(staged, scores, scores[1:], strict=False):
+        added = after - before
+        added = np.stack([-added, added], axis=1) if added.ndim == 1 else added
+        pulled = (truth - chances) * added
+        edges.append(pulled.sum() / np.abs(pulled).sum())
+    evidence = model.evidence_
+    assert evidence.watching == rows.size
+    assert evidence.edge == pytest.approx(np.mean(edges))
+    assert evidence.expected_error == pytest.approx(np.mean(1 - staged[-1].max(axis=1)))
+
+
+@pytest.mark.parametrize("dependent", ["groups", "time"])
+def test_whole_groups_and_later_rows_choose_the_rounds(dependent: str) -> None:
+    """Each group has a level of its own, which rows drawn one by one would give away."""
+    generator = np.random.default_rng(0)
+    group = np.repeat(np.arange(60), 10)
+    rows = np.column_stack([generator.normal(size=60)[group], generator.normal(size=600)])
+    labels = generator.integers(2, size=60)[group]
+    model = StrongClassifier(random_state=0).fit(rows, labels, **{dependent: group})  # type: ignore[arg-type]
+    assert model.parts_["watch"] > 0
+    alone = StrongClassifier(random_state=0).fit(rows, labels, copies="draws")
+    assert len(model.ledger_) < len(alone.ledger_)
 
 
 # Probabilities are made as steep as rows that were not learned from say, after as many rounds.

@@ -51,7 +51,7 @@ def sample_of(rows: int, seed: int = 0, *, noise: float = 1.0) -> Sample:
 def watch_of(sample: Sample, patience: int | None, least: int = 0) -> EarlyStopping:
     X, signs = drawn(150, seed=9)
     return EarlyStopping(
-        Sample(ArrayTable(X), signs, bins=sample.bins), metric("log_loss"), patience, 0.0, least
+        Sample(ArrayTable(X), signs, bins=sample.bins), metric("log_loss"), patience, least
     )
 
 
@@ -109,6 +109,29 @@ def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
             pass
         list(runs[1].up_to(5))
         assert QuickRounds.of(runs[1], 1) is not None
+    assert known(runs[1]) == known(runs[0])
+
+
+@pytest.mark.parametrize("room", [1, 2, 3, 50])
+def test_rounds_on_other_rows_of_unequal_weight_are_single_rounds(
+    room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quick, "ROWS_AT_ONCE", 700 * room)
+    X, signs = drawn(700)
+    table = ArrayTable(X)
+    base = np.random.default_rng(1).uniform(0.1, 5.0, len(X))
+    sample, runs = Sample(table, signs, base, fit_bins(table)), []
+    for _ in range(2):
+        runs.append(Run(sample, TREE, Logit(l2=1.0), seed=5))
+        runs[-1].continue_on_other_rows(np.full(signs.shape, 0.2), [1.0, 1.0])
+    for _ in zip(range(20), runs[0], strict=False):
+        pass
+    stood_after = []
+    for done in runs[1].up_to(20, at_once=3):
+        if done.entry.number % 3 == 0:
+            stood_after.append((done.entry.number, len(runs[1].done)))
+    assert QuickRounds.of(runs[1], 1) is not None
+    assert stood_after == [(number, number) for number in range(3, 20, 3)]
     assert known(runs[1]) == known(runs[0])
 
 

@@ -32,7 +32,7 @@ from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
 from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
-from pacboost.ledgers.validation import OutOfBag
+from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.exact import tied, wrong_answers

@@ -9,32 +9,36 @@ goes to none. What was tried: docs/decisions/0016-samples-and-a-trial.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.parameters import ramp
 from pacboost.estimators.inputs.division import TRIED
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
 from pacboost.hypotheses.vote import Vote
 from pacboost.models import calibration
-from pacboost.models.calibration import TEMPERATURE, Calibration
+from pacboost.models.calibration import TEMPERATURE
 
 FEWEST, FEW = 40, 80
 """Up to the first number of rows nothing is sampled and nothing tried, from the second on all is as
 it is for small tables."""
 ALL_TRIED, NONE_TRIED = 5_000, 12_500
 """A trial has all rows up to the first number, and none from the second on."""
-HELD = 0.2
-"""The share of the rows of a trial that is measured."""
-LEAST, MOST = 0.5, 2
-"""A trial leaves at least, and has at most, so many times the usual rounds. With more than three
-classes it leaves them all."""
+HELD, MOST_HELD = 0.2, 10_000
+"""The share of the rows of a trial that is measured, and how many at most."""
+LEAST, LONGEST = 0.5, 1000
+"""A trial leaves at least half of the usual rounds, with more than three classes all of them, and
+may find so many. Only tables nearly without noise need many."""
 ROWS_PER_LEAF = 20
 """The smallest leaf has one row for so many rows of the table, up to 5 or 20."""
 FEW_CLASSES = 3
 """With more, trees are larger, and one tree speaks for all classes."""
+FAST, FAST_RATE = 100, 0.1
+"""The rounds of quality="fast", which has no trial, and the least rate."""
 COLUMNS_TRIED = 5
 """A split of a tree for numbers looks at so many columns at least: few have to be seen together."""
 
@@ -45,7 +49,7 @@ class Settings:
 
     >>> Settings.of(1_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=300, learning_rate=0.05, subsample=0.8, max_leaves=31, max_features=0.5,
-             min_leaf_rows=5, l2=3.0, tried=1.0, trusted=1.0, least=150, most=600)
+             min_leaf_rows=5, l2=3.0, tried=1.0, trusted=1.0, least=150, most=1000)
     >>> Settings.of(30_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=180, learning_rate=0.2, subsample=1.0, max_leaves=31, max_features=1.0,
              min_leaf_rows=20, l2=1.0, tried=0.0, trusted=0.0, least=180, most=180)
@@ -67,10 +71,13 @@ class Settings:
     """The fewest and the most rounds that a trial may choose."""
 
     @classmethod
-    def of(cls, rows: int, classes: int, *, logistic: bool = True) -> Settings:
+    def of(
+        cls, rows: int, classes: int, *, logistic: bool = True, quality: str = "auto"
+    ) -> Settings:
         """Return the values, which change in proportion to the rows between few and many.
 
-        Boosters of another loss than the logistic have trees of all rows, and no trial.
+        Boosters of another loss than the logistic have trees of all rows, and no trial. Besides
+        those that users know, there is the ``quality`` "long", with a long trial at every size.
         """
         large = ramp(rows)
         many_classes = classes > FEW_CLASSES
@@ -78,7 +85,8 @@ class Settings:
         if not logistic:
             rounds = round(100 + 80 * large) if many_classes else 180
             rate, features = round(0.1 + 0.1 * large, 4), 0.5 if many_classes else 1.0
-            return cls(rounds, rate, 1.0, leaves, features, 20, 1.0, 0.0, 0.0, rounds, rounds)
+            made = cls(rounds, rate, 1.0, leaves, features, 20, 1.0, 0.0, 0.0, rounds, rounds)
+            return made._fast() if quality == "fast" else made
         some = 1 - ramp(rows, ALL_TRIED, NONE_TRIED)
         enough = ramp(rows, FEWEST, FEW)
         tried = some if enough else 0.0
@@ -86,12 +94,12 @@ class Settings:
             rounds = round(300 + 33 * some - 120 * large)
             rate, trusted = round(0.06 + 0.14 * large, 4), min(1.0, 2 * some) * enough
             features, few = round(1 - 0.5 * enough, 4), min(20, few)
-            return cls(
-                rounds, rate, 1.0, leaves, features, few, 1.0, tried, trusted, rounds, rounds
-            )
+            most = round(rounds + (LONGEST - rounds) * some * enough)
+            made = cls(rounds, rate, 1.0, leaves, features, few, 1.0, tried, trusted, rounds, most)
+            return made._of_quality(quality, rows, 1.0)
         rounds, rate = round(180 + 120 * some), 0.1 - 0.05 * some
         trusted = some * enough
-        return cls(
+        made = cls(
             rounds,
             round(rate + (0.2 - rate) * large, 4),
             round(1 - 0.2 * (1 - large) * enough, 4),
@@ -102,11 +110,60 @@ class Settings:
             tried,
             trusted,
             round((1 - (1 - LEAST) * trusted) * rounds),
-            round((1 + (MOST - 1) * trusted) * rounds),
+            round(rounds + (LONGEST - rounds) * trusted),
+        )
+        return made._of_quality(quality, rows, LEAST)
+
+    def _fast(self) -> Settings:
+        rate = max(FAST_RATE, self.learning_rate)
+        return replace(
+            self, n_estimators=FAST, learning_rate=rate, tried=0.0, trusted=0.0, least=FAST,
+            most=FAST,
+        )  # fmt: skip
+
+    def _of_quality(self, quality: str, rows: int, kept: float) -> Settings:
+        """Return the values of a quality; of the usual rounds, a trial keeps so many of few rows.
+
+        >>> fast = Settings.of(1_000, 2, quality="fast")
+        >>> fast.n_estimators, fast.learning_rate, fast.tried
+        (100, 0.1, 0.0)
+        """
+        if quality in ("fast", "auto"):
+            return self._fast() if quality == "fast" else self
+        enough, steps = (
+            ramp(rows, FEWEST, FEW),
+            parameters.SMALLER_STEPS if quality == "best" else 1,
+        )
+        rounds = steps * self.n_estimators
+        return replace(
+            self,
+            n_estimators=rounds,
+            learning_rate=self.learning_rate / steps,
+            tried=1.0 if enough else 0.0,
+            trusted=enough,
+            least=round((1 - ramp(rows)) * kept * rounds),
+            most=steps * LONGEST,
         )
 
+    def of_glass(
+        self, pairs: int, quality: str, tried: float = 0.0, *, stops: bool = True
+    ) -> Settings:
+        """Return the values of trees of single columns and chosen pairs: small ones, and many.
+
+        A trial has the share ``tried`` of the rows, where that is more than others have. If no rows
+        say when to stop, the rounds stay as they are.
+        """
+        small = replace(self, max_leaves=6 if pairs else 4, max_features=0.25)
+        if quality == "fast" or not stops:
+            return small
+        steps = parameters.SMALLER_STEPS if quality == "best" else 1
+        tried = max(tried, self.tried)
+        return replace(small, learning_rate=0.1 / steps, most=steps * 2000, tried=tried)
+
     @classmethod
-    def for_numbers(cls, rows: int, columns: int, *, trees: bool = True, leaf: int = 3) -> Settings:
+    def for_numbers(
+        cls, rows: int, columns: int, *, trees: bool = True, leaf: int = 3, quality: str = "auto"
+    ) -> Settings:
         """Return the values of trees that predict numbers; other learners have no trial.
 
         ``leaf`` is the least number of rows in a leaf of small tables.
@@ -119,12 +176,14 @@ class Settings:
         large = ramp(rows)
         if not trees:
             rounds = round(100 + 200 * large)
-            return cls(100, 0.1, 1.0, 31, 1.0, 20, 0.0, 0.0, 0.0, 1, rounds)
+            made = cls(100, 0.1, 1.0, 31, 1.0, 20, 0.0, 0.0, 0.0, 1, rounds)
+            return made._fast() if quality == "fast" else made
         few = ramp(rows, FEWEST, FEW) * (1 - large)
         features = max(0.5, min(1.0, COLUMNS_TRIED / columns))
-        return cls(
-            n_estimators=round(300 - 200 * large),
-            learning_rate=round(0.05 + 0.05 * large, 4),
+        steps = parameters.SMALLER_STEPS if quality == "best" else 1
+        made = cls(
+            n_estimators=steps * round(300 - 200 * large),
+            learning_rate=round(0.05 + 0.05 * large, 4) / steps,
             subsample=round(1 - 0.3 * few, 4),
             max_leaves=round(min(31, max(8, sqrt(rows) / 2))),
             max_features=round(1 - (1 - features) * few, 4),
@@ -133,17 +192,25 @@ class Settings:
             tried=round(HELD * few, 4),
             trusted=0.0,
             least=1,
-            most=round(2000 - 1700 * large),
+            most=steps * round(2000 - 1700 * large),
         )
+        return made._fast() if quality == "fast" else made
 
 
 def rows_of_a_trial(
-    examples: LabelledRows, share: float, seed: int
+    examples: LabelledRows, share: float, seed: int, watching: NDArray[np.bool_] | None = None
 ) -> tuple[LabelledRows, LabelledRows] | None:
-    """Draw the rows that are boosted on, and those that are measured; None if a class is rare."""
-    if share < 1:
+    """Draw the rows that are boosted on, and those that are measured; None if a class is rare.
+
+    ``watching`` says which are measured, where that is not left to chance.
+    """
+    if watching is None and share < 1:
         _, examples = split_by_class(examples, "the share of a trial", share, seed + TRIED)
-    parts = split_by_class(examples, "the share of a trial", HELD, seed)
+    if watching is None:
+        held_share = min(HELD, MOST_HELD / examples.n_rows)
+        parts = split_by_class(examples, "the share of a trial", held_share, seed)
+    else:
+        parts = examples.divided(watching)
     learned, held = parts
     return parts if can_measure(held, learned) else None
 
@@ -154,7 +221,7 @@ def can_measure(held: LabelledRows, examples: LabelledRows) -> bool:
     return classes[0] == classes[1] and held.n_rows >= calibration.FEWEST_ROWS
 
 
-def temperature(held: LabelledRows, trusted: float, vote: Vote) -> Calibration:
+def steepness(held: LabelledRows, trusted: float, vote: Vote) -> float:
     """Find how steep the probabilities of rows that were not boosted on should be.
 
     A trial on a part of the rows fits them more closely than the fit that follows fits all, so the
@@ -165,4 +232,4 @@ def temperature(held: LabelledRows, trusted: float, vote: Vote) -> Calibration:
     slope = calibration.fit(TEMPERATURE, scores, held.classes(), held.weights).slope
     assert slope is not None
     usual = 2.0 if scores.ndim == 1 else 1.0
-    return Calibration(TEMPERATURE, (), usual + trusted * (slope - usual))
+    return usual + trusted * (slope - usual)

@@ -17,9 +17,7 @@ from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, RareCla
 from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.automatic import (
     Settings,
-    can_measure,
     rows_of_a_trial,
-    temperature,
 )
 from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
@@ -61,8 +59,6 @@ class Boosting(BoostingFit, VoteClassifier):
     random_state = None
     class_weight = None
     _memory: Memory | None = None
-    _least_rounds = 0
-    """Early stopping leaves at least so many rounds, where others set it."""
 
     def choose(self, number: int) -> Self:
         """With ``certify="train"``: deploy the vote ``choices_[number]`` and its certificate."""
@@ -103,16 +99,14 @@ class Boosting(BoostingFit, VoteClassifier):
         if X_val is None and self.early_stopping == "auto":
             least = math.ceil((1 - self._spared(everyone.n_rows, 1.0)) * recipe.rounds)
             recipe = replace(recipe, least=least)
-        elif self._least_rounds:
-            recipe = replace(recipe, least=min(self._least_rounds, recipe.rounds))
         apart_rows = [] if divided.apart is None else [divided.apart.X]
         opened = (open_table(self, rows, reset=False) for rows in apart_rows)
         tables = chain([read] if held is None else [read, held.table], opened)
         self._remember(*self._seen([X] if X_val is None else [X, X_val], tables))
 
-        usual, parts, found = recipe.usual if X_val is None else None, None, None
+        usual, parts, trusted = recipe.usual if X_val is None else None, None, 0.0
         if usual is not None and self._tries(usual, recipe.rounds):
-            parts = rows_of_a_trial(everyone, usual.tried, seed)
+            parts = rows_of_a_trial(everyone, usual.tried, seed, self._watching)
             if parts is not None:
                 examples, held = parts
                 least = usual.least if self.early_stopping == AUTO else recipe.rounds
@@ -120,14 +114,13 @@ class Boosting(BoostingFit, VoteClassifier):
             elif getattr(self, "n_estimators", None) is None:  # nothing would stop it early
                 recipe = replace(recipe, rounds=usual.n_estimators)
         self.settings_ = recipe.settings()
-        if usual is not None and usual.trusted and held is not None and self.calibrate == AUTO:
-            rows, trusted = held.counting(), usual.trusted
-            if can_measure(rows, everyone):
-                found = partial(temperature, rows, trusted)
+        if usual is not None and self.calibrate == AUTO:
+            trusted = usual.trusted
         return self._begin(
             recipe, everyone, examples, held, seed, prior=prior, trial=parts is not None,
             may_refit=X_val is None, apart=apart, calibrating=calibrating,
-            examples=divided.examples, temperature=found,
+            examples=divided.examples, trusted=trusted,
+            drawn=None if usual is None else partial(rows_of_a_trial, everyone, usual.tried),
         )  # fmt: skip
 
     def _tries(self, usual: Settings, rounds: int) -> bool:

@@ -6,13 +6,13 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.adaboost import AdaBoost, ExponentialWeights
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.objective import CustomObjective
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.automatic import Settings
+from pacboost.estimators.boosting.automatic import FEWEST, Settings
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting import parameters
@@ -20,6 +20,7 @@ from pacboost.estimators.fitting.parameters import (
     begins_by_prior,
     most_rounds,
     named,
+    pairs_wanted,
     share_of_rows,
     tree_changes,
     with_fields,
@@ -69,6 +70,10 @@ class BoostClassifier(Boosting):
     subsample : float, default=None
         The share of rows, drawn anew each round, that the learner is fitted on. None: automatic
         for "logit" with trees, else all rows.
+    quality : "fast", "auto" or "best", default="auto"
+        How much time the automatic values may take. "fast": 100 rounds and no trial. "best": steps
+        a third as large, and a trial that is repeated with other rows, at about seven times the
+        time of "auto".
     max_leaves : int, default=None
         The largest number of leaves of a tree, from 2 on. None: 31, with K > 3 classes 16 K up to
         127. Fewer leaves overfit less; 2 make stumps.
@@ -129,6 +134,7 @@ class BoostClassifier(Boosting):
     n_estimators: int | None = None
     learning_rate: float | None = None
     _: KW_ONLY
+    quality: str = "auto"
     max_leaves: int | None = None
     max_depth: int | None = None
     min_leaf_rows: float | None = None
@@ -138,6 +144,7 @@ class BoostClassifier(Boosting):
     max_bins: int = 255
     monotone_constraints: Any = None
     interaction_constraints: Any = None
+    interactions: int | None = None
     categorical_features: Any = "from_dtype"
     class_weight: Any = None
     early_stopping: bool | int | str = "auto"
@@ -155,6 +162,8 @@ class BoostClassifier(Boosting):
     random_state: Any = None
 
     _nested = ("booster", "learner")
+    _long = False
+    """Whether a trial of any number of rows may find many rounds."""
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         choice, own = named(self.booster)
@@ -163,7 +172,13 @@ class BoostClassifier(Boosting):
         booster = as_booster(choice).for_classes(self.classes_.size)
         logistic = choice == "logit" and named(self.learner)[0] == "tree"
         rows, classes = examples.counting().n_rows, examples.signs.shape[1]
-        usual = Settings.of(rows, classes, logistic=logistic)
+        quality = parameters.quality_of(self)
+        quality = "long" if self._long and quality == "auto" else quality
+        usual = Settings.of(rows, classes, logistic=logistic, quality=quality)
+        pairs = pairs_wanted(self)
+        if pairs is not None:
+            stops, tried = logistic and rows > FEWEST, 1 - parameters.ramp(rows)
+            usual = usual.of_glass(pairs, quality, tried, stops=stops)
         learner = self._learner(examples, usual)
         changes: dict[str, Any] = {}
         if isinstance(choice, str) or isinstance(booster, CustomObjective):
@@ -178,10 +193,15 @@ class BoostClassifier(Boosting):
         if self.l2 is not None:
             changes["l2"] = real_number("l2", self.l2)
         booster = with_fields(booster, changes | own, "booster")
+        if pairs and not isinstance(booster, Logit | CustomObjective | ExponentialWeights):
+            raise ParameterError(
+                f"interactions={pairs} chooses pairs by what rows ask for after a vote, which "
+                f"{booster.name} does not know; take booster='logit', or interactions=0"
+            )
         rounds = usual.n_estimators if parameters.patience(self) is None else usual.most
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
         rounds, share = most_rounds(self, rounds, booster), share_of_rows(self, usual.subsample)
-        return Recipe(learner, booster, rounds, 0, share, usual=usual)
+        return Recipe(learner, booster, rounds, 0, share, usual=usual, pairs=pairs)
 
     def _learner(self, examples: LabelledRows, usual: Settings) -> Learner:
         """Return the learner, with automatic values where neither parameters nor it have any."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.boosting.automatic import Settings
+from pacboost.estimators.boosting.automatic import Settings, can_measure, steepness
 from pacboost.estimators.boosting.certifying import without_shared
 from pacboost.estimators.fitted.vote import NO_CLASSES, VoteBase
 from pacboost.estimators.fitting import parameters
@@ -37,6 +37,7 @@ from pacboost.estimators.inputs.examples import (
     validation_sample,
 )
 from pacboost.estimators.inputs.parameters import callables, progress_after
+from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
@@ -45,7 +46,7 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
-from pacboost.models.calibration import Calibration
+from pacboost.models.calibration import TEMPERATURE, Calibration
 from pacboost.models.model import Model
 from pacboost.numerics.checks import integer, real_number
 from pacboost.numerics.memory import in_host_memory
@@ -57,6 +58,7 @@ from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
+from pacboost.training.run.pairs import best_pairs
 
 Pair = tuple[Any, Any]
 
@@ -103,13 +105,18 @@ def _pair(which: str, own: Any) -> Pair:
 
 Callback = Callable[[Round], bool | None]
 
+TRIALS = 5
+"""With quality="best", so many parts of the rows are held back, one after the other."""
 MORE_ROUNDS = 1.1
 """A refit on all rows runs so many times the rounds that were best with a part held back."""
+WORTH_IT = 0.02
+"""The rows of a trial are boosted on in the end if they are at least such a share of all."""
 REFITTED = "; validation loss was best at round {}, and the model was refitted on all rows"
 
 
 LINES = {"square": (0.5, 1.0), "logit": (1.0,)}
-"""How much of straight lines is tried, besides none (training/run/straight_lines.py)."""
+"""How much of straight lines is tried, besides none (training/run/straight_lines.py); with
+quality="best", as much as for numbers."""
 ROUNDS_PER_LINE = 10
 """Without so many rounds for every column there are no lines."""
 
@@ -127,8 +134,10 @@ class Recipe:
     """Early stopping leaves at least so many rounds."""
     usual: Settings | None = None
     """The automatic values, where there are some."""
+    pairs: int | None = None
+    """How many pairs of columns are chosen that may interact; None where that is not asked."""
 
-    def with_lines(self, rows: LabelledRows) -> list[Recipe]:
+    def with_lines(self, rows: LabelledRows, quality: str) -> list[Recipe]:
         """Return the same with straight lines first, where trees are as free as lines are."""
         booster: Any = self.booster
         table, learner = rows.table, self.learner
@@ -137,13 +146,15 @@ class Recipe:
             return []
         kept = 1 - parameters.ramp(rows.n_rows) if self.usual is None else self.usual.tried
         least = max(self.least, table.n_columns + 1)
-        shares = [kept * share for share in LINES.get(booster.name, ()) if kept]
+        like = "square" if quality == "best" and booster.name in LINES else booster.name
+        shares = [kept * share for share in LINES.get(like, ()) if kept]
         return [replace(self, booster=replace(booster, lines=s), least=least) for s in shares]
 
     def settings(self) -> dict[str, Any]:
         """Return what is used of the parameters that may be automatic."""
         trees = ("max_leaves", "max_depth", "min_leaf_rows", "max_features")
-        return {"n_estimators": self.rounds, "subsample": self.subsample} | {
+        pairs: dict[str, Any] = {} if self.pairs is None else {"interactions": []}
+        return {"n_estimators": self.rounds, "subsample": self.subsample, **pairs} | {
             name: getattr(part, name)
             for part, names in ((self.booster, ("learning_rate", "l2")), (self.learner, trees))
             for name in names
@@ -167,12 +178,16 @@ class PreparedFit:
     """Which of the rows given to fit are one example, where that was asked."""
     calibration: Calibration | None = None
     """What a trial has found, where no rows are held back to calibrate with."""
-    temperature: Callable[[Vote], Calibration] | None = None
-    """Finds the calibration of a vote by the rows that were held back, where there are some."""
+    slope: Callable[[Vote], float] | None = None
+    """Finds how steep probabilities are by the rows that were held back, where there are some."""
     again: Callable[[int], PreparedFit] | None = None
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
     rivals: tuple[Callable[[], PreparedFit], ...] = ()
     """Other runs on the same rows, of which the best on validation rows is taken."""
+    with_pairs: Callable[[Vote], PreparedFit] | None = None
+    """Sets up the run that follows a vote of single columns, with the pairs that it lacks most."""
+    repeats: tuple[Callable[[], PreparedFit], ...] = ()
+    """The same run on other rows: rounds and slope are then means."""
 
 
 def _loss(work: PreparedFit) -> float:
@@ -182,12 +197,13 @@ def _loss(work: PreparedFit) -> float:
 class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     """How classifiers and regressors fit; ``_prepare`` and ``_keep`` differ between them."""
 
+    quality: str = "auto"
     early_stopping: Any = False
     validation_fraction: float = 0.1
     _patience = 20
     """How many rounds without progress end a run, where ``early_stopping`` is not a number."""
-    _tolerance = 0.0
-    """The least improvement that counts as progress."""
+    _watching: NDArray[np.bool_] | None = None
+    """The rows to hold back in place of drawn ones, where others know which belong together."""
     eval_metric: Any = "error"
     max_bins: int = 255
     warm_start: bool = False
@@ -256,9 +272,20 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 self._advance(other, told)
                 if _loss(other) < _loss(work):
                     work = self._watch_also(other, name, [])
-            found = None if work.temperature is None else work.temperature(work.run.vote())
+            if work.with_pairs is not None:
+                work = self._watch_also(work.with_pairs(work.run.vote()), name, others)
+                self._advance(work, told)
+            trials = [work]
+            for repeat in work.repeats:
+                trials.append(repeat())
+                self._advance(trials[-1], told)
+            slopes = [own.slope(own.run.vote()) for own in trials if own.slope is not None]
+            found = None
+            if slopes:
+                found = Calibration(TEMPERATURE, (), sum(slopes) / len(slopes))
             if work.again is not None:
-                best, most = len(work.run.done), work.rounds
+                done = [len(own.run.done) for own in trials]
+                best, most = round(sum(done) / len(done)), work.rounds
                 work = work.again(min(most, math.ceil(MORE_ROUNDS * best)))
                 work = replace(work, calibration=found)
                 self._advance(work, told)
@@ -330,12 +357,16 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         prior: LabelledRows | None = None,
         trial: bool = False,
         may_refit: bool = True,
+        drawn: Callable[[int], tuple[LabelledRows, LabelledRows | None] | None] | None = None,
+        trusted: float = 0.0,
         **kept: Any,
     ) -> PreparedFit:
         """Set up the run, and if rows are held back to find the number of rounds the next one.
 
         The rows of a ``trial`` are always boosted on again with all others. ``prior`` holds other
-        rows that give the bins, and ``kept`` what certifies and calibrates.
+        rows that give the bins, and ``kept`` what certifies and calibrates. With quality="best"
+        other parts of the rows are ``drawn`` for further trials. A slope that held-back rows find
+        is ``trusted`` so far.
         """
         bins = integer("max_bins", self.max_bins)
         classes = getattr(self, "classes_", NO_CLASSES)
@@ -368,10 +399,29 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 fingerprint.begin(sample)
             if self.warm_start and goes_on and hasattr(self, "model_"):
                 self._resume(run, recipe.booster, recipe.rounds, classes)
-            return PreparedFit(run, recipe.rounds, rows, prior=prior, **kept)
+            slope = None
+            if trusted and held is not None and can_measure(held.counting(), everyone):
+                slope = partial(steepness, held.counting(), trusted)
+            return PreparedFit(run, recipe.rounds, rows, prior=prior, slope=slope, **kept)
 
         refits = trial or (may_refit and held is not None and self._refits(everyone))
+        if trial and held is not None and held.n_rows < WORTH_IT * everyone.n_rows:
+            refits = False
         first = work(recipe, learned, held, goes_on=not refits)
+        same = {"prior": prior, "trial": trial, "may_refit": may_refit, "trusted": trusted, **kept}
+
+        def with_pairs(single: Vote) -> PreparedFit:
+            sample, table = first.run.sample, everyone.table
+            rows = validation_sample(everyone.counting(), sample)
+            pairs = best_pairs(recipe.pairs or 0, single, recipe.booster, rows)
+            self.settings_["interactions"] = [(table.name(i), table.name(j)) for i, j in pairs]
+            sets = [*((j,) for j in range(table.n_columns)), *pairs]
+            learner: Any = recipe.learner
+            mixed = replace(recipe, learner=replace(learner, interactions=sets), pairs=0)
+            return self._begin(mixed, everyone, learned, held, seed, drawn=drawn, **same)
+
+        if recipe.pairs and not has_one_class(first.run.sample):
+            first = replace(first, with_pairs=with_pairs)
 
         def again(rounds: int) -> PreparedFit:
             best, share = len(first.run.done), self._kept_share(everyone.n_rows)
@@ -383,12 +433,17 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
 
         if not refits:
             return first
-        same = {"prior": prior, "trial": trial, "may_refit": may_refit, **kept}
-        rivals = (
-            partial(self._begin, other, everyone, learned, held, seed, **same)
-            for other in recipe.with_lines(everyone)
-        )
-        return replace(first, again=again, rivals=tuple(rivals))
+        rivals = [
+            partial(self._begin, other, everyone, learned, held, seed, drawn=drawn, **same)
+            for other in recipe.with_lines(everyone, self.quality)
+        ]
+        parts = range(1, TRIALS) if drawn is not None and self.quality == "best" else ()
+        repeats = [
+            partial(self._begin, recipe, everyone, *rows, seed, **same)
+            for number in parts
+            if drawn is not None and (rows := drawn(seed + number)) is not None
+        ]
+        return replace(first, again=again, rivals=tuple(rivals), repeats=tuple(repeats))
 
     def _kept_share(self, rows: int) -> float:
         """Return the share of the rounds on some rows that boosting on all of them begins with."""
@@ -398,6 +453,10 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         """Turn the finished rounds into a model."""
         sample, seen = run.sample, fingerprint.fingerprint(run.sample)
         bins, ledger = sample.bins, run.ledger()
+        if getattr(self, "settings_", {}).get("interactions"):
+            groups = run.learner.interactions  # type: ignore[attr-defined]
+            pairs = [own for own in groups if len(own) == 2]
+            more["counts"] = Counts.of(sample, sorted({j for pair in pairs for j in pair}))
         return self._model_of(sample.table, bins, run.vote(), ledger, fingerprint=seen, **more)
 
     def _hold_back(
@@ -410,6 +469,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             raise ParameterError(f"{given} was given without {absent}; give both or neither")
         if X_val is not None:
             return examples, self._read_validation(X_val, y_val)
+        if stops and self._watching is not None:
+            return examples.divided(self._watching)
         if stops:
             share = real_number("validation_fraction", self.validation_fraction)
             if self.early_stopping == "auto" and 0 < share < 1:
@@ -433,7 +494,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     ) -> EarlyStopping | None:
         measure = self._metric(recipe.booster)
         patience = parameters.patience(self)
-        tolerance = self._tolerance
         if held is None:
             return None
         if held.weights is not None and not held.weights.any():
@@ -444,7 +504,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 "weight, or give validation rows of your own (X_val)"
             )
         watched = validation_sample(held.counting(), training)
-        return EarlyStopping(watched, measure, patience, tolerance, recipe.least)
+        return EarlyStopping(watched, measure, patience, recipe.least)
 
     def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
         earlier, table, bins = self.model_, run.sample.table, run.sample.bins

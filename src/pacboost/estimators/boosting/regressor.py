@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.automatic import Settings
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted import explaining
+from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.parameters import (
     MANY_ROWS,
     most_rounds,
+    pairs_wanted,
     ramp,
     share_of_rows,
     step_size,
@@ -87,6 +90,10 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     subsample : float, default=None
         The share of rows, drawn anew each round, that a tree is grown on; its values are those of
         all rows. None: 0.7, from 30,000 rows on all rows.
+    quality : "fast", "auto" or "best", default="auto"
+        How much time the automatic values may take. "fast": 100 rounds and no trial. "best": steps
+        a third as large, and a trial that is repeated with other rows, at about ten times the time
+        of "auto".
     learner : None, "tree", Tree or scikit-learn regressor, default=None
         What is boosted; None means trees. A scikit-learn regressor is fitted in every round to what
         the rows ask for (residuals, in a unit near the largest one), and its predictions are cut
@@ -154,6 +161,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     n_estimators: int | None = None
     learning_rate: float | None = None
     _: KW_ONLY
+    quality: str = "auto"
     quantile: float | None = None
     alpha: float = 0.9
     learner: Any = None
@@ -166,6 +174,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     max_bins: int = 255
     monotone_constraints: Any = None
     interaction_constraints: Any = None
+    interactions: int | None = None
     categorical_features: Any = "from_dtype"
     early_stopping: bool | int | str = "auto"
     validation_fraction: float = 0.1
@@ -232,7 +241,10 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         recipe.booster.check_targets(everyone.targets, "y")
         examples, held = self._hold_back(everyone, X_val, y_val, seed)
         self._remember(everyone.table, *([] if held is None else [held.table]))
-        return self._begin(recipe, everyone, examples, held, seed, may_refit=X_val is None)
+        drawn = partial(self._hold_back, everyone, None, None)
+        return self._begin(
+            recipe, everyone, examples, held, seed, may_refit=X_val is None, drawn=drawn
+        )
 
     def _spared(self, rows: int, share: float) -> float:
         tried = 0.0 if self.warm_start else self._usual(rows).tried
@@ -248,10 +260,15 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     def _usual(self, rows: int) -> Settings:
         trees = self.learner is None or isinstance(self.learner, Tree | str)
         leaf = 20 if self.loss == "quantile" else 3  # a quantile far out needs rows
-        return Settings.for_numbers(rows, self.n_features_in_, trees=trees, leaf=leaf)
+        quality = parameters.quality_of(self)
+        return Settings.for_numbers(
+            rows, self.n_features_in_, trees=trees, leaf=leaf, quality=quality
+        )
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        usual = self._usual(examples.counting().n_rows)
+        pairs, usual = pairs_wanted(self), self._usual(examples.counting().n_rows)
+        if pairs is not None:
+            usual = usual.of_glass(pairs, self.quality)
         booster = self._chosen_loss(replace(usual, l2=usual.l2 * examples.one_row))
         changes = tree_changes(self, examples)
         if self.learner in (None, "tree"):
@@ -260,7 +277,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         learner = with_fields(self._learner(), changes, "the learner")
         rounds = usual.most if self._stops_early(examples) else usual.n_estimators
         rounds = most_rounds(self, rounds, booster)
-        return Recipe(learner, booster, rounds, 0, share_of_rows(self, usual.subsample))
+        share = share_of_rows(self, usual.subsample)
+        return Recipe(learner, booster, rounds, 0, share, pairs=pairs)
 
     def _learner(self) -> Learner:
         choice = self.learner

@@ -22,7 +22,7 @@ from pacboost.estimators.fitting.parameters import nested, set_nested
 from pacboost.estimators.inputs.estimator import RemembersRows
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
-from pacboost.hypotheses.shapes import Shapes, partial_dependence, shapes
+from pacboost.hypotheses.shapes import Shapes, partial_dependence
 from pacboost.hypotheses.vote import Scores, Vote, vote_digest
 from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
@@ -229,13 +229,16 @@ class VoteBase(FittedBase):
         return model.importances() if by == "gain" else model.split_importances(by)
 
     def shapes(self) -> Shapes:
-        """Return the score as a constant plus one step function for each feature.
+        """Return the score as a constant plus a step function for each feature, and ``maps``.
 
         That is what it is for stumps, and for trees that ask for one feature each, as with
-        ``interaction_constraints="no_interactions"``.
+        ``interactions=0``. With ``interactions=10``, ten pairs of features have a map besides. By
+        the training rows every line of a map has mean 0, so it shows what neither feature adds
+        alone. Constant, curves and maps add up to ``decision_function``, or ``predict`` of a
+        regressor.
         """
         check_is_fitted(self)
-        return shapes(self.model_.vote, self.model_.say())
+        return self.model_.shapes()
 
     def shap_values(self, X: Any) -> Any:
         """Divide every row's score among the features, exactly, for votes of trees.

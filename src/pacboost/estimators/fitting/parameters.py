@@ -141,7 +141,32 @@ def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
     slopes = _slopes(estimator.monotone_constraints, examples)
     changes = limits(estimator) | ({"monotone": slopes} if slopes else {})
     sets = interaction_sets(estimator.interaction_constraints, examples.table)
+    if pairs_wanted(estimator) is not None:
+        if sets is not None:
+            raise ParameterError(
+                "interactions and interaction_constraints were both given: the first chooses which "
+                "columns may interact, the second says it; give one of them"
+            )
+        sets = "no_interactions"
     return changes if sets is None else changes | {"interactions": sets}
+
+
+def pairs_wanted(estimator: Any) -> int | None:
+    """Read how many pairs of columns are to be chosen that may interact; None where all may."""
+    count = estimator.interactions
+    if count is None:
+        return None
+    if is_truth(count) or not isinstance(count, Integral) or count < 0:
+        raise ParameterError(
+            f"interactions is {count!r}; it may be a number of pairs of columns, 0 for columns one "
+            "at a time, or None for trees of any columns"
+        )
+    if count and estimator.warm_start:
+        raise ParameterError(
+            "interactions chooses its pairs in one fit, so warm_start=True has nothing to go on "
+            "from; set warm_start=False, or name the pairs as interaction_constraints"
+        )
+    return int(count)
 
 
 def step_size(estimator: Any) -> Any:
@@ -198,6 +223,10 @@ FEW_ROWS, MANY_ROWS = 20_000, 30_000
 them all settings change in proportion to the number of rows, so that none of them jumps."""
 
 
+SMALL_TREES = 50
+"""Trees of single columns and chosen pairs may do so many rounds without progress."""
+
+
 def ramp(rows: int, first: int = FEW_ROWS, last: int = MANY_ROWS) -> float:
     """Return how far a number of rows has come on the way from the first to the last, 0 to 1.
 
@@ -225,11 +254,26 @@ def stops_early(early_stopping: Any, spared: float) -> bool:
     return positive_whole("early_stopping", early_stopping) > 0
 
 
+QUALITIES = ("fast", "auto", "best")
+SMALLER_STEPS = 3
+"""With quality="best", rates are so many times smaller, and rounds so many times more."""
+
+
+def quality_of(estimator: Any) -> str:
+    """Return the quality that was asked for; raise if there is no such."""
+    if not isinstance(estimator.quality, str) or estimator.quality not in QUALITIES:
+        allowed = ", ".join(map(repr, QUALITIES))
+        raise ParameterError(f"quality is {estimator.quality!r}; it may be {allowed}")
+    return estimator.quality
+
+
 def patience(estimator: Any) -> int | None:
     """Return the number of rounds without progress after which a run stops, None for never."""
     asked = estimator.early_stopping
     if is_truth(asked) or isinstance(asked, str):
-        return estimator._patience if asked else None
+        steps = SMALLER_STEPS if getattr(estimator, "quality", "auto") == "best" else 1
+        small = getattr(estimator, "interactions", None) is not None
+        return steps * (SMALL_TREES if small else estimator._patience) if asked else None
     return positive_whole("early_stopping", asked)
 
 

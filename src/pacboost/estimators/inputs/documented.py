@@ -33,6 +33,12 @@ interaction_constraints : list of sets, "pairwise", "no_interactions" or None, d
     two, "no_interactions" makes the score a sum of functions of one feature each. A float
     ``max_features`` is then a share of the features that a leaf may ask for. Set it if a
     reviewer must be able to read the effects apart, or to overfit less.
+interactions : int or None, default=None
+    For a model that can be read: 0 boosts one column at a time, so that the score is a sum of
+    curves; a number adds so many pairs of columns, those that take most off the loss, so that it is
+    a sum of curves and maps, which ``shapes`` and ``report`` show exactly. Values that are not set
+    are chosen for it, and ``settings_["interactions"]`` names the pairs. None: trees of any
+    columns. Not together with ``interaction_constraints`` (docs/explaining.md).
 categorical_features : "from_dtype", list or None, default="from_dtype"
     Columns split by sets of levels: text and category columns, or those named or numbered.
     Levels not seen in fit are treated as missing.

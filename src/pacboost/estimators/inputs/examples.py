@@ -61,6 +61,10 @@ class LabelledRows:
             self, table=self.table.take(rows), signs=self.signs[rows], numbers=numbers, **known
         )
 
+    def divided(self, held: NDArray[np.bool_]) -> tuple[LabelledRows, LabelledRows]:
+        """Return the rows that are not held back, and those that are."""
+        return self.take(np.flatnonzero(~held)), self.take(np.flatnonzero(held))
+
     def counting(self) -> LabelledRows:
         """Return the rows whose weight is not zero: the others are as good as absent."""
         if self.weights is None or self.weights.all():
@@ -216,7 +220,7 @@ def split_by_class(
     else:
         _, first, place = np.unique(examples.copies, return_index=True, return_inverse=True)
         held = _held_back(examples.classes()[first], name, share, seed)[place]
-    return examples.take(np.flatnonzero(~held)), examples.take(np.flatnonzero(held))
+    return examples.divided(held)
 
 
 def _held_back(classes: NDArray[np.int64], name: str, share: float, seed: int) -> NDArray[np.bool_]:

@@ -23,6 +23,7 @@ from pacboost.estimators.decisions.threshold import Shell, ThresholdClassifier
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitting.memory import all_or_nothing
+from pacboost.estimators.fitting.parameters import quality_of
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.labels import read_labels
@@ -30,9 +31,8 @@ from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import rows as reading
 from pacboost.estimators.strong import wishes
-from pacboost.estimators.strong.candidates import choose
 from pacboost.estimators.strong.rows import Parts, Reading, Rows
-from pacboost.estimators.strong.search import EpsilonSearch, set_apart, weights_of
+from pacboost.estimators.strong.search import EpsilonSearch, choose, set_apart, weights_of
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements
@@ -85,8 +85,10 @@ class StrongClassifier(Shell):
     positive : label, default=None
         The class that ``recall`` and ``precision`` speak of; None: the second of two.
     n_estimators : int, default=None
-        The maximum number of rounds; None: 1000, or 600 with more than three classes. Validation
-        rows usually stop it earlier.
+        The maximum number of rounds; None: automatic (docs/choosing.md).
+    quality : "fast", "auto" or "best", default="auto"
+        How much time the automatic values of tables may take. "fast": 100 rounds and no trial.
+        "auto": a trial for tables of any size. "best": about seven times the time of "auto".
     text_columns : "auto", list of str or None, default="auto"
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
@@ -118,9 +120,9 @@ class StrongClassifier(Shell):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = StrongClassifier(epsilon=0.15, random_state=0).fit(X, y)
     >>> print(model.sentence_)  # doctest: +NORMALIZE_WHITESPACE
-    At most 12.3 % wrong on future examples like these (95 % confidence; 114 held-out rows, 7
+    At most 13.7 % wrong on future examples like these (95 % confidence; 102 held-out rows, 7
     wrong). 15 % was asked for, and reached after 8 rounds. It stays below 15 % as long as at most
-    3.14 % of new examples come from elsewhere. Always saying '1' would be 33.3 % wrong on these
+    1.58 % of new examples come from elsewhere. Always saying '1' would be 35.3 % wrong on these
     rows (an estimate).
     """
 
@@ -131,6 +133,7 @@ class StrongClassifier(Shell):
     precision: float | None = None
     positive: Any = None
     n_estimators: int | None = None
+    quality: str = "auto"
     text_columns: Any = "auto"
     dates: str = "auto"
     categorical_features: Any = "from_dtype"
@@ -292,7 +295,7 @@ class StrongClassifier(Shell):
         parts, promise, why = set_apart(
             given, labels, self.epsilon, self.delta, seed, copies, wished=wish is not None
         )
-        weights, light = weights_of(given.sample_weight, self.class_weight, labels, parts)
+        weights = weights_of(given.sample_weight, self.class_weight, labels, parts)
         promise = replace(promise, weighted=weights is not None)
         rows, texts = self._open_rows(columns, given.X, parts)
         common: dict[str, Any] = {
@@ -305,10 +308,9 @@ class StrongClassifier(Shell):
         choice = choose(
             texts=why_texts or "rows are texts" if self._texts else None,
             rows=number,
-            classes=labels.shape[1] if several else np.unique(labels[parts.known]).size,
             several_labels=several,
             rounds=self.n_estimators,
-            light=light,
+            quality=quality_of(self),
             common=common | ({"text_columns": texts} if texts else {}),
         )
 

@@ -181,11 +181,13 @@ Rows = NDArray[np.intp]
 
 FEWEST = 40
 """Of fewer rows none is set apart: what they could certify is worth less than what they teach."""
-SHARE, LARGEST_SHARE = 0.05, 0.2
+SHARE, SHARE_OF_FEW, LARGEST_SHARE = 0.05, 0.1, 0.2
 """Every row that certifies is missing where rows are learned from. On 5,000 rows a tenth makes
-certificates .86 times those by a twentieth, and errors 1.02 times."""
-FEW = 200
-"""Where a twentieth would be fewer than so many, up to a fifth is set apart."""
+certificates .86 times those by a twentieth, and errors 1.02 times; on 500 to 2,000 rows a fifth
+makes certificates .84 times those by a tenth, and errors and log losses 1.02 to 1.04 times."""
+FEWEST_CERTIFYING, FEW = 20, 100
+"""Where a twentieth would be fewer than the second number, a tenth is set apart; where that would
+be fewer than the first, a fifth."""
 MOST = 10_000
 """With so many, a certificate is mostly within half a point of the mistakes counted."""
 ENDLESS = 10**12
@@ -214,20 +216,22 @@ def certifying_rows(
     delta: float,
     bound: Callable[..., float] = holdout.clopper_pearson,
     looks: int = LOOKS,
+    share: float = SHARE_OF_FEW,
 ) -> int:
     """How many of the rows (or groups) to set apart for the certificate.
 
-    A twentieth, but 200 where that is fewer, and at most 10,000; with epsilon more, if an error of
-    epsilon/2 needs as many to be certified; never more than a fifth.
+    A twentieth, but at least ``share`` up to 100, and at most 10,000; with epsilon more, if an
+    error of epsilon/2 needs as many to be certified; never more than a fifth.
 
-    >>> [certifying_rows(rows, None, 0.05) for rows in (1000, 5000, 20_000, 50_000)]
-    [200, 250, 1000, 2500]
+    >>> [certifying_rows(rows, None, 0.05) for rows in (100, 500, 1000, 5000, 20_000)]
+    [20, 50, 100, 250, 1000]
     >>> certifying_rows(10_000, 0.01, 0.05), certifying_rows(30, None, 0.05)
     (1705, 0)
     """
     if rows < FEWEST:
         return 0
-    wanted = max(FEW, min(MOST, round(SHARE * rows)))
+    few = min(FEW, round(share * rows))
+    wanted = max(FEWEST_CERTIFYING, few, min(MOST, round(SHARE * rows)))
     if epsilon is not None:
         needed = holdout.examples_for(bound, epsilon, delta, epsilon / 2, looks)
         wanted = max(wanted, needed)
@@ -238,7 +242,7 @@ def certifying_draws(rows: int | None, epsilon: float | None, delta: float) -> i
     """How many to set apart of rows that are drawn; None means that there is no end of them.
 
     >>> certifying_draws(None, None, 0.05), certifying_draws(1000, 0.1, 0.05)
-    (10000, 200)
+    (10000, 154)
     """
     return certifying_rows(ENDLESS if rows is None else rows, epsilon, delta)
 
@@ -255,12 +259,15 @@ def watching_rows(rows: int) -> int:
 def by_chance(
     rows: int, epsilon: float | None, delta: float, seed: int, *, threshold: bool = False
 ) -> Parts:
-    """Set rows apart at random; a fifth of them if they are to choose a threshold."""
+    """Set rows apart at random; a fifth of them if they are to choose a threshold.
+
+    Rows watch if there is an error to be reached; else the estimator holds its own back for a time.
+    """
     certify = certifying_rows(rows, epsilon, delta)
     if threshold and certify:
         certify = round(LARGEST_SHARE * rows)
     order = np.random.default_rng(seed).permutation(rows)
-    return _parts(order[certify:], order[:certify])
+    return _parts(order[certify:], order[:certify], watched=epsilon is not None)
 
 
 def rows_of(parts: Parts, examples: Examples) -> Parts:
@@ -269,10 +276,9 @@ def rows_of(parts: Parts, examples: Examples) -> Parts:
     return Parts(learn, watch, examples.once(certify))
 
 
-def all_known(rows: int, seed: int) -> Parts:
+def all_known(rows: int) -> Parts:
     """Set no row apart."""
-    order = np.random.default_rng(seed).permutation(rows)
-    return _parts(order, order[:0])
+    return _parts(np.arange(rows), np.arange(0), watched=False)
 
 
 def by_time(times: NDArray[np.intp], epsilon: float | None, delta: float) -> Parts:
@@ -280,7 +286,7 @@ def by_time(times: NDArray[np.intp], epsilon: float | None, delta: float) -> Par
 
     Rows of one moment stay together, so that whatever is learned from is earlier.
 
-    >>> by_time(np.repeat(np.arange(8), 50), None, 0.05).certify.tolist() == list(range(300, 400))
+    >>> by_time(np.repeat(np.arange(8), 50), None, 0.05).certify.tolist() == list(range(350, 400))
     True
     """
     certify = certifying_rows(times.size, epsilon, delta, holdout.hoeffding, 1)
@@ -300,7 +306,7 @@ def by_time(times: NDArray[np.intp], epsilon: float | None, delta: float) -> Par
 def by_groups(groups: Rows, epsilon: float | None, delta: float, seed: int) -> Parts:
     """Set whole groups apart; how many depends on the number of groups alone."""
     number = int(groups.max()) + 1
-    certify = certifying_rows(number, epsilon, delta, holdout.chernoff_kl, 1)
+    certify = certifying_rows(number, epsilon, delta, holdout.chernoff_kl, 1, LARGEST_SHARE)
     order = np.random.default_rng(seed).permutation(number)
     parts = _parts(order[certify:], order[:certify])
     return Parts(*(np.flatnonzero(np.isin(groups, part)) for part in vars(parts).values()))
@@ -323,8 +329,8 @@ def joined(groups: Rows, rows: Rows, examples: Examples) -> Rows:
     return np.unique(together[groups], return_inverse=True)[1].astype(np.intp)
 
 
-def _parts(known: Rows, certify: Rows) -> Parts:
-    watch = watching_rows(known.size)
+def _parts(known: Rows, certify: Rows, *, watched: bool = True) -> Parts:
+    watch = watching_rows(known.size) if watched else 0
     return Parts(np.sort(known[watch:]), np.sort(known[:watch]), np.sort(certify))
 
 

@@ -9,11 +9,9 @@ probability at least 1 - delta, and the smaller may be kept (docs/proofs/strong.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,34 +21,73 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.boosting.fit import MORE_ROUNDS, REFITTED
+from pacboost.estimators.boosting.automatic import ROWS_PER_LEAF
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import class_weights
-from pacboost.estimators.inputs.labels import read_weights, weight_of_a_row
+from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.strong import rows as roles
-from pacboost.estimators.strong.candidates import Choice, WatchedRounds
 from pacboost.estimators.strong.rows import LOOKS, Parts, Reading, Rows
-from pacboost.ledgers.validation import ValidationCurve
+from pacboost.ledgers.ledger import Round
 from pacboost.models import calibration
 from pacboost.models.calibration import FEWEST_ROWS, TEMPERATURE
-from pacboost.models.model import Model
-from pacboost.numerics.same_bits import mean
+from pacboost.numerics.exact import wrong_classes, wrong_margins
+from pacboost.numerics.same_bits import mean, total
 from pacboost.questions.verdict import FitMeasurements
 from pacboost.samples.copies import numbered, places_of_rows
 from pacboost.samples.equal_rows import Examples
 
+UNSURE = 0.2
+"""How often the true error may exceed what the watching rows are taken to say."""
+PATIENCE = 30
+"""Rounds without fewer mistakes on watching rows after which no look is expected any more."""
 LAST = 20
 """The reported edge is the mean over so many of the last rounds."""
-IMPROVED = 0.1
-"""By so much log loss, of one row's worth, the watching rows have to fare better in the end."""
-TIMES = 3
-"""Few watching rows may ask for an end too early, but not by more than so many times."""
-WORTH_IT = 0.02
-"""Watching rows are learned from in the end if they are at least such a share of all."""
 
 JOINED = "groups with equal rows hold copies of one example, and are one group"
 
 Take = Callable[[Rows], Any]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One way to learn, in words and as a function that makes the estimator, and why."""
+
+    words: str
+    make: Callable[..., Any]
+    why: str
+    rounds: int | None
+    """The maximum number of rounds that was asked for."""
+    of_texts: bool
+
+
+def choose(
+    *,
+    texts: str | None,
+    rows: int,
+    several_labels: bool,
+    rounds: int | None,
+    quality: str = "auto",
+    common: dict[str, Any],
+) -> Choice:
+    """Choose by what the rows are, and how many labels they have.
+
+    ``texts`` says what are texts, if something is.
+
+    >>> choose(texts=None, rows=999, several_labels=False, rounds=None, common={}).words
+    'trees by LogitBoost'
+    """
+    called = "AdaBoost.MH" if several_labels else "LogitBoost"
+    common = common if rounds is None else {**common, "n_estimators": rounds}
+    if texts:
+        lists = partial(TextBoostClassifier, **common)
+        return Choice(f"lists of words by {called}", lists, texts, rounds, True)
+    common = {**common, "quality": quality}
+    if several_labels:  # few rows could never be told apart
+        common = {**common, "min_leaf_rows": max(1, min(20, rows // ROWS_PER_LEAF))}
+    why = "rows have several labels" if several_labels else "the rows are a table"
+    return Choice(f"trees by {called}", partial(BoostClassifier, **common), why, rounds, False)
 
 
 @dataclass(frozen=True)
@@ -94,11 +131,10 @@ class Outcome(NamedTuple):
 
 def weights_of(
     sample_weight: Any, class_weight: Any, labels: NDArray[Any], parts: Parts
-) -> tuple[NDArray[np.float64] | None, float]:
-    """Return the weights of the rows that may be learned from, and 0 to those that certify.
+) -> NDArray[np.float64] | None:
+    """Return the weights of the rows that may be learned from, and 0 for those that certify.
 
-    Balanced weights follow from how often classes occur, so certifying rows are left out. Also
-    give the share of the heaviest row in which the regularisation counts.
+    Balanced weights follow from how often classes occur, so certifying rows are left out.
     """
     rows, known = len(labels), parts.known
     read_weights(sample_weight, rows)  # raises where they are no weights
@@ -106,12 +142,11 @@ def weights_of(
     raw = np.broadcast_to(given, rows)[known]
     if class_weight is not None:
         raw = raw * class_weights(class_weight, labels[known])
-    found = read_weights(raw, known.size)
-    if found is None:
-        return None, 1.0
+    if read_weights(raw, known.size) is None:
+        return None
     weights = np.zeros(rows)
-    weights[known] = found
-    return weights, weight_of_a_row(raw) / float(raw.max())
+    weights[known] = raw
+    return weights
 
 
 def set_apart(
@@ -143,7 +178,7 @@ def set_apart(
     try:
         examples = Examples.of(X, copies, labels[some])
     except NotCertified as problem:
-        return roles.all_known(rows, seed), Promise(*asked), str(problem).removesuffix(".")
+        return roles.all_known(rows), Promise(*asked), str(problem).removesuffix(".")
     if groups is not None:
         groups = roles.joined(groups, some, examples)
         few = f"{int(groups.max()) + 1} groups are too few to set any apart"
@@ -176,121 +211,78 @@ class EpsilonSearch:
     ) -> None:
         self._choice, self._take, self._labels = choice, take, labels
         self._parts, self._promise, self._weights = parts, promise, weights
-        watch = parts.watch if weights is None else parts.watch[weights[parts.watch] > 0]
-        if labels.ndim == 1:
-            watch = watch[np.isin(labels[watch], np.unique(labels[parts.learn]))]
-        self._watch = watch
-        self._early = promise.may_look_early and parts.certify.size > 0
 
     def run(self) -> Outcome:
         """Boost until epsilon is certified or more rounds can't help."""
-        if not self._watch.size:
-            least = self._choice.least
-            rounds = {"n_estimators": least} if least else {}
-            estimator = self._choice.make(early_stopping=False, **rounds)
-            estimator = self._fit(estimator, self._parts.known, None)
-            return self._outcome(estimator, self._look(estimator, 1), None)
-        first: Outcome | None = None
-        scout, watched = self._scout()
-        if watched.enough:
-            estimator = copy(scout)  # which goes on boosting if this does not suffice
-            said = f"the certificate reached {self._promise.epsilon:g}"
-            estimator.model_ = self._calibrated(_stopped(estimator.model_, said), scout)
-            first = self._outcome(estimator, self._look(estimator, LOOKS), watched)
-            if first.value <= (self._promise.epsilon or 0):
-                return first
-            watched.start_again()
-            scout.set_params(callbacks=None, warm_start=True)
-            self._fit(scout, self._parts.learn, self._watch)
-            scout.set_params(warm_start=False)
-        estimator = self._finish(scout, watched)
-        certificate = self._look(estimator, 1 if first is None else LOOKS)
-        last = self._outcome(estimator, certificate, watched)
-        if first is not None and first.value < last.value:
+        parts, promise = self._parts, self._promise
+        scout = self._scout() if promise.may_look_early and parts.certify.size else None
+        first = None if scout is None else self._outcome(scout, LOOKS)
+        if first is not None and first.value <= (promise.epsilon or 0):
             return first
-        return last
+        estimator = self._choice.make()
+        estimator._long = True
+        if parts.watch.size and (promise.groups is not None or promise.again is not None):
+            estimator._watching = np.isin(parts.known, parts.watch)
+        last = self._outcome(self._fit(estimator, parts.known), 1 if first is None else LOOKS)
+        return first if first is not None and first.value < last.value else last
 
-    def _scout(self) -> tuple[Any, WatchedRounds]:
-        """Boost while the watching rows improve, or until they suggest a look; also give these."""
-        epsilon = self._promise.epsilon if self._early else None
-        watched = WatchedRounds(
-            epsilon,
-            self._parts.certify.size,
-            self._promise.delta,
-            LOOKS,
-            None if self._weights is None else self._weights[self._watch],
-        )
+    def _scout(self) -> Any:
+        """Boost until the watching rows suggest a look; None if they never do."""
+        watch, labels, promise = self._parts.watch, self._labels, self._promise
+        if self._weights is not None:
+            watch = watch[self._weights[watch] > 0]
+        if labels.ndim == 1:
+            watch = watch[np.isin(labels[watch], np.unique(labels[self._parts.learn]))]
+        if not watch.size:
+            return None
+        reached = f"the certificate reached {promise.epsilon:g}"
+
+        def worth_a_look(entry: Round) -> bool:
+            assert entry.validation is not None
+            assert promise.epsilon is not None
+            certifying = self._parts.certify.size
+            return (
+                likely(entry.validation, watch.size, certifying, promise.delta) <= promise.epsilon
+            )
+
         estimator = self._choice.make(
-            n_estimators=self._choice.rounds,
-            early_stopping=self._choice.early_stopping,
-            eval_metric=watched,
-            callbacks=[watched.worth_a_look] if self._early else None,
+            early_stopping=PATIENCE, eval_metric=rows_wrong, callbacks=[worth_a_look]
         )
-        estimator._tolerance = self._tolerance
-        if not self._early:  # so that it can say how steep the final rounds are
-            estimator._least_rounds = self._choice.least
-        return self._fit(estimator, self._parts.learn, self._watch), watched
-
-    @property
-    def _tolerance(self) -> float:
-        """Return by how much the log loss of the watching rows has to fall to count as progress."""
-        return IMPROVED / self._watch.size
-
-    def _calibrated(self, model: Model, scout: Any) -> Model:
-        """Let the watching rows say how steep probabilities should be, if rows have one label.
-
-        Scores grow from round to round, so they are measured after as many rounds as the model has.
-        """
-        rows = self._watch
-        if self._choice.of_texts or self._labels.ndim > 1 or rows.size < FEWEST_ROWS:
-            return model
-        rounds = min(len(model.ledger), len(scout.ledger_))
-        staged = scout.staged_decision_function(self._take(rows))
-        scores = next(islice(staged, rounds - 1, rounds))
-        numbers = np.searchsorted(model.classes, self._labels[rows])
-        weights = None if self._weights is None else self._weights[rows]
-        return replace(model, calibration=calibration.fit(TEMPERATURE, scores, numbers, weights))
-
-    def _finish(self, scout: Any, watched: WatchedRounds) -> Any:
-        """Learn from the watching rows, too: they have said how many rounds are best."""
-        parts, choice = self._parts, self._choice
-        if self._watch.size < WORTH_IT * parts.learn.size:
-            scout.model_ = self._calibrated(scout.model_, scout)
-            return scout
-        best = len(scout.ledger_)
-        if scout._least_rounds:  # of which all are kept
-            best = watched.best_round(self._tolerance)
-        least = min(choice.least, TIMES * best)
-        rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * best)))
-        estimator = choice.make(early_stopping=False, n_estimators=rounds)
-        self._fit(estimator, parts.known, None)
-        said = scout.ledger_.stopped.partition(";")[0] + REFITTED.format(best)
-        curve = ValidationCurve.of(watched.rows, watched.errors)
-        model = replace(_stopped(estimator.model_, said), validation=curve)
-        estimator.model_ = self._calibrated(model, scout)
+        self._fit(estimator, self._parts.learn, X_val=self._take(watch), y_val=labels[watch])
+        model = estimator.model_
+        if not worth_a_look(model.ledger.rounds[-1]):
+            return None
+        if not self._choice.of_texts and labels.ndim == 1 and watch.size >= FEWEST_ROWS:
+            scores = estimator.decision_function(self._take(watch))
+            numbers = np.searchsorted(model.classes, labels[watch])
+            weights = None if self._weights is None else self._weights[watch]
+            model = replace(
+                model, calibration=calibration.fit(TEMPERATURE, scores, numbers, weights)
+            )
+        estimator.model_ = replace(model, ledger=replace(model.ledger, stopped=reached))
         return estimator
 
-    def _outcome(
-        self, estimator: Any, certificate: Certificate | None, watched: WatchedRounds | None
-    ) -> Outcome:
-        rounds = estimator.ledger_.rounds
+    def _outcome(self, estimator: Any, looks: int) -> Outcome:
+        """Count mistakes on the certifying rows, if there are any, and measure why there are."""
+        rows, rounds = self._parts.certify, estimator.ledger_.rounds
         own = rounds[-1].training_error if rounds else 1.0
         evidence = FitMeasurements(len(rounds), own, weighted=self._promise.weighted)
-        if watched is not None and watched.losses:
-            best = int(np.argmin(watched.losses))
-            evidence = replace(
-                evidence,
-                watching=watched.rows,
-                edge=mean(np.array(watched.edges[-LAST:])),
-                expected_error=watched.expected[best],
-                improving=best + 1 == len(watched.losses) >= self._choice.rounds,
-            )
+        if not rows.size:
+            return Outcome(estimator, None, evidence)
+        X, labels = self._take(rows), self._labels[rows]
+        scores, wrong = estimator._judged(X, labels)
+        decided = estimator._decide(scores)
+        probabilities = estimator.model_.probabilities(scores)
+        counted = HeldOut.of(labels, decided, estimator.classes_, probabilities)
+        estimator.model_ = replace(estimator.model_, held_out=counted)
+        certificate = self._certificate(wrong, looks)
+        if self._promise.weighted:
+            certificate = certificate.counted_without_weights()
+        if self._promise.epsilon is not None and certificate.value > self._promise.epsilon:
+            evidence = replace(evidence, **_measured(estimator, X, labels, self._choice.rounds))
         return Outcome(estimator, certificate, evidence)
 
-    def _fit(self, estimator: Any, rows: Rows, watch: Rows | None) -> Any:
-        more: dict[str, Any] = {}
-        if watch is not None:
-            more = {"X_val": self._take(watch), "y_val": self._labels[watch]}
+    def _fit(self, estimator: Any, rows: Rows, **more: Any) -> Any:
         if self._weights is not None:
             more["sample_weight"] = self._weights[rows]
         estimator.fit(self._take(rows), self._labels[rows], **more)
@@ -298,19 +290,6 @@ class EpsilonSearch:
         hard = [replace(entry, row=int(rows[entry.row])) for entry in ledger.hard]
         estimator.model_ = replace(estimator.model_, ledger=replace(ledger, hard=hard))
         return estimator
-
-    def _look(self, estimator: Any, looks: int) -> Certificate | None:
-        """Count mistakes on the certifying rows, if there are any."""
-        rows = self._parts.certify
-        if not rows.size:
-            return None
-        scores, wrong = estimator._judged(self._take(rows), self._labels[rows])
-        labels, decided = self._labels[rows], estimator._decide(scores)
-        probabilities = estimator.model_.probabilities(scores)
-        counted = HeldOut.of(labels, decided, estimator.classes_, probabilities)
-        estimator.model_ = replace(estimator.model_, held_out=counted)
-        found = self._certificate(wrong, looks)
-        return found.counted_without_weights() if self._promise.weighted else found
 
     def _certificate(self, wrong: NDArray[np.bool_], looks: int) -> Certificate:
         """Certify by the mistakes on the certifying rows."""
@@ -330,5 +309,49 @@ class EpsilonSearch:
         return division.counted(found, promise.examples)
 
 
-def _stopped(model: Model, why: str) -> Model:
-    return replace(model, ledger=replace(model.ledger, stopped=why))
+def rows_wrong(known: NDArray[Any], scores: NDArray[np.float64]) -> float:
+    """Return the share of rows that have a mistake, by signs or by the numbers of classes."""
+    if known.shape != scores.shape:
+        return float(np.mean(wrong_classes(scores, known)))
+    wrong = wrong_margins(known * scores)
+    return float(np.mean(wrong if wrong.ndim == 1 else wrong.any(axis=1)))
+
+
+def likely(error: float, watching: int, certifying: int, delta: float) -> float:
+    """Return what the certifying rows will probably certify, by the error on watching rows alone.
+
+    >>> likely(0.02, 100, 300, 0.05) <= 0.1 < likely(0.1, 100, 300, 0.05)
+    True
+    """
+    rate = holdout.clopper_pearson(round(error * watching), watching, UNSURE)
+    mistakes = min(certifying, round(rate * certifying))
+    return holdout.clopper_pearson(mistakes, certifying, delta, LOOKS)
+
+
+def _measured(estimator: Any, X: Any, labels: NDArray[Any], rounds: int | None) -> dict[str, Any]:
+    """Measure why the error is large, on rows that were not learned from.
+
+    What a round adds to the scores is h. Under the weights |r| that the vote before it gave, its
+    edge is Σ r·h / Σ |r|·|h| (r is label minus probability): when it has vanished, more rounds of
+    this learner do not help.
+    """
+    model = estimator.model_
+    known = labels if labels.ndim > 1 else labels[:, None] == model.classes
+    edges, losses, before, chances = [], [], None, None
+    for scores in estimator.staged_decision_function(X):
+        if before is not None and chances is not None:
+            added = scores - before
+            pulled = (known - chances) * (added if added.ndim > 1 else added[:, None] * (-1, 1))
+            whole = total(np.abs(pulled))
+            edges.append(total(pulled) / whole if whole else 0.0)
+        before, chances = scores, model.probabilities(scores)
+        losses.append(-total(np.where(known, model.log_probabilities(scores), 0.0)))
+    if chances is None:
+        return {}
+    doubt = np.minimum(chances, 1 - chances) if labels.ndim > 1 else 1 - chances.max(axis=1)
+    return {
+        "watching": len(labels),
+        "edge": mean(np.array(edges[-LAST:])) if edges else 0.0,
+        "expected_error": mean(doubt),
+        "improving": rounds is not None and int(np.argmin(losses)) + 1 == len(losses) >= rounds,
+    }

@@ -325,6 +325,22 @@ def trailing_zeros(typing: Any, bits: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def prefetch(typing: Any, array: Any, place: Any) -> Any:
+    """Have an entry of an array brought to the cache, without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        data = make_array(signature.args[0])(context, builder, values[0]).data
+        at = builder.bitcast(builder.gep(data, [values[1]]), byte)
+        builder.call(function, [at, number(0), number(3), number(1)])  # to read, often, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def multiply_high(typing: Any, a: Any, b: Any) -> Any:
     """Return the upper 64 of the 128 bits of a product."""
 

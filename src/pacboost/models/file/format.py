@@ -20,9 +20,9 @@ from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import Forest
+from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.vote import Vote, asked
 from pacboost.ledgers.ledger import OUTSIDE, HardRow, Ledger, Refill, Round
-from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration import Calibration
 from pacboost.models.file import container, parts
 from pacboost.models.file import fields as records
@@ -40,11 +40,11 @@ BESIDE: dict[str, Callable[[Any], Any]] = {
     "decision": ThresholdDecision.from_dict,
     "coverage": coverage_rule,
     "held_out": HeldOut.from_dict,
-    "validation": ValidationCurve.from_dict,
+    "counts": Counts.from_dict,
 }
 """Parts that may lie beside the model, as its certificate does, and what reads them again;
 ``to_dict`` of each gives plain values, with NumPy arrays where there are many numbers. A forest has
-neither answering nor validation."""
+neither answering nor counts."""
 
 ROUNDS = {"rounds": (Round, OUTSIDE), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}
 """The records of a ledger, and what of them lies outside the model."""

@@ -201,6 +201,11 @@ def check_model(model: Model) -> None:
         _check_ledger(model.ledger, classes)
     if model.certificate is not None:
         _check_certificate(model.certificate, model.held_out, [str(c) for c in model.classes])
+    counts = model.counts
+    if counts is not None:
+        codes = 0 if model.bins is None else model.bins.missing + 1
+        if counts.columns.max(initial=0) >= model.n_features or counts.rows.shape[1] != codes:
+            raise ValueError("the counts are not those of the columns and bins")
     rule = model.coverage
     if rule is not None:
         groups = len(getattr(rule, "groups", ()))

@@ -52,12 +52,6 @@ class Line:
     values: Doubles
 
 
-CHOSEN_BY = (
-    "The number of rounds was chosen by these rows, so the smallest error on them is too "
-    "optimistic. Afterwards, the model was trained on all rows, these included."
-)
-
-
 def rounds(subject: Subject, rows: Rows) -> Section | None:
     """Draw the record of the rounds; None if there is none."""
     ledger = subject.ledger
@@ -85,13 +79,6 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         name = ledger.metric.replace("_", " ")
         own = [Line(f"{name} on validation rows", "two", watched)]
         body = together(body, curves(own, numbers_, "round", f"{name} by round", shares=False))
-    watched_before = subject.model.validation
-    if watched_before is not None:
-        name = f"error on {watched_before.rows:,} validation rows"
-        own = [Line(name, "two", watched_before.errors)]
-        at = np.arange(1, watched_before.errors.size + 1, dtype=np.float64)
-        drawn = curves(own, at, "round", "Validation error by round")
-        body = together(body, drawn, tag("p", CHOSEN_BY, class_="remark"))
     last = ledger.rounds[-1]
     lead = paragraphs(
         f"After {len(ledger):,} rounds the vote is wrong on {percent(last.training_error)} of the "

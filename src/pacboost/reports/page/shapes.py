@@ -6,7 +6,7 @@ dependence.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.hypotheses import shapes as forest_shapes
-from pacboost.hypotheses.shapes import Shape, Shapes, partial_dependence
-from pacboost.hypotheses.shapes import shapes as shapes_of
+from pacboost.hypotheses.shapes import Map, Shape, Shapes, partial_dependence
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.reports.page.charts import (
@@ -30,6 +29,7 @@ from pacboost.reports.page.charts import (
     number_words,
     numbers,
     paragraphs,
+    short,
     signed,
     table,
     tag,
@@ -45,6 +45,11 @@ MOST_COLUMNS = 24
 EXACT = (
     "Every rule uses one column, so the score is exactly a sum of step functions, one for each "
     "column."
+)
+PAIRS = (
+    "No rule asks for more than two columns, so the score is exactly a constant, a step function "
+    "for each column, and a map for each pair: what the two do together beyond what each does "
+    "alone. By the training rows, every line of a map has mean 0."
 )
 AVERAGED = (
     "How the mean score changes with one column: trees are averaged over the other columns, by "
@@ -68,11 +73,14 @@ MOST_CLASSES = 5
 MOST_LEVELS = 8
 LEVELS_NAMED = 3
 """If more levels are treated alike, some of them are named."""
+MAPS, MAP_STEPS, SHADES = 6, 20, 10
+"""So many maps are drawn, of so many steps to a side, in so many shades of each colour."""
 WIDTH, HEIGHT = 300, 176
 SKEWED = 8.0
 """If thresholds reach this many times further than half of them, the scale is compressed."""
 
 Doubles = NDArray[np.float64]
+Answers = tuple[str, ...]
 
 
 def shapes(subject: Subject, rows: Rows) -> Section | None:
@@ -114,7 +122,11 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
     if len(found.answers) > 1:
         legend = key([(f"c{place}", found.answers[k]) for place, k in enumerate(chosen)])
     body = together(
-        legend, panels, numbers(more, folded) if flat else None, _table(found, order, cell)
+        legend,
+        panels,
+        numbers(more, folded) if flat else None,
+        _maps(found, cell) if found.maps else None,
+        _table(found, order, cell),
     )
     return Section("shapes", "Column by column", lead, body)
 
@@ -132,7 +144,8 @@ def _called(shape: Shape, levels: Levels, column: int) -> Shape:
 def _of_vote(model: Model, subject: Subject) -> tuple[Shapes | None, str]:
     """Return the curves of a vote and how to read them; None if its rules have none."""
     try:
-        return shapes_of(model.vote, model.say()), EXACT
+        found = model.shapes()
+        return found, PAIRS if found.maps else EXACT
     except DataError:  # rules that ask for several columns at once
         order = np.argsort(-subject.importances, kind="stable")[:MOST_COLUMNS].tolist()
     try:
@@ -214,6 +227,75 @@ def _panel(
     return tag(
         "article", heading, drawn, tag("p", "; ".join(n for n in notes if n), class_="remark")
     )
+
+
+def _maps(found: Shapes, cell: Callable[[int, float], str]) -> Markup:
+    """Draw the maps that move the score most, each with the output that it moves furthest."""
+    largest = dict(list(found.maps.items())[:MAPS])
+    most = max(float(np.abs(own.values).max()) for own in largest.values()) or 1.0
+    panels = [
+        _map(own, most, [partial(cell, j) for j in pair], found.answers)
+        for pair, own in largest.items()
+    ]
+    more = len(found.maps) - len(largest)
+    note = f"; {more} smaller map{'s are' if more > 1 else ' is'} not shown" if more else ""
+    marks = key([("right", f"up to {signed(most)}"), ("wrong", f"up to {signed(-most)}")])
+    words = f"What two columns add together, beyond their curves; no colour is 0{note}."
+    return together(
+        tag("h3", "Pairs of columns"), tag("p", words), marks, tag("div", panels, class_="panels")
+    )
+
+
+def _map(
+    own: Map, most: float, cells: Sequence[Callable[[float], str]], answers: Answers
+) -> Markup:
+    """Draw a map in steps of equal width: of many steps, some that lie evenly among them."""
+    output = int(np.abs(own.values).max(axis=(0, 1)).argmax())
+    whose = f", for {answers[output]}" if len(answers) > 1 else ""
+    shown = [
+        np.unique(np.linspace(0, size - 2, min(MAP_STEPS, size - 1)).astype(np.intp))
+        for size in own.values.shape[:2]
+    ]
+    shades = np.rint(SHADES * own.values[..., output][np.ix_(*shown)] / most).astype(int)
+    left, bottom, top = 58, HEIGHT - 24, 20
+    wide, high = (WIDTH - 6 - left) / shown[0].size, (bottom - top) / shown[1].size
+    parts = []
+    for shade in np.unique(shades[shades != 0]).tolist():
+        corners = [
+            (left + a * wide, bottom - (b + 1) * high) for a, b in np.argwhere(shades == shade)
+        ]
+        path = "".join(
+            f"M{short(x)} {short(y)}h{short(wide)}v{short(high)}h-{short(wide)}z"
+            for x, y in corners
+        )
+        kind = "right" if shade > 0 else "wrong"
+        parts.append(tag("path", d=path, class_=f"heat {kind}", fill_opacity=abs(shade) / SHADES))
+    for share, words in _marks(own, 0, shown[0], cells[0], 3):
+        at = left + share * (WIDTH - 6 - left)
+        parts.append(tag("text", words, x=at, y=HEIGHT - 8, class_="tick", text_anchor="middle"))
+    for share, words in _marks(own, 1, shown[1], cells[1], 5):
+        at = bottom - share * (bottom - top)
+        parts.append(tag("text", words, x=left - 5, y=at + 4, class_="tick", text_anchor="end"))
+    first, second = own.names
+    parts.append(tag("text", f"{second} ↑", x=2, y=12, class_="label"))
+    frame = Frame(WIDTH, HEIGHT, Scale(0, 1, left, WIDTH - 6), Scale(0, 1, bottom, top))
+    said = f"from {own.values.min():+.3g} to {own.values.max():+.3g}"
+    drawn = frame.svg(f"What {first} and {second} add together", said, parts)
+    size = f"{first} →; moves the score by {own.size:.2g} (root mean square){whose}"
+    heading = tag("h3", f"{first} × {second}")
+    return tag("article", heading, drawn, tag("p", size, class_="remark"))
+
+
+def _marks(
+    own: Map, side: int, shown: NDArray[np.intp], cell: Callable[[float], str], most: int
+) -> list[tuple[float, str]]:
+    """Name some levels, or some of the cuts between steps, with their place along a side."""
+    count = shown.size
+    places = np.unique(np.linspace(0, count, min(most, count) + 2)[1:-1].astype(np.intp))
+    if own.levels[side]:
+        return [((p + 0.5) / count, own.levels[side][shown[p]][:8]) for p in places.tolist()]
+    cuts = [(p, float(own.thresholds[side][shown[p] - 1])) for p in places.tolist() if p]
+    return [(p / count, _tick(cell(cut), cut)) for p, cut in cuts]
 
 
 def _across(shape: Shape) -> tuple[Scale, bool]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.ledgers.validation import OutOfBag
+from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.same_bits import mean
 
 

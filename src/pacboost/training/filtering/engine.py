@@ -236,13 +236,12 @@ class Filtering:
         """Boost on a sample as long as enough of it would still be kept."""
         run = self._run(kept)
         first = 0.0
-        for done in run:
+        left = max(1, self.plan.rounds - len(self.vote_so_far))
+        for done in run.up_to(left, ROUNDS_UNWATCHED):
             self._take(done, 1.0 if run.cells else done.entry.vote)
             yield self.rounds[-1]
             first = first or done.entry.effective_size
-            if len(self.vote_so_far) >= self.plan.rounds:
-                break
-            if len(run.done) % ROUNDS_UNWATCHED:
+            if done.entry.number % ROUNDS_UNWATCHED or done.entry.number == left:
                 continue
             weights, stay = self._still_kept(run, kept)
             self.mass = total(weights) / self._candidates_seen()

@@ -29,8 +29,7 @@ class QuickWatch(NamedTuple):
     """They change as rounds are measured."""
     counts: tuple[int, int, int, int]
     """How many rounds were seen, which was best, the patience (-1: none), how many at least."""
-    limits: tuple[float, float]
-    """The best value, and how much better is progress."""
+    best: float
 
 
 class EarlyStopping:
@@ -45,13 +44,11 @@ class EarlyStopping:
         sample: Sample,
         metric: Metric,
         patience: int | None,
-        tolerance: float,
         least: int = 0,
     ) -> None:
         self._sample = sample
         self._metric = metric
         self._patience = patience
-        self._tolerance = tolerance
         self._least = least
         self.others: dict[str, EarlyStopping] = {}
         """Further validation rows by name, which are measured along with these."""
@@ -71,7 +68,7 @@ class EarlyStopping:
 
     def beside(self, sample: Sample) -> EarlyStopping:
         """Return what measures other rows by the same metric, and never stops."""
-        return EarlyStopping(sample, self._metric, None, 0.0)
+        return EarlyStopping(sample, self._metric, None)
 
     def quick(self, bins: Bins) -> QuickWatch | None:
         """Return what kernels need to measure rows in these bins; None if they cannot."""
@@ -85,9 +82,7 @@ class EarlyStopping:
         patience = -1 if self._patience is None else self._patience
         counts = self._seen, self.best_round, patience, self._least
         scores = self._scores.reshape(-1)
-        return QuickWatch(
-            sample.codes, sample.signs[:, 0].copy(), scores, counts, (self._best, self._tolerance)
-        )
+        return QuickWatch(sample.codes, sample.signs[:, 0].copy(), scores, counts, self._best)
 
     @property
     def metric(self) -> str:
@@ -128,7 +123,7 @@ class EarlyStopping:
             )
         self.curve.append(value)
         loss = -value if self._metric.more_is_better else value
-        if loss < self._best - self._tolerance:
+        if loss < self._best:
             self._best, self.best_round = loss, self._seen
         return value
 

@@ -26,7 +26,7 @@ from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.sample import Sample, Wholes
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.margins import Floats, hardest, margin_and_gap, norm
-from pacboost.training.run.quick import QuickRounds
+from pacboost.training.run.quick import AT_ONCE, QuickRounds
 from pacboost.training.run.rehearsal import finish_compiling
 from pacboost.training.run.rounds import FinishedRound, MeasuredRule, RowsShown, Step, rounds_of
 
@@ -79,12 +79,13 @@ class Run:
             self.stopped = self.stopped or self._reason()
             yield self.done[-1]
 
-    def up_to(self, rounds: int) -> Iterator[FinishedRound]:
+    def up_to(self, rounds: int, at_once: int = AT_ONCE) -> Iterator[FinishedRound]:
         """Advance until so many rounds are done.
 
-        On small samples many rounds are done before the first of them is handed out.
+        On small samples many rounds are done before the first of them is handed out, up to the next
+        multiple of ``at_once``.
         """
-        quick = QuickRounds.of(self, rounds)
+        quick = QuickRounds.of(self, rounds, at_once)
         while len(self.done) < rounds and not self.stopped:
             more: list[FinishedRound] = []
             if quick is not None and len(self.done) >= self.rounds.first_rounds(self.state):
@@ -325,9 +326,12 @@ class Run:
         signs, labels = self.sample.signs, self.sample.labels
         if signs.shape[1] > 1 and labels is None:  # a row may have several labels, or none
             return []
-        own = labels if labels is not None else (signs[:, 0] > 0).astype(np.int64)
-        rows = np.bincount(own, minlength=max(2, signs.shape[1]))
-        rare = np.flatnonzero((rows > 0) & (rows < share * own.size / rows.size))
+        if labels is not None:
+            rows = np.bincount(labels, minlength=max(2, signs.shape[1]))
+        else:
+            positive = np.count_nonzero(signs > 0)
+            rows = np.array([len(signs) - positive, positive])
+        rare = np.flatnonzero((rows > 0) & (rows < share * len(signs) / rows.size))
         if not rare.size:
             return []
         margins = self._kept_margins()

@@ -34,7 +34,7 @@ from pacboost.numerics.same_bits import totals
 from pacboost.samples.bins import Bins
 from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.early_stopping import QuickWatch
-from pacboost.training.run.potentials import LEAST_NORMALISER, Logistic
+from pacboost.training.run.potentials import LEAST_NORMALISER, Logistic, Unmeasured
 from pacboost.training.run.rounds import LEAST_EDGE, CellRounds, FinishedRound
 from pacboost.training.run.scores import Margins
 
@@ -54,21 +54,23 @@ ROUNDS_THAT_PAY = 4_000
 class QuickRounds:
     """The rounds of a run that kernels do."""
 
-    def __init__(self, run: Run, booster: Logit, trees: ManyTrees) -> None:
+    def __init__(self, run: Run, booster: Logit, trees: ManyTrees, at_once: int) -> None:
         self.run, self.booster, self.trees = run, booster, trees
-        room = min(trees.team, 4) * ROWS_AT_ONCE // run.sample.n_rows
-        self.at_once = max(1, min(AT_ONCE, room))
+        self.room = max(1, min(trees.team, 4) * ROWS_AT_ONCE // run.sample.n_rows)
+        self.at_once = at_once
+        self.measured = type(run.rounds.potential) is Logistic
 
     @classmethod
-    def of(cls, run: Run, wanted: int) -> QuickRounds | None:
+    def of(cls, run: Run, wanted: int, at_once: int = AT_ONCE) -> QuickRounds | None:
         """Return them if kernels can do such rounds, and are compiled or worth it; None if not."""
         rounds, sample, watch = run.rounds, run.sample, run.watch
         search, booster, shown = rounds.search, run.booster, rounds.shown
         kinds = type(rounds), type(booster), type(search), type(rounds.scores)
         if kinds != (CellRounds, Logit, DenseTreeSearch, Margins):
             return None
-        plain = sample.signs.shape[1] == 1 and sample.base.size == 1 and not shown.resample
-        measured = type(rounds.potential) is Logistic
+        potential = type(rounds.potential)
+        plain = sample.signs.shape[1] == 1 and not shown.resample
+        measured = potential is Unmeasured or (potential is Logistic and sample.base.size == 1)
         assert isinstance(search, DenseTreeSearch)
         assert isinstance(booster, Logit)
         assert sample.bins is not None
@@ -77,18 +79,21 @@ class QuickRounds:
         trees = search.many_trees(booster.request(run.state), shown.chosen(0))
         if trees is None or trees.takes_long:
             return None
-        quick_rounds = cls(run, booster, trees)
+        quick_rounds = cls(run, booster, trees, at_once)
         records, sums = quick_rounds._room(1)
         course, settings = quick_rounds._course(1, None)
         last = is_compiled(quick.finish, (course, course, settings, sums, 0, records))
         return quick_rounds if last or _pays(wanted) else None
 
     def advance(self, rounds: int) -> list[FinishedRound]:
-        """Do some rounds, so that there are no more than so many; perhaps none has an edge."""
+        """Do some rounds, so that there are no more than so many; perhaps none has an edge.
+
+        Those of one call do not go beyond the next multiple of ``at_once``.
+        """
         run, started = self.run, time.perf_counter()
         done, bins = len(run.done), run.sample.bins
         assert bins is not None
-        wanted = min(self.at_once, rounds - done)
+        wanted = min(self.room, self.at_once - done % self.at_once, rounds - done)
         drawn = self._drawn(done + 1, wanted)
         records, sums = self._room(wanted)
         watched = None if run.watch is None else run.watch.quick(bins)
@@ -134,11 +139,11 @@ class QuickRounds:
         """Return how many rounds to do, when to stop before, and by which numbers."""
         booster = self.booster
         counts = (0, 0, -1, 0) if watched is None else watched.counts
-        limits = (math.inf, 0.0) if watched is None else watched.limits
+        best = math.inf if watched is None else watched.best
         course = np.array([1, 0, wanted, *counts, 0], dtype=np.int64)
         penalty, rate = booster.request(self.run.state).penalty, 0.5 * booster.learning_rate
         fixed = MOST_SUM, penalty, rate, MOST_STEP, VOTE_UNIT, LEAST_EDGE
-        return course, np.array([*fixed, *limits], dtype=np.float64)
+        return course, np.array([*fixed, best], dtype=np.float64)
 
     def _steps(
         self, course: Any, settings: Any, drawn: quick.DrawnRows, records: quick.Records,
@@ -150,7 +155,7 @@ class QuickRounds:
         signs, margins, weights, pulls = (column.reshape(-1) for column in columns)
         cells, values = self.trees.cells, np.zeros(self.trees.leaves)
         tree, records_, sums_, drawn_ = map(Bundle, (self.trees.work, records, sums, drawn))
-        most, ones = float(self.booster.max_target), np.ones(1, dtype=np.int64)
+        most, first_weights = float(self.booster.max_target), self.run.rounds.first_weights
         size = ROWS_PER_SPAN
         steps: list[Any] = [
             (quick.begin, (course, settings, drawn_, weights, pulls, tree, sums_)),
@@ -161,9 +166,10 @@ class QuickRounds:
             (quick.give_values, (course, settings, tree, sums_, values, records_)),
             (update.logistic,
              (cells, values, signs, state.base, most, margins, weights, pulls, sums.totals)),
-            (measure.log_costs, (margins, size, sums.cost)),
-            (measure.mistakes, (margins, ones, sums.wrong)),
+            (measure.mistakes, (margins, first_weights, sums.wrong)),
         ]  # fmt: skip
+        if self.measured:
+            steps.append((measure.log_costs, (margins, size, sums.cost)))
         held = 0
         if watched is not None:
             scores, held = watched.scores, watched.scores.size
@@ -181,6 +187,8 @@ class QuickRounds:
         """Turn records into rules and entries of the ledger; measure what follows from them."""
         run, potential = self.run, self.run.rounds.potential
         rows, none = run.sample.n_rows, np.empty((0, 256), dtype=np.uint8)
+        first_weights = run.rounds.first_weights
+        first_total = int(first_weights.sum()) if first_weights.size > 1 else rows
         no_member = np.full(self.trees.leaves, -1, dtype=np.int32)
         missing_sides = records.made[:, MISSING_LEFT].astype(np.bool_)
         largest = np.abs(records.values).max(axis=1, initial=0.0).tolist()
@@ -202,15 +210,17 @@ class QuickRounds:
                 records.cover[k, : splits + leaves], records.values[k, :leaves, None],
             )  # fmt: skip
             measured = Measured(pull, round(pull * (1 - edge) / 2))
-            mean = max(cost / float(Logistic.unit * rows), exact_sums.LEAST_COST)
-            before, potential.now = potential.now, mean
+            before, normaliser = potential.now, 1.0
+            if self.measured:
+                potential.now = max(cost / float(Logistic.unit * rows), exact_sums.LEAST_COST)
+                normaliser = max(potential.now / before if before > 0 else 1.0, LEAST_NORMALISER)
             entry = Round(
                 number=done + k + 1,
                 error=measured.error,
                 edge=measured.edge,
                 vote=largest[k],
-                normaliser=max(mean / before if before > 0 else 1.0, LEAST_NORMALISER),
-                training_error=wrong / rows,
+                normaliser=normaliser,
+                training_error=wrong / first_total,
                 effective_size=pull**2 / squares if squares > 0 else 0.0,
                 weight=pull,
                 memory=[],

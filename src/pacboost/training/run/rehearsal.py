@@ -110,7 +110,7 @@ def many_rounds() -> None:
 
     vars(quick)["in_turn"] = compile_only
     sample = tiny_sample()
-    watch = EarlyStopping(sample, metric("log_loss"), None, 0.0)
+    watch = EarlyStopping(sample, metric("log_loss"), None)
     run = Run(sample, Tree(), Logit(), subsample=0.5, watch=watch)
     quick_rounds = quick.QuickRounds.of(run, quick.ROUNDS_THAT_PAY + 1)
     assert quick_rounds is not None

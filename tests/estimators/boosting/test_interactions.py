@@ -1,0 +1,191 @@
+"""Boosting of single columns and chosen pairs: curves and maps that add up to the score."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+
+from pacboost import BoostClassifier, BoostRegressor, load
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.shapes import Counts
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.models.file import format as model_format
+from pacboost.models.file.parts import check_model
+
+PAIR = ("left", "right")
+
+
+def some_rows(rows: int = 600, seed: int = 0) -> tuple[pd.DataFrame, Any]:
+    """Two columns that say something only together, one that does alone, a category and noise."""
+    generator = np.random.default_rng(seed)
+    X = pd.DataFrame(generator.normal(size=(rows, 4)), columns=["left", "right", "alone", "noise"])
+    X["kind"] = pd.Categorical(generator.choice(list("abcd"), rows))
+    score = 2 * np.sign(X["left"] * X["right"]) + X["alone"] + (X["kind"] == "a")
+    X.loc[generator.random(rows) < 0.1, "left"] = np.nan
+    return X, score.fillna(0).to_numpy() + 0.3 * generator.normal(size=rows)
+
+
+@pytest.fixture(scope="module")
+def classifier() -> BoostClassifier:
+    X, y = some_rows()
+    return BoostClassifier(interactions=3, random_state=0).fit(X, y > 0)
+
+
+def test_the_pair_that_matters_is_found(classifier: BoostClassifier) -> None:
+    X, y = some_rows(seed=1)
+    pairs = classifier.settings_["interactions"]
+    assert len(pairs) == 3
+    assert pairs[0] == PAIR
+    single = BoostClassifier(interactions=0, random_state=0).fit(*_signs(some_rows()))
+    assert single.settings_["interactions"] == []
+    assert classifier.score(X, y > 0) > single.score(X, y > 0) + 0.1
+
+
+def _signs(rows: tuple[pd.DataFrame, Any]) -> tuple[pd.DataFrame, Any]:
+    return rows[0], rows[1] > 0
+
+
+def test_no_leaf_asks_for_other_columns_than_a_pair(classifier: BoostClassifier) -> None:
+    names = list(classifier.feature_names_in_)
+    allowed = [
+        {names.index(name) for name in pair} for pair in classifier.settings_["interactions"]
+    ]
+    for rule in classifier.model_.vote.hypotheses:
+        assert isinstance(rule, TreeRule)
+        for box in rule.boxes():
+            assert len(box) <= 1 or set(box) in allowed
+
+
+def three_classes(y: Any) -> Any:
+    return np.digitize(y, [-1, 1])
+
+
+FITS: dict[str, Any] = {
+    "two classes": lambda X, y: BoostClassifier(interactions=3, random_state=0).fit(X, y > 0),
+    "single columns": lambda X, y: BoostClassifier(interactions=0, random_state=0).fit(X, y > 0),
+    "three classes": lambda X, y: BoostClassifier(interactions=4, random_state=0).fit(
+        X, three_classes(y)
+    ),
+    "adaboost": lambda X, y: BoostClassifier("adaboost", interactions=2, n_estimators=40).fit(
+        X, y > 0
+    ),
+    "numbers": lambda X, y: BoostRegressor(interactions=2, random_state=0).fit(X, y),
+    "medians": lambda X, y: BoostRegressor("absolute_error", interactions=2, random_state=0).fit(
+        X, y
+    ),
+    "two leaves of a set": lambda X, y: BoostClassifier(
+        interaction_constraints="pairwise", n_estimators=20, random_state=0
+    ).fit(X, y > 0),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_constant_curves_and_maps_add_up_to_the_score(name: str) -> None:
+    model = FITS[name](*some_rows())
+    X, _ = some_rows(300, seed=2)
+    X["kind"] = X["kind"].astype(str).replace("d", "not seen")
+    scores = model.predict(X) if isinstance(model, BoostRegressor) else model.decision_function(X)
+    found = model.shapes()
+    assert bool(found.maps) == (name != "single columns")
+    assert np.abs(found.scores(model._open(X)) - scores).max() < 1e-9
+
+
+def test_every_line_of_a_map_has_mean_0_by_the_training_rows(classifier: BoostClassifier) -> None:
+    X, _ = some_rows()
+    table, names = classifier._open(X), list(classifier.feature_names_in_)
+    for pair in classifier.shapes().maps.values():
+        for one, other in ((0, 1), (1, 0)):
+            column = table.column(names.index(pair.names[one]))
+            for value in (np.nan, *np.unique(column[~np.isnan(column)])[::50]):
+                line = table.column(names.index(pair.names[other]))
+                values = [np.full(line.size, value), line][:: 1 if one == 0 else -1]
+                assert abs(pair.at(*values).mean()) < 1e-9
+        assert pair.size > 0
+
+
+def test_a_map_has_nothing_that_one_column_could_say_alone(classifier: BoostClassifier) -> None:
+    found = classifier.shapes()
+    sizes = [own.size for own in found.maps.values()]
+    assert sizes == sorted(sizes, reverse=True)
+    assert next(iter(found.maps.values())).names == PAIR
+    assert sizes[0] > 5 * sizes[1]
+
+
+def test_a_file_keeps_the_maps(classifier: BoostClassifier, tmp_path: Path) -> None:
+    classifier.save(tmp_path / "model.pacboost")
+    again = load(tmp_path / "model.pacboost").shapes()
+    for pair, own in classifier.shapes().maps.items():
+        assert np.array_equal(again.maps[pair].values, own.values)
+    page = load(tmp_path / "model.pacboost").report()
+    assert "left × right" in str(page._repr_html_())
+
+
+def test_damaged_counts_are_refused(classifier: BoostClassifier) -> None:
+    model, counts = classifier.model_, classifier.model_.counts
+    assert counts is not None
+    check_model(model)
+    for broken in (
+        replace(counts, columns=counts.columns + 90),
+        replace(counts, rows=counts.rows[:, 1:]),
+    ):
+        with pytest.raises(ValueError, match="counts"):
+            check_model(replace(model, counts=broken))
+    with pytest.raises(ValueError, match="no counts"):
+        Counts.from_dict({"columns": counts.columns, "rows": -counts.rows})
+
+
+def test_more_pairs_than_there_are_means_all() -> None:
+    X, y = some_rows(200)
+    model = BoostClassifier(interactions=1000, n_estimators=20, random_state=0).fit(X, y > 0)
+    assert len(model.settings_["interactions"]) == 10
+
+
+def test_equal_fits_have_equal_bytes_on_any_number_of_threads() -> None:
+    X, y = some_rows(300)
+    found = {
+        model_format.model_bytes(
+            BoostClassifier(interactions=2, random_state=0, n_jobs=jobs).fit(X, y > 0).model_
+        )
+        for jobs in (1, 2)
+    }
+    assert len(found) == 1
+
+
+def test_sparse_rows_validation_rows_and_few_rows() -> None:
+    X, y = some_rows(400)
+    numbers = X[["left", "right", "alone"]].fillna(0).to_numpy()
+    sparse = BoostClassifier(interactions=1, random_state=0, n_estimators=60)
+    assert sparse.fit(csr_matrix(numbers), y > 0).settings_["interactions"] == [("x0", "x1")]
+    watched = BoostClassifier(interactions=1, random_state=0)
+    watched.fit(numbers[:300], y[:300] > 0, X_val=numbers[300:], y_val=y[300:] > 0)
+    assert watched.settings_["interactions"] == [("x0", "x1")]
+    assert len(watched.validation_curves_["validation_0"]) >= len(watched.ledger_)
+    few = BoostClassifier(interactions=1, random_state=0).fit(numbers[:12], np.arange(12) % 2)
+    assert few.predict(numbers[:3]).shape == (3,)
+
+
+@pytest.mark.parametrize("count", [-1, True, 2.5, "10"])
+def test_a_number_of_pairs_is_whole_and_not_negative(count: Any) -> None:
+    with pytest.raises(ParameterError, match="interactions is"):
+        BoostClassifier(interactions=count).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"interaction_constraints": "pairwise"}, "interaction_constraints"),
+        ({"learner": "stump"}, "Stump has no parameter 'interactions'"),
+        ({"booster": "brown"}, "interactions=2 chooses pairs"),
+        ({"warm_start": True}, "warm_start"),
+    ],
+)
+def test_what_cannot_be_together_is_refused(parameters: dict[str, Any], said: str) -> None:
+    X, y = some_rows(60)
+    with pytest.raises(ParameterError, match=said):
+        BoostClassifier(interactions=2, **parameters).fit(X, y > 0)
