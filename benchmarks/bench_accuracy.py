@@ -53,11 +53,11 @@ def strong(seed: int, _: list[str]) -> Any:
     return StrongClassifier(random_state=seed, n_jobs=1)
 
 
-def boost(seed: int, _: list[str]) -> Any:
+def boost(seed: int, _: list[str], quality: str = "auto") -> Any:
     """Return BoostClassifier."""
     from pacboost import BoostClassifier
 
-    return BoostClassifier(random_state=seed, n_jobs=1)
+    return BoostClassifier(quality=quality, random_state=seed, n_jobs=1)
 
 
 def catboost(seed: int, categories: list[str]) -> Any:
@@ -134,6 +134,8 @@ def ebm(pairs: int, seed: int, _: list[str]) -> Any:
 RACERS: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = {
     # name: (estimator, the module it needs, how it takes categories)
     "BoostClassifier": (boost, "pacboost", "category"),
+    "fast": (partial(boost, quality="fast"), "pacboost", "category"),
+    "best": (partial(boost, quality="best"), "pacboost", "category"),
     "StrongClassifier": (strong, "pacboost", "category"),
     "CatBoost": (catboost, "catboost", "text"),
     "ChimeraBoost": (chimeraboost, "chimeraboost", "text"),

@@ -12,8 +12,10 @@ from scipy import sparse
 from pacboost.errors import ParameterError
 from pacboost.kernels import split
 from pacboost.kernels.runtime.threads import using
+from pacboost.learners.tree import DenseTreeSearch, Tree
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.blocks import ROWS_LOOKED_AT, Blocks, lay_out
+from pacboost.samples.sample import Sample, fingerprint
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import SparseTable
@@ -97,6 +99,20 @@ def tables(draw: st.DrawFn) -> ArrayTable:
 @given(table=tables(), max_bins=st.sampled_from([2, 16, 255]))
 def test_every_feature_is_read_back(table: ArrayTable, max_bins: int) -> None:
     check(table, fit_bins(table, max_bins))
+
+
+@pytest.mark.parametrize("columns", [1, 8, 11])
+def test_a_fingerprint_reads_codes_from_words(columns: int) -> None:
+    X = np.random.default_rng(0).normal(size=(300, columns))
+    X[5, 0] = np.nan
+    table, signs = ArrayTable(X), np.ones((300, 1), dtype=np.int8)
+    coded, laid = (Sample(table, signs, bins=fit_bins(table)) for _ in range(2))
+    search = Tree(8).on(laid)
+    assert isinstance(search, DenseTreeSearch)
+    assert fingerprint(laid) == fingerprint(coded)
+    assert "codes" not in vars(laid)
+    search._blocks.words[0, 7] ^= np.uint64(1)  # they are what is read
+    assert fingerprint(laid) != fingerprint(coded)
 
 
 def test_a_one_hot_encoding_takes_one_lane() -> None:

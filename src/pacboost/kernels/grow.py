@@ -14,7 +14,7 @@ import numpy as np
 
 from pacboost.kernels.hashing import STEP, mixed
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
-from pacboost.kernels.runtime.jit import fetch, kernel, on_stack
+from pacboost.kernels.runtime.jit import kernel, on_stack, prefetch
 from pacboost.kernels.split import CATEGORY, FEATURE, LOW
 
 ROWS_AT_ONCE = 1_024  # their pairs and words stay in the cache from when they are fetched
@@ -43,7 +43,7 @@ def count(
             line = pairs[s]
             block = words[first_block]
             for k in range(own.size):
-                fetch(block, own[k])
+                prefetch(block, own[k])
                 held[k] = line[own[k]]
             for b in range(first_block, last_block):
                 block, following = words[b], words[min(b + 1, last_block - 1)]
@@ -52,7 +52,7 @@ def count(
                 if lanes - 8 * b > 4:
                     h4, h5, h6, h7 = h[4], h[5], h[6], h[7]
                     for k in range(own.size):
-                        fetch(following, own[k])
+                        prefetch(following, own[k])
                         w = block[own[k]]
                         d = held[k]
                         h0[w & byte] += d

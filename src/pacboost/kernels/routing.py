@@ -12,7 +12,7 @@ from pacboost.kernels.grow import count
 from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, add, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import fetch, kernel, part_of_kernels, uncounted
+from pacboost.kernels.runtime.jit import kernel, part_of_kernels, prefetch, uncounted
 from pacboost.kernels.split import BASE, BINS, CATEGORY, CUT, DEFAULT, LANE, MISSING_LEFT
 
 NO_PLACE = np.uint8(255)  # the code of what cannot share a lane
@@ -43,30 +43,7 @@ def place(
 
 
 @kernel
-def part(
-    block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, left: Rows, right: Rows
-) -> np.int64:
-    """Sort rows into left and right, keeping their order; give how many went left.
-
-    Every row is written to both sides, and only one side moves on: no branch to guess wrong.
-    """
-    l = np.uint64(0)  # noqa: E741
-    r = np.uint64(0)
-    for k in range(rows.size):
-        fetch(block, rows[min(k + AHEAD, rows.size - 1)])
-        row = rows[k]
-        to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
-        left[l] = row
-        right[r] = row
-        l += np.uint64(to_left)  # noqa: E741
-        r += np.uint64(1) - np.uint64(to_left)
-    return np.int64(l)
-
-
-@kernel
-def part_to_ends(
-    block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows
-) -> np.int64:
+def part(block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows) -> np.int64:
     """Write rows that go left to the front of ``out``, the others to its end, last one first.
 
     Gives how many went left. Both places of a row are free: they meet at the last row only.
@@ -74,7 +51,7 @@ def part_to_ends(
     l = np.uint64(0)  # noqa: E741
     r = np.uint64(rows.size - 1)
     for k in range(rows.size):
-        fetch(block, rows[min(k + AHEAD, rows.size - 1)])
+        prefetch(block, rows[min(k + AHEAD, rows.size - 1)])
         row = rows[k]
         to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
         out[l] = row

@@ -193,6 +193,37 @@ def scan_numbers(
 
 
 @part_of_kernels
+def judge(
+    sums: Wholes, count: int, total: Wholes, rules: Floats, least: float, found: Floats
+) -> None:
+    """Write what both sides are worth of cuts with these sums below them, in loops on vectors."""
+    above = on_stack((256,), np.float64)
+    criterion, penalty, weight = int(rules[CRITERION]), rules[PENALTY], float(total[0] & LOW)
+    for k in range(count):
+        found[k] = above[k] = 0.0
+    for s in range(sums.shape[0]):
+        line, whole = sums[s], total[s]
+        for k in range(count):
+            low, high = float(line[k] >> 32), float((whole - line[k]) >> 32)
+            found[k] += low * low
+            above[k] += high * high
+    line = sums[0]
+    for k in range(count):
+        left = float(line[k] & LOW)
+        right = weight - left
+        sides = found[k] / (left + penalty) + above[k] / (right + penalty)
+        found[k] = sides if left >= least and right >= least else -np.inf
+    if criterion != NEWTON:  # there is one output
+        for k in range(count):
+            if found[k] > -np.inf:
+                left, low = float(line[k] & LOW), float(line[k] >> 32)
+                high = float((total[0] - line[k]) >> 32)
+                found[k] = worth_of_one(criterion, low, left, penalty) + worth_of_one(
+                    criterion, high, weight - left, penalty
+                )
+
+
+@part_of_kernels
 def scan_feature(
     own: Wholes,
     feature: Wholes,
@@ -206,38 +237,41 @@ def scan_feature(
     """Find a cut of one feature, a category or with several outputs, worth more than ``wanted``.
 
     Gives what its sides are worth, less ``chance``, the cut (-1 if there is none) and whether
-    missing values go left.
+    missing values go left. Empty bins are passed over, as ``scan_quickly`` does.
     """
     outputs, bins, category = own.shape[0], feature[BINS], feature[CATEGORY]
-    below = on_stack((outputs,), np.int64)
-    low, high = on_stack((outputs,), np.float64), on_stack((outputs,), np.float64)
-    criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
+    sums, filled = on_stack((outputs, 256), np.int64), on_stack((256,), np.int64)
+    cuts, codes = on_stack((256,), np.int64), on_stack((256,), np.int64)
+    found = on_stack((256,), np.float64)
+    for b in range(bins + 1):
+        filled[b] = own[0, b]
+    for s in range(1, outputs):
+        line = own[s]
+        for b in range(bins + 1):
+            filled[b] |= line[b]
     weight = float(total[0] & LOW)
     absent = category == 0 and own[0, bins] != 0
     places = bins + category  # a category's missing code is one of its places
     best, cut, missing_left = wanted, -1, False
     for way in range(2 if absent else 1):  # missing values right, then left
-        for s in range(outputs):
-            below[s] = own[s, bins] if way == 1 else 0
+        count = 0
         for place in range(places if absent and way == 0 else places - 1):
-            b = order[place] if category else place
-            for s in range(outputs):
-                below[s] += own[s, b]
-            left = float(below[0] & LOW)
-            right = weight - left
-            if right < least:
-                break
-            if left < least:
-                continue
-            for s in range(outputs):
-                low[s] = float(below[s] >> 32)
-                high[s] = float((total[s] - below[s]) >> 32)
-            found = worth(criterion, low, left, penalty) + worth(criterion, high, right, penalty)
-            found -= chance
-            if found <= best:
-                continue
-            best, cut = found, place
-            missing_left = way == 1 if absent else left >= right
+            code = order[place] if category else place
+            cuts[count], codes[count] = place, code
+            count += filled[code] != 0
+        for s in range(outputs):
+            line, below, line_sums = own[s], np.int64(0), sums[s]
+            if way == 1:
+                below = line[bins]
+            for k in range(count):
+                below += line[codes[k]]
+                line_sums[k] = below
+        judge(sums, count, total, rules, least, found)
+        for k in range(count):
+            if found[k] - chance > best:
+                best, cut = found[k] - chance, cuts[k]
+                left = float(sums[0, k] & LOW)
+                missing_left = way == 1 if absent else left >= weight - left
     return best, cut, missing_left
 
 

@@ -54,7 +54,7 @@ class CudaTreeSearch(TreeSearch):
         """Bring the codes to the GPU; give what samples/blocks.py says of each feature."""
         found = gpu_codes(self.sample.table, self._bins)
         self._codes, self._lanes, features = found
-        sample.take_codes_from(self.sample, found.columns)
+        sample.take_codes_from(self.sample, found.columns, begins=True)
         return features.copy()  # monotone slopes are written into it
 
     def _make_room(self) -> None:

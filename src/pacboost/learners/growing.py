@@ -370,8 +370,8 @@ class TreeSearch(Search):
         """Return the sign of every output in every line of a sketch; or a line for every output."""
         if self._lines == outputs:
             return np.eye(outputs, dtype=np.int8)
-        signs, shape = np.array([-1, 1], np.int8), (self._lines, outputs)
-        return np.random.default_rng((seed, 1)).choice(signs, shape)
+        draws = np.random.default_rng((seed, 1)).integers(0, 2, (self._lines, outputs))
+        return np.array([-1, 1], np.int8)[draws]
 
     def _gain_by_chance(self, kind: int) -> float:
         """Return the mean gain of a group of rows whose pulls are noise, in the units of a gain.

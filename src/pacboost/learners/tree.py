@@ -20,7 +20,7 @@ from pacboost.learners.growing import TreeParameters, TreeSearch
 from pacboost.learners.learner import Learner, Rows
 from pacboost.learners.sparse_growing import SparseTreeSearch
 from pacboost.samples.blocks import lay_out
-from pacboost.samples.sample import Request, Sample
+from pacboost.samples.sample import Request, Sample, take_codes_from
 
 # The search for trees on dense samples: histograms of all features, by words of codes.
 
@@ -59,6 +59,8 @@ class DenseTreeSearch(TreeSearch):
     def _lay_out(self) -> NDArray[np.int64]:
         """Write the codes into words; give what samples/blocks.py says of each feature."""
         self._blocks = lay_out(self.sample.table, self._bins)
+        if self._blocks.lanes == len(self._blocks.features):
+            take_codes_from(self.sample, self._blocks.columns)
         return self._blocks.features
 
     def _make_room(self) -> None:

@@ -104,6 +104,11 @@ class Blocks:
     features: NDArray[np.int64]
     """For each feature: lane, first code, bins, default code or -1, whether it is a category."""
 
+    def columns(self) -> Iterator[NDArray[np.uint8]]:
+        """Return the codes feature by feature, where none share a lane."""
+        for lane in self.features[:, split.LANE].tolist():
+            yield (self.words[lane >> 3] >> np.uint64(8 * (lane & 7))).astype(np.uint8)
+
 
 def lay_out(table: Table, bins: Bins, *, share: bool = True) -> Blocks:
     """Encode a table into words; ``share``: features may share lanes."""

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,19 +166,24 @@ Pieces = Callable[[], Iterator[NDArray[np.generic]]]
 
 _begun: WeakKeyDictionary[Sample, Future[str]] = WeakKeyDictionary()
 _elsewhere: WeakKeyDictionary[Sample, Pieces] = WeakKeyDictionary()
+_begins: WeakSet[Sample] = WeakSet()
 
 
-def take_codes_from(sample: Sample, pieces: Pieces) -> None:
-    """Take the codes of a sample from where they are already, feature by feature."""
+def take_codes_from(sample: Sample, pieces: Pieces, *, begins: bool = False) -> None:
+    """Take the codes of a sample from where they are already, feature by feature.
+
+    ``begins``: a thread may do so while the sample is boosted on.
+    """
     _elsewhere[sample] = pieces
+    if begins:
+        _begins.add(sample)
 
 
 def begin(sample: Sample) -> None:
     """Compute the fingerprint of a sample whose codes are on a GPU, while that boosts."""
-    pieces = _elsewhere.get(sample)
-    if pieces is not None:
+    if sample in _begins:
         with_one = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
-        _begun[sample] = with_one.submit(_fingerprint, sample, pieces())
+        _begun[sample] = with_one.submit(_fingerprint, sample, _elsewhere[sample]())
         with_one.shutdown(wait=False)
 
 
@@ -194,7 +199,9 @@ def fingerprint(sample: Sample) -> str:
     begun, pieces = _begun.pop(sample, None), _elsewhere.get(sample)
     if begun is not None:
         return begun.result()
-    return _fingerprint(sample, None if pieces is None else pieces())
+    if pieces is None or "codes" in vars(sample):
+        return _fingerprint(sample, None)
+    return _fingerprint(sample, pieces())
 
 
 def _fingerprint(sample: Sample, pieces: Iterator[NDArray[np.generic]] | None) -> str:

@@ -53,13 +53,14 @@ def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integ
     if low is None:
         return np.unique(labels, return_inverse=True)
     places = np.empty(labels.size, dtype=np.uint8)
-    counts = np.zeros(MOST_APART, dtype=np.int64)
     wide = np.int64 if labels.dtype.kind in "bu" else labels.dtype
     for start, part in zip(range(0, labels.size, ROWS_PER_SPAN), _parts(labels), strict=True):
         own = places[start : start + part.size]
         np.subtract(part, part.dtype.type(low), out=own, dtype=wide, casting="unsafe")
-        counts += np.bincount(own, minlength=MOST_APART)
-    found = np.flatnonzero(counts)
+    last = int(places.max())
+    if last > 1:
+        counts = sum(np.bincount(part, minlength=last + 1) for part in _parts(places))
+    found = np.arange(last + 1) if last < 2 else np.flatnonzero(counts)
     classes = (found + low).astype(labels.dtype)
     if found[-1] == found.size - 1:  # no number between them is missing
         return classes, places

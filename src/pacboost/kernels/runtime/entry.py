@@ -184,6 +184,10 @@ def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[A
 
 def is_compiled(body: Any, arguments: tuple[Any, ...]) -> bool:
     """Check whether a kernel is compiled for such arguments, in memory or on disk."""
+    key: list[Any] = [body]
+    _read(arguments, key, [])
+    if tuple(key) in _entries:
+        return True
     kinds = _kinds(arguments)
     return kinds in body.overloads or body._cache.load_overload(kinds, body.targetctx) is not None
 

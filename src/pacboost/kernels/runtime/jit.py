@@ -325,7 +325,7 @@ def trailing_zeros(typing: Any, bits: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def fetch(typing: Any, array: Any, place: Any) -> Any:
+def prefetch(typing: Any, array: Any, place: Any) -> Any:
     """Have an entry of an array brought to the cache, without waiting for it."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -152,8 +151,11 @@ def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool =
         TWINS[body.__name__](*arguments)
         return
     size = 1 if at_most <= 1 else min(largest_team(), at_most)
-    with _a_team() as team:
+    team = _a_team()
+    try:
         (team.run_stoppably if stoppable else team.run)(body, size, *arguments)
+    finally:
+        _idle.append(team)
 
 
 def in_turn(steps: Steps, at_most: int, goes_on: Wholes) -> None:
@@ -161,17 +163,15 @@ def in_turn(steps: Steps, at_most: int, goes_on: Wholes) -> None:
 
     What they exchange is in arrays: Python has no say until they have ended.
     """
-    with _a_team() as team:
+    team = _a_team()
+    try:
         team.run_in_turn(steps, at_most, goes_on)
-
-
-@contextmanager
-def _a_team() -> Iterator[Team]:
-    try:
-        team = _idle.pop()
-    except IndexError:  # to ask first does not help: another fit may take the last one meanwhile
-        team = Team()
-    try:
-        yield team
     finally:
         _idle.append(team)
+
+
+def _a_team() -> Team:
+    try:
+        return _idle.pop()
+    except IndexError:  # to ask first does not help: another fit may take the last one meanwhile
+        return Team()

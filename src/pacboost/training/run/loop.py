@@ -326,9 +326,12 @@ class Run:
         signs, labels = self.sample.signs, self.sample.labels
         if signs.shape[1] > 1 and labels is None:  # a row may have several labels, or none
             return []
-        own = labels if labels is not None else (signs[:, 0] > 0).astype(np.int64)
-        rows = np.bincount(own, minlength=max(2, signs.shape[1]))
-        rare = np.flatnonzero((rows > 0) & (rows < share * own.size / rows.size))
+        if labels is not None:
+            rows = np.bincount(labels, minlength=max(2, signs.shape[1]))
+        else:
+            positive = np.count_nonzero(signs > 0)
+            rows = np.array([len(signs) - positive, positive])
+        rare = np.flatnonzero((rows > 0) & (rows < share * len(signs) / rows.size))
         if not rare.size:
             return []
         margins = self._kept_margins()
