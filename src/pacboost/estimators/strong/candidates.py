@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.bounds import holdout
 from pacboost.estimators.boosting.automatic import FEW_CLASSES, LEAST, ROWS_PER_LEAF, Settings
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.text import TextBoostClassifier
+from pacboost.estimators.boosting.text import ROUNDS, ROUNDS_AFTER_LINES, TextBoostClassifier
 from pacboost.estimators.fitting.parameters import ramp
 from pacboost.kernels.same_bits import sigmoid, softmax
 from pacboost.ledgers.ledger import Round
@@ -73,8 +73,9 @@ def choose(
         lists = partial(TextBoostClassifier, booster=booster, **common)
         if light < 1 and not several_labels:
             lists = partial(lists, l2=light)
+        usual = ROUNDS if several_labels else ROUNDS_AFTER_LINES
         return Choice(
-            f"lists of words by {called}", lists, texts, rounds or MOST_ROUNDS, 0, False,
+            f"lists of words by {called}", lists, texts, rounds or usual, 0, False,
             of_texts=True,
         )  # fmt: skip
     usual = Settings.of(rows, classes, logistic=not several_labels)

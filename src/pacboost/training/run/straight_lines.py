@@ -5,6 +5,9 @@ loss may begin with lines, one for each column of numbers, and leave the rest to
 tree with a leaf for every bin, whose value follows the mean of the column there: it ends where
 training rows end, and everything that reads trees can read it. A missing value adds nothing. How
 much of the lines is taken is found by a trial (docs/decisions/0022-straight-lines.md).
+
+A run over words may begin with a linear function of all of them, which is one list of words
+(docs/decisions/0024-a-linear-start-for-texts.md).
 """
 
 from __future__ import annotations
@@ -17,16 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.word_list import GRID, WordList
+from pacboost.kernels.runtime.threads import each_columns
+from pacboost.kernels.words import separate
 from pacboost.numerics.exact import FRESH_TOTAL
-from pacboost.numerics.same_bits import product, row_totals, sigmoid, softmax, solved, total
+from pacboost.numerics.same_bits import log, product, row_totals, sigmoid, softmax, solved, total
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample, Sums
+from pacboost.sources.sparse import words_of
 
 Floats = NDArray[np.float64]
 PENALTY = 10.0
 """Added to the number of rows, in the equations of columns of variance 1."""
 STEPS = 30
 """So many steps lead to the lines of classes."""
+COST, PASSES = 2.0, 20
+"""Of words: what a row costs that is not clearly right, and so many passes over all rows."""
+HEIGHTS = 4.0, 6.0
+"""The score of a text of usual length that is clearly right, of two classes and of more."""
+MOST_VALUES = 10_000_000
+"""Beyond so many numbers, the words that the fewest rows hold have no values."""
 
 
 def lines_of(sample: Sample, strength: float, unit: float) -> list[TreeRule]:
@@ -157,3 +170,55 @@ def _ladder(bins: Bins, feature: int, values: Floats) -> TreeRule:
         cover=np.zeros(2 * splits + 1),
         values=np.concatenate([values, np.zeros((1, values.shape[1]))]),
     )
+
+
+def all_words(sample: Sample, strength: float) -> WordList:
+    """Return the linear function of words that a support vector machine finds for each output.
+
+    Words count by the logarithm of how few rows hold them, and all rows have the same length; so
+    texts of any length say what their words say together. Words that a single row holds are added
+    up while the functions are found: what they say follows from how much their row pushes.
+    """
+    table, outputs = words_of(sample.table), sample.signs.shape[1]
+    rows = np.repeat(np.arange(table.n_rows), np.diff(table.starts))
+    counts = np.bincount(table.words, minlength=table.n_columns)
+    rarities = 1.0 + log((1.0 + table.n_rows) / (1.0 + counts))
+    lengths = np.sqrt(np.bincount(rows, rarities[table.words] ** 2, table.n_rows))
+    values = rarities[table.words] / lengths[rows]
+    alone = counts[table.words] == 1
+    places = np.cumsum(counts > 1) - 1
+    held = rows[~alone]
+    weights = np.broadcast_to(sample.base, table.n_rows) / (total(sample.base) / sample.base.size)
+    generator = np.random.default_rng(0)
+    orders = [generator.permutation(table.n_rows).astype(np.int32) for _ in range(PASSES)]
+    slopes = np.zeros((int((counts > 1).sum()) + 1, outputs))
+    pushes = np.zeros((table.n_rows, outputs))
+    given = (
+        np.searchsorted(held, np.arange(table.n_rows + 1)),
+        places[table.words[~alone]].astype(np.int32),
+        values[~alone],
+        np.bincount(rows[alone], values[alone] ** 2, table.n_rows),
+        sample.signs,
+        COST * weights,
+        np.stack(orders),
+    )
+    each_columns(
+        lambda first, last: separate(*given, first, last, slopes, pushes), outputs, rows.size
+    )
+    every = np.zeros((table.n_columns + 1, outputs))
+    every[:-1][counts > 1] = slopes[:-1]
+    pushed = (sample.signs * pushes)[rows[alone]]
+    every[table.words[alone]] = pushed * values[alone][:, None]
+    usual = float(np.median(lengths))
+    every[:-1] *= (rarities / (usual if usual > 0 else 1.0))[:, None]
+    every[-1] = slopes[-1]
+    if outputs > 1:
+        every -= row_totals(every)[:, None] / outputs
+    height = strength * HEIGHTS[outputs > 1]
+    every = np.rint(every * (height / GRID)) * GRID + 0.0
+    most = np.abs(every[:-1]).max(axis=1)
+    kept = np.argsort(-counts, kind="stable")[: MOST_VALUES // outputs]
+    kept = kept[most[kept] > 0]
+    asked = kept[np.argsort(-most[kept], kind="stable")]
+    chosen = np.append(asked, table.n_columns)
+    return WordList(asked.astype(np.int32), every[chosen], abstains=False, every=True)
