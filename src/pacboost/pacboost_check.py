@@ -152,8 +152,8 @@ def rules(entry: Part, bins: bytes) -> Iterator[Part]:
         if field == "values" and column.kind in ("i2", "i4"):
             steps = array("d", (entry["grid"] * step for step in column.numbers()))
             column = Array("f8", column.shape, steps.tobytes())
-        own[field] = column.numbers() if sizes is None or field in ("abstains", "every") else column.slices(
-            sizes.numbers(), field in ("cover", "values"), 1 + (field == "cover"))
+        own[field] = column.numbers() if sizes is None or field in ("abstains", "every") else \
+            column.slices(sizes.numbers(), field in ("cover", "values"), 1 + (field == "cover"))
     first = {name: b"", "bins": bins} if name == "TreeRule" else {name: b""}
     for line in zip(*own.values(), strict=True):
         yield {**first, **dict(zip(own, line, strict=True))}

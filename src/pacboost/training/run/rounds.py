@@ -287,13 +287,16 @@ class CellRounds(Rounds):
 
     def find(self, state: Any, number: int) -> MeasuredCells | None:
         request = self.booster.request(state)
-        if number == 1 and self.booster.lines and isinstance(self.search, WordSearch):
-            return self._linear(state, request)
+        prior = self.booster.prior and number == 1
+        words = self.booster.lines and isinstance(self.search, WordSearch)
+        if words and number == 1 + self.booster.prior:
+            found = self._linear(state, request)
+            if found.measured.edge > LEAST_EDGE:
+                return found
         if 1 < number <= self.first_rounds(state):
             line = self._lines(state)[number - 2]
             found = self._measure(state, request, line, line.cells(self.sample), line.values)
             return replace(found, hypothesis=with_gain(found.hypothesis, found.sums, self.booster))
-        prior = self.booster.prior and number == 1
         for attempt in range(-1 if prior else 0, self._attempts):
             found = self._measure(state, request, *self._partition(request, number, attempt))
             if found.measured.edge > LEAST_EDGE and np.any(found.values):
@@ -302,7 +305,8 @@ class CellRounds(Rounds):
 
     def _linear(self, state: Any, request: Request) -> MeasuredCells:
         """Measure a linear function of all words, of which each row is a cell of its own."""
-        rule, constant = all_words(self.sample, self.booster.lines), self.search.constant()
+        prior, constant = (state.margins * self.sample.signs)[0], self.search.constant()
+        rule = all_words(self.sample, self.booster.lines, prior)
         found = self._measure(state, request, constant, constant.cells(self.sample))
         pulls, weights = request.pulls.astype(np.int64), request.weights.copy()
         sums = replace(found.sums, pulls=pulls, weights=weights)

@@ -172,30 +172,31 @@ def _ladder(bins: Bins, feature: int, values: Floats) -> TreeRule:
     )
 
 
-def all_words(sample: Sample, strength: float) -> WordList:
+def all_words(sample: Sample, strength: float, prior: Floats) -> WordList:
     """Return the linear function of words that a support vector machine finds for each output.
 
-    Words count by the logarithm of how few rows hold them, and all rows have the same length; so
-    texts of any length say what their words say together. Words that a single row holds are added
-    up while the functions are found: what they say follows from how much their row pushes.
+    Words count by the logarithm of how few rows hold them, and all rows have the same length: so
+    texts of any length say what their words say together. What the machine says of all rows takes
+    the place of the ``prior`` scores, as far as a text has words: these share it by their squares,
+    and a text of the median length has it once. Words that a single row holds are added up while
+    the functions are found: what they say follows from how much their row pushes.
     """
     table, outputs = words_of(sample.table), sample.signs.shape[1]
-    rows = np.repeat(np.arange(table.n_rows), np.diff(table.starts))
+    rows = np.repeat(np.arange(table.n_rows, dtype=np.int32), np.diff(table.starts))
     counts = np.bincount(table.words, minlength=table.n_columns)
+    several = counts > 1
     rarities = 1.0 + log((1.0 + table.n_rows) / (1.0 + counts))
-    lengths = np.sqrt(np.bincount(rows, rarities[table.words] ** 2, table.n_rows))
-    values = rarities[table.words] / lengths[rows]
-    alone = counts[table.words] == 1
-    places = np.cumsum(counts > 1) - 1
-    held = rows[~alone]
+    values = rarities[table.words]
+    lengths = np.sqrt(np.bincount(rows, values * values, table.n_rows))
+    values /= lengths[rows]
+    alone = ~several[table.words]
     weights = np.broadcast_to(sample.base, table.n_rows) / (total(sample.base) / sample.base.size)
     generator = np.random.default_rng(0)
     orders = [generator.permutation(table.n_rows).astype(np.int32) for _ in range(PASSES)]
-    slopes = np.zeros((int((counts > 1).sum()) + 1, outputs))
-    pushes = np.zeros((table.n_rows, outputs))
+    slopes, pushes = np.zeros((int(several.sum()) + 1, outputs)), np.zeros(sample.signs.shape)
     given = (
-        np.searchsorted(held, np.arange(table.n_rows + 1)),
-        places[table.words[~alone]].astype(np.int32),
+        np.searchsorted(rows[~alone], np.arange(table.n_rows + 1)),
+        (np.cumsum(several, dtype=np.int32) - 1)[table.words[~alone]],
         values[~alone],
         np.bincount(rows[alone], values[alone] ** 2, table.n_rows),
         sample.signs,
@@ -205,20 +206,22 @@ def all_words(sample: Sample, strength: float) -> WordList:
     each_columns(
         lambda first, last: separate(*given, first, last, slopes, pushes), outputs, rows.size
     )
-    every = np.zeros((table.n_columns + 1, outputs))
-    every[:-1][counts > 1] = slopes[:-1]
-    pushed = (sample.signs * pushes)[rows[alone]]
-    every[table.words[alone]] = pushed * values[alone][:, None]
-    usual = float(np.median(lengths))
-    every[:-1] *= (rarities / (usual if usual > 0 else 1.0))[:, None]
-    every[-1] = slopes[-1]
-    if outputs > 1:
-        every -= row_totals(every)[:, None] / outputs
     height = strength * HEIGHTS[outputs > 1]
-    every = np.rint(every * (height / GRID)) * GRID + 0.0
-    most = np.abs(every[:-1]).max(axis=1)
+    heights = np.empty((table.n_columns, outputs))
+    heights[several] = slopes[:-1]
+    pushed = rows[alone]
+    heights[table.words[alone]] = sample.signs[pushed] * pushes[pushed] * values[alone][:, None]
+    usual = rarities / max(1.0, float(np.median(lengths)))
+    heights *= (height * usual)[:, None]
+    heights += (usual * usual)[:, None] * (height * slopes[-1] - prior)
+    if outputs > 1:
+        heights -= (row_totals(heights) / outputs)[:, None]
+    heights /= GRID
+    heights = np.rint(heights, out=heights)
+    heights *= GRID
+    heights += 0.0
+    most = np.abs(heights).max(axis=1)
     kept = np.argsort(-counts, kind="stable")[: MOST_VALUES // outputs]
     kept = kept[most[kept] > 0]
-    asked = kept[np.argsort(-most[kept], kind="stable")]
-    chosen = np.append(asked, table.n_columns)
-    return WordList(asked.astype(np.int32), every[chosen], abstains=False, every=True)
+    asked = kept[np.argsort(-most[kept], kind="stable")].astype(np.int32)
+    return WordList(asked, np.concatenate([heights[asked], np.zeros((1, outputs))]), every=True)
