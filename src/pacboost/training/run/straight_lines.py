@@ -207,7 +207,7 @@ def all_words(sample: Sample, strength: float, prior: Floats) -> WordList:
         lambda first, last: separate(*given, first, last, slopes, pushes), outputs, rows.size
     )
     height = strength * HEIGHTS[outputs > 1]
-    heights = np.empty((table.n_columns, outputs))
+    heights = np.zeros((table.n_columns, outputs))
     heights[several] = slopes[:-1]
     pushed = rows[alone]
     heights[table.words[alone]] = sample.signs[pushed] * pushes[pushed] * values[alone][:, None]
@@ -222,6 +222,6 @@ def all_words(sample: Sample, strength: float, prior: Floats) -> WordList:
     heights += 0.0
     most = np.abs(heights).max(axis=1)
     kept = np.argsort(-counts, kind="stable")[: MOST_VALUES // outputs]
-    kept = kept[most[kept] > 0]
+    kept = kept[(most[kept] > 0) & (counts[kept] > 0)]
     asked = kept[np.argsort(-most[kept], kind="stable")].astype(np.int32)
     return WordList(asked, np.concatenate([heights[asked], np.zeros((1, outputs))]), every=True)
