@@ -189,7 +189,7 @@ def test_a_linear_round_is_a_support_vector_machine(
     scores -= scores.mean(axis=1, keepdims=True) if classes > 2 else 0
     said = rule.said(Sample(table, signs))
     np.testing.assert_allclose(said, scores, atol=0.005)
-    np.testing.assert_allclose(near.said(Sample(table, signs)), scores, atol=0.1)
+    assert np.corrcoef(near.said(Sample(table, signs)).ravel(), scores.ravel())[0, 1] > 0.999
     assert rule.largest >= np.abs(said).max()
     most = np.abs(rule.values[:-1]).max(axis=1)
     assert (np.diff(most) <= 0).all()
