@@ -143,7 +143,9 @@ class WordIndex:
         sizes = [rule.asked.size for rule in rules]
         words = np.concatenate([rule.asked for rule in rules])
         last = [vote * rule.values[-1] for rule, vote in zip(rules, votes, strict=True)]
-        said = [vote * rule.added for rule, vote in zip(rules, votes, strict=True)]
+        said = np.empty((words.size, last[0].size))
+        for rule, vote, part in zip(rules, votes, np.split(said, np.cumsum(sizes)), strict=False):
+            np.multiply(rule.added, vote, out=part)
         order = np.argsort(words, kind="stable")
         counts = np.bincount(words, minlength=1)
         numbers = [-1 if rule.every else number for number, rule in enumerate(rules)]
@@ -152,7 +154,7 @@ class WordIndex:
             np.repeat(np.array(numbers, dtype=np.int32), sizes)[order],
             order.astype(np.int32),
             len(rules),
-            np.concatenate(said),
+            said,
             np.sum(last, axis=0),
         )
 

@@ -38,7 +38,7 @@ COST, PASSES = 2.0, 20
 """Of words: what a row costs that is not clearly right, and so many passes over all rows."""
 HEIGHTS = 4.0, 6.0
 """The score of a text of usual length that is clearly right, of two classes and of more."""
-MOST_VALUES = 10_000_000
+MOST_VALUES = 9_000_000
 """Beyond so many numbers, the words that the fewest rows hold have no values."""
 
 
@@ -207,21 +207,25 @@ def all_words(sample: Sample, strength: float, prior: Floats) -> WordList:
         lambda first, last: separate(*given, first, last, slopes, pushes), outputs, rows.size
     )
     height = strength * HEIGHTS[outputs > 1]
-    heights = np.zeros((table.n_columns, outputs))
-    heights[several] = slopes[:-1]
-    pushed = rows[alone]
-    heights[table.words[alone]] = sample.signs[pushed] * pushes[pushed] * values[alone][:, None]
+    heights = np.zeros((table.n_columns + 1, outputs))
+    heights[:-1][several] = slopes[:-1]
+    pushed = pushes[rows[alone]]
+    pushed *= sample.signs[rows[alone]]
+    pushed *= values[alone][:, None]
+    heights[table.words[alone]] = pushed
     usual = rarities / max(1.0, float(np.median(lengths)))
-    heights *= (height * usual)[:, None]
-    heights += (usual * usual)[:, None] * (height * slopes[-1] - prior)
+    for output, always in enumerate(height * slopes[-1] - prior):
+        heights[:-1, output] *= height * usual
+        heights[:-1, output] += always * (usual * usual)
     if outputs > 1:
         heights -= (row_totals(heights) / outputs)[:, None]
     heights /= GRID
-    heights = np.rint(heights, out=heights)
+    np.rint(heights, out=heights)
     heights *= GRID
     heights += 0.0
-    most = np.abs(heights).max(axis=1)
+    most = np.maximum(heights.max(axis=1), -heights.min(axis=1))
     kept = np.argsort(-counts, kind="stable")[: MOST_VALUES // outputs]
     kept = kept[(most[kept] > 0) & (counts[kept] > 0)]
-    asked = kept[np.argsort(-most[kept], kind="stable")].astype(np.int32)
-    return WordList(asked, np.concatenate([heights[asked], np.zeros((1, outputs))]), every=True)
+    asked = kept[np.argsort(-most[kept], kind="stable")]
+    chosen = np.append(asked, table.n_columns)
+    return WordList(asked.astype(np.int32), heights[chosen], every=True)
