@@ -27,7 +27,7 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
          "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "f4": "f", "f8": "d"}
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
-         "word_lists": "WordList asked values abstains"}
+         "word_lists": "WordList asked values abstains every"}
 MEASURES = "cost recall precision false_positive_rate set_coverage class_coverage interval_coverage"
 COSTS = {"exponential": 2, "logistic": 2, "clipped": 2, "hinge": 2, "weight": 1, "binomial": 1}
 LN2, LOOSER, PLACES, BITS = Fraction("0.693147180559945309417232"), Fraction(1, 10**9), 80, 128
@@ -152,8 +152,8 @@ def rules(entry: Part, bins: bytes) -> Iterator[Part]:
         if field == "values" and column.kind in ("i2", "i4"):
             steps = array("d", (entry["grid"] * step for step in column.numbers()))
             column = Array("f8", column.shape, steps.tobytes())
-        own[field] = column.numbers() if sizes is None or field == "abstains" else column.slices(
-            sizes.numbers(), field in ("cover", "values"), 1 + (field == "cover"))
+        own[field] = column.numbers() if sizes is None or field in ("abstains", "every") else \
+            column.slices(sizes.numbers(), field in ("cover", "values"), 1 + (field == "cover"))
     first = {name: b"", "bins": bins} if name == "TreeRule" else {name: b""}
     for line in zip(*own.values(), strict=True):
         yield {**first, **dict(zip(own, line, strict=True))}

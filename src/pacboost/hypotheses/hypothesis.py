@@ -132,6 +132,15 @@ class Hypothesis(ABC):
     def cells(self, sample: Sample) -> Cells:
         """Return the cell of every row of a sample."""
 
+    def said(self, sample: Sample) -> CellValues:
+        """Return what the rule adds to the scores of every row, for a vote of 1."""
+        return self.values[self.cells(sample)]
+
+    @property
+    def largest(self) -> float:
+        """The most that the rule can add to a score, for a vote of 1."""
+        return float(np.abs(self.values).max())
+
     @abstractmethod
     def words(self, names: Names) -> str:
         """Return the rule in words."""

@@ -25,7 +25,6 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import bins as lookup
-from pacboost.kernels import words
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, SparseCodes, upper_cuts
 from pacboost.samples.sample import unlabelled
@@ -63,11 +62,12 @@ class Vote:
         for first, values in table.blocks_of(self.steps):
             self._add_steps(first, values, scores[:, 0])
         self._add_trees(table, scores)
-        self._add_lists(table, scores)
+        if self.index is not None:
+            scores += self.index.scores(words_of(table))
         if self._others:
             sample = unlabelled(table)
             for hypothesis, vote in self._others:
-                scores += vote * hypothesis.values[hypothesis.cells(sample)]
+                scores += vote * hypothesis.said(sample)
         return self._shaped(scores)
 
     def scores_like(self, table: Table, array: Any) -> Any:
@@ -83,7 +83,7 @@ class Vote:
         scores = np.zeros((table.n_rows, self.outputs))
         sample = unlabelled(table, bins_of(self.hypotheses))
         for hypothesis, vote in zip(self.hypotheses, self.votes, strict=True):
-            scores += vote * hypothesis.values[hypothesis.cells(sample)]
+            scores += vote * hypothesis.said(sample)
             yield self._shaped(scores)
 
     def cells(self, table: Table) -> NDArray[np.int32]:
@@ -140,28 +140,6 @@ class Vote:
         """The word lists among the rules, turned over."""
         lists = self._of_kind(WordList)
         return WordIndex.of(*map(list, zip(*lists, strict=True))) if lists else None
-
-    def _add_lists(self, table: Table, scores: Scores) -> None:
-        index = self.index
-        if index is None:
-            return
-        own = words_of(table)
-        scores += index.silent
-
-        def task(start: int, stop: int) -> None:
-            words.score(
-                own.starts,
-                own.words,
-                index.entries,
-                index.lists,
-                index.lines,
-                index.n_lists,
-                index.values,
-                start,
-                scores[start:stop],
-            )
-
-        each_rows(task, table.n_rows, width=self.outputs)
 
     def _add_steps(self, first: int, values: NDArray[np.floating], scores: Scores) -> None:
         used = [j for j in self.steps if first <= j < first + values.shape[1]]

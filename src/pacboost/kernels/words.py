@@ -115,7 +115,7 @@ def score(
 
     Word j stands in the lists ``lists[entries[j] : entries[j + 1]]``, where line ``lines[...]`` of
     ``values`` is what it says. Lines of a list are in the order of its words, so of all words that
-    a row holds the one with the least line speaks.
+    a row holds the one with the least line speaks; of lists with the number -1 every word does.
     """
     least, met = np.full(n_lists, -1, np.int32), np.empty(n_lists, np.int32)
     known = entries.size - 1
@@ -127,7 +127,10 @@ def score(
                 continue
             for entry in range(entries[word], entries[word + 1]):
                 own, line = lists[entry], lines[entry]
-                if least[own] < 0:
+                if own < 0:
+                    for k in range(scores.shape[1]):
+                        scores[i, k] += values[line, k]
+                elif least[own] < 0:
                     least[own] = line
                     met[count] = own
                     count += 1
@@ -138,6 +141,57 @@ def score(
             least[met[m]] = -1
             for k in range(scores.shape[1]):
                 scores[i, k] += values[line, k]
+
+
+@kernel
+def separate(
+    starts: Wholes,
+    words: Numbers,
+    values: Floats,
+    rare: Floats,
+    signs: NDArray[np.int8],
+    costs: Floats,
+    orders: Numbers,
+    first: int,
+    last: int,
+    slopes: Floats,
+    pushes: Floats,
+) -> None:
+    """Find the linear functions with the least Σ w²/2 + Σ cost·max(0, 1 - y·w(x))², for outputs
+    from ``first`` to ``last``: coordinate descent in the dual (Hsieh et al. 2008).
+
+    Row i holds ``words`` with ``values``, and words of its own whose squares add up to ``rare``;
+    the last line of ``slopes`` belongs to all rows. ``pushes`` are the dual variables (rows,
+    outputs); ``orders`` names all rows once for every pass.
+    """
+    always, room = slopes[-1, first:last], np.empty(last - first)
+    for order in orders:
+        for i in order:
+            if costs[i] <= 0:
+                continue
+            push, sign, looser = pushes[i, first:last], signs[i, first:last], 0.5 / costs[i]
+            square = 1.0 + rare[i] + looser
+            for k in range(room.size):
+                room[k] = always[k] + rare[i] * sign[k] * push[k]
+            for q in range(starts[i], starts[i + 1]):
+                value, line = values[q], slopes[words[q], first:last]
+                square += value * value
+                for k in range(room.size):
+                    room[k] += value * line[k]
+            moved = False
+            for k in range(room.size):
+                lack = 1.0 - sign[k] * room[k] - looser * push[k]
+                more = max(push[k] + lack / square, 0.0) - push[k]
+                push[k] += more
+                room[k] = sign[k] * more
+                moved |= more != 0
+            if moved:
+                for k in range(room.size):
+                    always[k] += room[k]
+                for q in range(starts[i], starts[i + 1]):
+                    value, line = values[q], slopes[words[q], first:last]
+                    for k in range(room.size):
+                        line[k] += value * room[k]
 
 
 # Lists of words: the best of each line of words drawn, for the rows that none before it has taken.

@@ -96,7 +96,7 @@ def test_votes_without_interactions_have_shapes() -> None:
         drawn = pacboost.plots.shapes(model)
         assert len(drawn) == len(found.features)
         assert drawn[0].get_lines() or drawn[0].patches
-    with pytest.raises(DataError, match="interaction_constraints='no_interactions' have shapes"):
+    with pytest.raises(DataError, match="interactions=0 or a number of pairs"):
         fitted().shapes()
 
 

@@ -20,7 +20,7 @@ from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
-from pacboost.estimators.fitting.parameters import begins_by_prior, with_a_rule, with_fields
+from pacboost.estimators.fitting.parameters import begins_by_prior, most_rounds, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.learners.words import Words
@@ -86,6 +86,8 @@ def _least_pairs(lines: list[str]) -> list[NDArray[np.uint64]]:
 
 
 CLASSES_NAMED = 3
+ROUNDS, ROUNDS_AFTER_LINES = 1000, 20
+"""So many rounds, and so many that begin with a linear one (docs/decisions/0026)."""
 
 
 @accepts_aliases
@@ -94,8 +96,9 @@ CLASSES_NAMED = 3
 class TextBoostClassifier(Boosting):
     """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
 
-    Every round is a list: if it contains this word, these votes on all classes; else if it contains
-    that one, those; and so on. Each word is the best of some drawn at random.
+    The first round is a linear support vector machine: every word of a text adds its votes on all
+    classes. Every other round is a list: if it contains this word, these votes; else if it contains
+    that one, those; and so on. Each word of a list is the best of some drawn at random.
 
     Parameters
     ----------
@@ -126,9 +129,9 @@ class TextBoostClassifier(Boosting):
         For data frames: the columns that hold texts. None: those that read like sentences. Columns
         of numbers are asked whether they are above some thresholds, all others which category they
         hold, and either if they are missing; a missing text is an empty one.
-    n_estimators : int, default=1000
-        The maximum number of rounds, each of which adds a list. Fewer are faster; with
-        ``early_stopping``, more do no harm.
+    n_estimators : int or None, default=None
+        The maximum number of rounds. The first is linear, and each other one adds a list. None: 20,
+        or 1000 without a linear round. Fewer are faster.
     learning_rate : float, default=0.1
         Scales what every round adds. Smaller values need more rounds and are often better.
     length : int, default=100
@@ -139,7 +142,8 @@ class TextBoostClassifier(Boosting):
     abstain : bool, default=True
         Whether a list says nothing of texts that contain none of its words.
     booster : str or booster, default="logit"
-        With several labels a row "logit" gives way to "adaboost", which votes on each of them.
+        With several labels a row "logit" gives way to "adaboost", which votes on each of them. Only
+        "logit" begins with a linear round; ``Logit(learning_rate=0.1)`` does without.
     l2 : float, default=0.2
         For "logit": weight p(1 - p) that holds back what a word says of each class.
     certify : "holdout" or None, default=None
@@ -178,7 +182,7 @@ class TextBoostClassifier(Boosting):
     shares: Sequence[int] | None = (5, 10, 20, 35)
     prefixes: tuple[int, int] | None = (3, 6)
     booster: Any = "logit"
-    n_estimators: int = 1000
+    n_estimators: int | None = None
     learning_rate: float = 0.1
     l2: float = 0.2
     length: int = 100
@@ -207,8 +211,9 @@ class TextBoostClassifier(Boosting):
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
         """Return the k words that add most to any score, or to a label's; None for all words.
 
-        What a word adds is summed over all lists that ask for it. In a text with other words of the
-        same lists it adds less, for of each list the first word speaks: see ``explain``.
+        What a word adds is summed over the linear round and all lists that ask for it. In a text
+        with other words of the same lists it adds less, for of each the first word speaks: see
+        ``explain``.
         """
         check_is_fitted(self)
         asked, added = explanation.totals(self.model_.vote)
@@ -243,9 +248,9 @@ class TextBoostClassifier(Boosting):
         drawn = self.candidates
         drawn = None if drawn is None else positive_whole("candidates", drawn)
         learner = Words(length, drawn, bool(self.abstain))
-        rounds = positive_whole("n_estimators", self.n_estimators)
         booster = self._booster(examples.signs.shape[1])
-        return Recipe(learner, booster, with_a_rule(rounds, booster))
+        usual = ROUNDS_AFTER_LINES if booster.lines else ROUNDS
+        return Recipe(learner, booster, most_rounds(self, usual, booster))
 
     def _booster(self, outputs: int) -> Booster[Any]:
         choice = self.booster
@@ -259,7 +264,7 @@ class TextBoostClassifier(Boosting):
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, outputs)
                 l2 = real_number("l2", self.l2) * classes**2 / (4 * (classes - 1))
-                changes |= {"prior": begins_by_prior(self), "l2": l2}
+                changes |= {"prior": begins_by_prior(self), "l2": l2, "lines": 1.0}
             if isinstance(booster, AdaBoost):
                 changes["confidence_rated"] = True
         return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]

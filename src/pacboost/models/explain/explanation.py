@@ -260,10 +260,12 @@ def spoken(vote: Vote, held: set[int]) -> dict[int, tuple[Doubles, int]]:
     """
     added: dict[int, tuple[Doubles, int]] = {}
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
-        words = rule.asked.tolist() if isinstance(rule, WordList) else []
-        place = next((k for k, word in enumerate(words) if word in held), None)
-        if place is not None:
-            own = cast * (rule.values[place] - rule.values[-1])
+        if not isinstance(rule, WordList):
+            continue
+        words = rule.asked.tolist()
+        places = [place for place, word in enumerate(words) if word in held]
+        for place in places if rule.every else places[:1]:
+            own = cast * rule.added[place]
             before, rules = added.get(words[place], (np.zeros(vote.outputs), 0))
             added[words[place]] = before + own, rules + 1
     return added

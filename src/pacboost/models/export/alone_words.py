@@ -159,7 +159,8 @@ class _Lists:
     """Lists of words, turned over: of each list the first word that occurs speaks.
 
     Word w stands in the lists ``lists[entries[w] : entries[w + 1]]``, and there says ``lines`` of
-    ``values``; a smaller line comes first in its list.
+    ``values``; a smaller line comes first in its list. In a list with the number -1 every word
+    that occurs speaks.
     """
 
     def __init__(
@@ -181,6 +182,7 @@ class _Lists:
         for word in self.reads.held(row):
             for place in range(self.entries[word], self.entries[word + 1]):
                 own, line = self.lists[place], self.lines[place]
+                own = -1 - line if own < 0 else own  # a list of which every word speaks
                 if line < speaks.get(own, line + 1):
                     speaks[own] = line
         sums, outputs = list(self.silent), len(self.silent)

@@ -76,6 +76,7 @@ def lists_written(lists: Sequence[WordList]) -> dict[str, Any]:
         "sizes": np.array([rule.asked.size for rule in lists], dtype=np.int32),
         "words": np.concatenate([rule.asked for rule in lists]).astype(np.int32),
         "abstains": np.array([rule.abstains for rule in lists], dtype=np.bool_),
+        "every": np.array([rule.every for rule in lists], dtype=np.bool_),
         "grid": GRID,
         "values": _as_steps(values) if values.size <= 2 * MOST_STEPS else values,
     }
@@ -95,7 +96,7 @@ def _as_steps(values: NDArray[np.float64]) -> NDArray[Any]:
 
 def lists_read(part: Fields, features: int, outputs: int) -> list[WordList]:
     """Read lists of words, and refuse those that no fit could have found."""
-    sizes = part.array("sizes", np.int32, None, within=(0, 2**16))
+    sizes = part.array("sizes", np.int32, None, within=(0, features))
     total = int(sizes.sum(dtype=np.int64))
     part.room.take(sizes.size * BYTES_A_LIST, part.where)
     words = part.array("words", np.int32, total, within=(0, features - 1))
@@ -106,6 +107,7 @@ def lists_read(part: Fields, features: int, outputs: int) -> list[WordList]:
             part.refuse("words", "names a word twice in one list")
         del asked
     abstains = part.array("abstains", np.bool_, sizes.size)
+    every = part.array("every", np.bool_, sizes.size)
     grid = part.number("grid")
     if not 0 < grid <= 1 or math.frexp(grid)[0] != 0.5:
         part.refuse("grid", "is no power of two up to 1")
@@ -116,8 +118,12 @@ def lists_read(part: Fields, features: int, outputs: int) -> list[WordList]:
         part.refuse("values", "of a list that abstains say something where no word occurs")
     starts = ends - sizes - 1
     return [
-        WordList(words[first - t : last - 1 - t], values[first:last], bool(abstains[t]))
-        for t, (first, last) in enumerate(zip(starts, ends, strict=True))
+        WordList(
+            words[first - t : last - 1 - t], values[first:last], *map(bool, (silent, all_speak))
+        )
+        for t, (first, last, silent, all_speak) in enumerate(
+            zip(starts, ends, abstains, every, strict=True)
+        )
     ]
 
 

@@ -100,7 +100,7 @@ class EarlyStopping:
         if self._seen == 0:
             self._on_gpu = scores_on_gpu(self._sample, hypothesis)
         if self._on_gpu is None or not isinstance(hypothesis, TreeRule):
-            self._scores += vote * hypothesis.values[hypothesis.cells(self._sample)]
+            self._scores += vote * hypothesis.said(self._sample)
         else:
             self._scores = self._on_gpu.add(hypothesis, vote)
 

@@ -371,7 +371,6 @@ def followed(
     """Follow the path of every row once more; ``cells``: the values of rules include the vote."""
     path = booster.start(sample.signs.shape)
     for rule, memory in zip(rules, memories, strict=True):
-        answers = rule.values[rule.cells(sample)]
-        agree = answers * sample.signs / (booster.rate if cells else 1.0)
+        agree = rule.said(sample) * sample.signs / (booster.rate if cells else 1.0)
         path = booster.follow(path, agree, memory)
     return path

@@ -29,7 +29,7 @@ NAMING = ("m1", "samme")
 
 def largest(rule: Hypothesis, vote: float) -> float:
     """Return the most that a round can add to a score."""
-    return abs(float(vote)) * float(np.abs(rule.values).max())
+    return abs(float(vote)) * rule.largest
 
 
 def norm(vote: Vote) -> float:

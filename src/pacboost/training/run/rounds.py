@@ -19,14 +19,16 @@ from pacboost.boosters.booster import Booster, Measured, Moved
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.word_list import no_cells
 from pacboost.learners.learner import Learner, Weights
+from pacboost.learners.words import WordSearch
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import draw
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.potentials import Potential, potential_of
 from pacboost.training.run.scores import Margins, agreement, names_class, scores_of
-from pacboost.training.run.straight_lines import lines_of, with_gain
+from pacboost.training.run.straight_lines import all_words, lines_of, with_gain
 
 # The rows that a learner sees in a round; they depend on the seed and the round alone.
 
@@ -285,16 +287,40 @@ class CellRounds(Rounds):
 
     def find(self, state: Any, number: int) -> MeasuredCells | None:
         request = self.booster.request(state)
+        prior = self.booster.prior and number == 1
+        words = self.booster.lines and isinstance(self.search, WordSearch)
+        if words and number == 1 + self.booster.prior:
+            found = self._linear(state, request)
+            if found.measured.edge > LEAST_EDGE:
+                return found
         if 1 < number <= self.first_rounds(state):
             line = self._lines(state)[number - 2]
             found = self._measure(state, request, line, line.cells(self.sample), line.values)
             return replace(found, hypothesis=with_gain(found.hypothesis, found.sums, self.booster))
-        prior = self.booster.prior and number == 1
         for attempt in range(-1 if prior else 0, self._attempts):
             found = self._measure(state, request, *self._partition(request, number, attempt))
             if found.measured.edge > LEAST_EDGE and np.any(found.values):
                 return found
         return None
+
+    def _linear(self, state: Any, request: Request) -> MeasuredCells:
+        """Measure a linear function of all words, of which each row is a cell of its own."""
+        prior, constant = (state.margins * self.sample.signs)[0], self.search.constant()
+        rule = all_words(self.sample, self.booster.lines, prior)
+        found = self._measure(state, request, constant, constant.cells(self.sample))
+        pulls, weights = request.pulls.astype(np.int64), request.weights.copy()
+        sums = replace(found.sums, pulls=pulls, weights=weights)
+        values = rule.said(self.sample)
+        wrong = round(sums.pull * (1 - exact_sums.edge_of(sums, values)) / 2)
+        cells = np.arange(self.sample.n_rows, dtype=no_cells(0, self.sample.n_rows).dtype)
+        return replace(
+            found,
+            hypothesis=rule,
+            measured=Measured(sums.pull, wrong),
+            cells=cells,
+            values=values,
+            sums=sums,
+        )
 
     def first_rounds(self, state: Any) -> int:
         return 1 + len(self._lines(state)) if self.booster.lines else 1
@@ -302,8 +328,8 @@ class CellRounds(Rounds):
     def _lines(self, state: Any) -> list[TreeRule]:
         """Return the straight lines that follow the first constant."""
         if self._found_lines is None:
-            unit = self.booster.unit(state)
-            self._found_lines = lines_of(self.sample, self.booster.lines, unit)
+            unit, words = self.booster.unit(state), isinstance(self.search, WordSearch)
+            self._found_lines = [] if words else lines_of(self.sample, self.booster.lines, unit)
         return self._found_lines
 
     def _measure(

@@ -214,7 +214,7 @@ class NamedClasses(Margins):
         return margins
 
     def add(self, rule: Hypothesis, vote: float) -> None:
-        self.class_scores += vote * rule.values[rule.cells(self._sample)]
+        self.class_scores += vote * rule.said(self._sample)
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
         return super().error(self.class_scores * self._sample.signs, first_weights)
