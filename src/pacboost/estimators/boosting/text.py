@@ -143,7 +143,7 @@ class TextBoostClassifier(Boosting):
         Whether a list says nothing of texts that contain none of its words.
     booster : str or booster, default="logit"
         With several labels a row "logit" gives way to "adaboost", which votes on each of them. Only
-        "logit" begins with a linear round; ``Logit(learning_rate=0.1)`` does without.
+        "logit" of texts alone begins with a linear round; ``Logit(0.1)`` begins without.
     l2 : float, default=0.2
         For "logit": weight p(1 - p) that holds back what a word says of each class.
     certify : "holdout" or None, default=None
@@ -264,7 +264,8 @@ class TextBoostClassifier(Boosting):
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, outputs)
                 l2 = real_number("l2", self.l2) * classes**2 / (4 * (classes - 1))
-                changes |= {"prior": begins_by_prior(self), "l2": l2, "lines": 1.0}
+                lines = float(isinstance(self._reading, TextFeatures))  # not beside other columns
+                changes |= {"prior": begins_by_prior(self), "l2": l2, "lines": lines}
             if isinstance(booster, AdaBoost):
                 changes["confidence_rated"] = True
         return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]
