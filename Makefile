@@ -52,8 +52,10 @@ docs: .venv/.dev
 	@echo "docs/_build/index.html"
 
 # Random tests are repeated with new examples.
+slow: export OPENBLAS_NUM_THREADS ?= 1
+slow: export OMP_NUM_THREADS ?= 1
 slow: .venv/.dev browser
-	$(BIN)/pytest -m 'slow or hypothesis' -rA
+	$(BIN)/pytest -n 3 --dist worksteal -m 'slow or hypothesis'
 
 # Attacks at random for some minutes on two cores: FAULTS_MINUTES=120 goes on for longer. Each failure
 # is printed with what repeats it, and the figures are appended to docs/reliability.md.
