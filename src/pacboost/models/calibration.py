@@ -179,16 +179,29 @@ def fit_slope(scores: Doubles, classes: NDArray[np.int64], weights: Doubles) -> 
     """Find the slope of least cross-entropy, 0 or more; scores are (rows, classes).
 
     To the rows comes one more, any of them, whose label is each class with equal chance; so the
-    slope is finite even where every row is right.
+    slope is finite even where every row is right. Where it falls short of the usual slope, by which
+    boosters mean their scores, the label of that row has the chances which the usual slope gives
+    it: rows that are all right are no evidence against the scores.
 
     >>> scores = np.array([[2.0, 0, 0], [0, 2, 0], [0, 0, 2], [2, 0, 0]])
     >>> slope = fit_slope(scores, np.array([0, 1, 2, 1]), np.ones(4))
     >>> softmax(slope * scores[:1]).round(2).tolist()
-    [[0.67, 0.17, 0.17]]
+    [[0.76, 0.12, 0.12]]
     """
+    usual = 2.0 if scores.shape[1] == 2 else 1.0
+    slope = _slope(scores, classes, weights, np.full(scores.shape, 1 / scores.shape[1]))
+    if slope >= usual:
+        return slope
+    return min(usual, _slope(scores, classes, weights, softmax(usual * scores)))
+
+
+def _slope(
+    scores: Doubles, classes: NDArray[np.int64], weights: Doubles, believed: Doubles
+) -> float:
+    """Find the slope if one more row, any of them, has the labels with the chances believed."""
     rows = np.arange(classes.size)
     unknown = weights / math.fsum(weights)
-    own = weights * scores[rows, classes] + unknown * row_totals(scores) / scores.shape[1]
+    own = weights * scores[rows, classes] + unknown * row_totals(believed * scores)
     mass, slope = weights + unknown, 0.0
     for _ in range(MOST_STEPS):
         chances = softmax(slope * scores)

@@ -26,17 +26,18 @@ from pacboost.models.calibration import TEMPERATURE
 FEWEST, FEW = 40, 80
 """Up to the first number of rows nothing is sampled and nothing tried, from the second on all is as
 it is for small tables."""
-ALL_TRIED, NONE_TRIED = 5_000, 12_500
+ALL_TRIED, NONE_TRIED = 12_500, 20_000
 """A trial has all rows up to the first number, and none from the second on."""
 HELD, MOST_HELD = 0.2, 10_000
 """The share of the rows of a trial that is measured, and how many at most."""
-LEAST, LONGEST = 0.5, 1000
-"""A trial leaves at least half of the usual rounds, with more than three classes all of them, and
-may find so many. Only tables nearly without noise need many."""
+LEAST, LONGEST = 20, 1000
+"""The fewest and the most rounds that a trial of all rows may choose: few where labels are noisy,
+many where there is next to no noise."""
 ROWS_PER_LEAF = 20
 """The smallest leaf has one row for so many rows of the table, up to 5 or 20."""
-FEW_CLASSES = 3
-"""With more, trees are larger, and one tree speaks for all classes."""
+FEW_CLASSES, SMALL, LARGE = 3, 16, 127
+"""With more classes, trees have the first number of leaves; a trial may find that 16 for each class
+are better, up to the second number, which many rows need."""
 FAST, FAST_RATE = 100, 0.1
 """The rounds of quality="fast", which has no trial, and the least rate."""
 COLUMNS_TRIED = 5
@@ -48,11 +49,12 @@ class Settings:
     """The automatic values for a number of rows, by the names of the parameters.
 
     >>> Settings.of(1_000, 2)  # doctest: +NORMALIZE_WHITESPACE
-    Settings(n_estimators=300, learning_rate=0.05, subsample=0.8, max_leaves=31, max_features=0.5,
-             min_leaf_rows=5, l2=3.0, tried=1.0, trusted=1.0, least=150, most=1000)
+    Settings(n_estimators=300, learning_rate=0.05, subsample=0.8, max_leaves=16, max_features=0.5,
+             min_leaf_rows=5, l2=3.0, tried=1.0, trusted=1.0, least=20, most=1000, larger=0)
     >>> Settings.of(30_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=180, learning_rate=0.2, subsample=1.0, max_leaves=31, max_features=1.0,
-             min_leaf_rows=20, l2=1.0, tried=0.0, trusted=0.0, least=180, most=180)
+             min_leaf_rows=20, l2=1.0, tried=0.0, trusted=0.0, least=180, most=180,
+             larger=0)
     """
 
     n_estimators: int
@@ -69,6 +71,8 @@ class Settings:
     least: int
     most: int
     """The fewest and the most rounds that a trial may choose."""
+    larger: int = 0
+    """The leaves of larger trees, which a trial may prefer."""
 
     @classmethod
     def of(
@@ -79,40 +83,40 @@ class Settings:
         Boosters of another loss than the logistic have trees of all rows, and no trial. Besides
         those that users know, there is the ``quality`` "long", with a long trial at every size.
         """
-        large = ramp(rows)
-        many_classes = classes > FEW_CLASSES
-        leaves, few = min(127, 16 * classes) if many_classes else 31, max(1, rows // ROWS_PER_LEAF)
+        large, many_classes = ramp(rows), classes > FEW_CLASSES
+        few = max(1, rows // ROWS_PER_LEAF)
+        most_leaves = min(LARGE, SMALL * classes) if many_classes else 31
         if not logistic:
             rounds = round(100 + 80 * large) if many_classes else 180
             rate, features = round(0.1 + 0.1 * large, 4), 0.5 if many_classes else 1.0
-            made = cls(rounds, rate, 1.0, leaves, features, 20, 1.0, 0.0, 0.0, rounds, rounds)
+            made = cls(rounds, rate, 1.0, most_leaves, features, 20, 1.0, 0.0, 0.0, rounds, rounds)
             return made._fast() if quality == "fast" else made
-        some = 1 - ramp(rows, ALL_TRIED, NONE_TRIED)
-        enough = ramp(rows, FEWEST, FEW)
-        tried = some if enough else 0.0
+        some, enough = 1 - ramp(rows, ALL_TRIED, NONE_TRIED), ramp(rows, FEWEST, FEW)
+        sampled = (1 - large) * enough
         if many_classes:
-            rounds = round(300 + 33 * some - 120 * large)
-            rate, trusted = round(0.06 + 0.14 * large, 4), min(1.0, 2 * some) * enough
-            features, few = round(1 - 0.5 * enough, 4), min(20, few)
-            most = round(rounds + (LONGEST - rounds) * some * enough)
-            made = cls(rounds, rate, 1.0, leaves, features, few, 1.0, tried, trusted, rounds, most)
-            return made._of_quality(quality, rows, 1.0)
-        rounds, rate = round(180 + 120 * some), 0.1 - 0.05 * some
-        trusted = some * enough
+            rounds, rate = round(300 + 33 * some - 120 * large), 0.06
+            trusted, leaf, l2 = min(1.0, 2 * some) * enough, 20, 1.0
+            leaves, features = round(most_leaves - (most_leaves - SMALL) * some), 1 - 0.5 * enough
+        else:
+            rounds, rate = round(180 + 120 * some), 0.1 - 0.05 * some
+            trusted, leaf, l2 = some * enough, round(5 + 15 * large), round(3 - 2 * large, 4)
+            leaves, features = leaves_of(rows), 1 - 0.5 * sampled
+        least, most = (round(rounds + (end - rounds) * some * enough) for end in (LEAST, LONGEST))
         made = cls(
             rounds,
             round(rate + (0.2 - rate) * large, 4),
-            round(1 - 0.2 * (1 - large) * enough, 4),
-            leaves,
-            round(1 - 0.5 * (1 - large) * enough, 4),
-            min(round(5 + 15 * large), few),
-            round(3 - 2 * large, 4),
-            tried,
+            round(1 - 0.2 * sampled, 4),
+            leaves if quality != "fast" else most_leaves,
+            round(features, 4),
+            min(leaf, few),
+            l2,
+            some if enough else 0.0,
             trusted,
-            round((1 - (1 - LEAST) * trusted) * rounds),
-            round(rounds + (LONGEST - rounds) * trusted),
+            least,
+            most,
+            larger=most_leaves if many_classes else 0,
         )
-        return made._of_quality(quality, rows, LEAST)
+        return made._of_quality(quality, rows)
 
     def _fast(self) -> Settings:
         rate = max(FAST_RATE, self.learning_rate)
@@ -121,8 +125,8 @@ class Settings:
             most=FAST,
         )  # fmt: skip
 
-    def _of_quality(self, quality: str, rows: int, kept: float) -> Settings:
-        """Return the values of a quality; of the usual rounds, a trial keeps so many of few rows.
+    def _of_quality(self, quality: str, rows: int) -> Settings:
+        """Return the values of a quality.
 
         >>> fast = Settings.of(1_000, 2, quality="fast")
         >>> fast.n_estimators, fast.learning_rate, fast.tried
@@ -141,7 +145,7 @@ class Settings:
             learning_rate=self.learning_rate / steps,
             tried=1.0 if enough else 0.0,
             trusted=enough,
-            least=round((1 - ramp(rows)) * kept * rounds),
+            least=steps * LEAST,
             most=steps * LONGEST,
         )
 
@@ -153,7 +157,7 @@ class Settings:
         A trial has the share ``tried`` of the rows, where that is more than others have. If no rows
         say when to stop, the rounds stay as they are.
         """
-        small = replace(self, max_leaves=6 if pairs else 4, max_features=0.25)
+        small = replace(self, max_leaves=6 if pairs else 4, max_features=0.25, larger=0)
         if quality == "fast" or not stops:
             return small
         steps = parameters.SMALLER_STEPS if quality == "best" else 1
@@ -171,7 +175,7 @@ class Settings:
         >>> Settings.for_numbers(1_000, 8)  # doctest: +NORMALIZE_WHITESPACE
         Settings(n_estimators=300, learning_rate=0.05, subsample=0.7, max_leaves=16,
                  max_features=0.625, min_leaf_rows=3, l2=3.0, tried=0.2, trusted=0.0, least=1,
-                 most=2000)
+                 most=2000, larger=0)
         """
         large = ramp(rows)
         if not trees:
@@ -185,7 +189,7 @@ class Settings:
             n_estimators=steps * round(300 - 200 * large),
             learning_rate=round(0.05 + 0.05 * large, 4) / steps,
             subsample=round(1 - 0.3 * few, 4),
-            max_leaves=round(min(31, max(8, sqrt(rows) / 2))),
+            max_leaves=leaves_of(rows),
             max_features=round(1 - (1 - features) * few, 4),
             min_leaf_rows=min(round(leaf + (20 - leaf) * large), max(1, rows // ROWS_PER_LEAF)),
             l2=round(3 * few, 4),
@@ -195,6 +199,15 @@ class Settings:
             most=steps * round(2000 - 1700 * large),
         )
         return made._fast() if quality == "fast" else made
+
+
+def leaves_of(rows: int) -> int:
+    """Return how many leaves a tree has that so many rows can bear.
+
+    >>> [leaves_of(rows) for rows in (100, 1_000, 5_000)]
+    [8, 16, 31]
+    """
+    return round(min(31, max(8, sqrt(rows) / 2)))
 
 
 def rows_of_a_trial(

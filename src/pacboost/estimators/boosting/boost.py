@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from pacboost.boosters.adaboost import AdaBoost, ExponentialWeights
@@ -201,7 +201,13 @@ class BoostClassifier(Boosting):
         rounds = usual.n_estimators if parameters.patience(self) is None else usual.most
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
         rounds, share = most_rounds(self, rounds, booster), share_of_rows(self, usual.subsample)
-        return Recipe(learner, booster, rounds, 0, share, usual=usual, pairs=pairs)
+        larger = learner
+        if usual.larger:
+            larger = self._learner(examples, replace(usual, max_leaves=usual.larger))
+        return Recipe(
+            learner, booster, rounds, 0, share, usual=usual, pairs=pairs,
+            larger=None if larger == learner else larger,
+        )  # fmt: skip
 
     def _learner(self, examples: LabelledRows, usual: Settings) -> Learner:
         """Return the learner, with automatic values where neither parameters nor it have any."""

@@ -117,6 +117,9 @@ REFITTED = "; validation loss was best at round {}, and the model was refitted o
 LINES = {"square": (0.5, 1.0), "logit": (1.0,)}
 """How much of straight lines is tried, besides none (training/run/straight_lines.py); with
 quality="best", as much as for numbers."""
+STEPS = ("learning_rate", "l2")
+TREES = ("max_leaves", "max_depth", "min_leaf_rows", "max_features")
+"""Parameters that may be automatic, of boosters and of trees."""
 ROUNDS_PER_LINE = 10
 """Without so many rounds for every column there are no lines."""
 
@@ -137,7 +140,15 @@ class Recipe:
     pairs: int | None = None
     """How many pairs of columns are chosen that may interact; None where that is not asked."""
 
-    def with_lines(self, rows: LabelledRows, quality: str) -> list[Recipe]:
+    larger: Learner | None = None
+    """The same learner of larger trees, which a trial may prefer."""
+
+    def rivals(self, rows: LabelledRows, quality: str) -> list[Recipe]:
+        """Return what a trial compares with: larger trees, and straight lines first."""
+        larger = [] if self.larger is None else [replace(self, learner=self.larger)]
+        return larger + self._with_lines(rows, quality)
+
+    def _with_lines(self, rows: LabelledRows, quality: str) -> list[Recipe]:
         """Return the same with straight lines first, where trees are as free as lines are."""
         booster: Any = self.booster
         table, learner = rows.table, self.learner
@@ -152,14 +163,15 @@ class Recipe:
 
     def settings(self) -> dict[str, Any]:
         """Return what is used of the parameters that may be automatic."""
-        trees = ("max_leaves", "max_depth", "min_leaf_rows", "max_features")
         pairs: dict[str, Any] = {} if self.pairs is None else {"interactions": []}
-        return {"n_estimators": self.rounds, "subsample": self.subsample, **pairs} | {
-            name: getattr(part, name)
-            for part, names in ((self.booster, ("learning_rate", "l2")), (self.learner, trees))
-            for name in names
-            if hasattr(part, name)
-        }
+        made = {"n_estimators": self.rounds, "subsample": self.subsample, **pairs}
+        steps = {n: getattr(self.booster, n) for n in STEPS if hasattr(self.booster, n)}
+        return made | steps | tree_settings(self.learner)
+
+
+def tree_settings(learner: Any) -> dict[str, Any]:
+    """Return what a learner of trees has of the parameters that may be automatic."""
+    return {name: getattr(learner, name) for name in TREES if hasattr(learner, name)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,6 +284,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 self._advance(other, told)
                 if _loss(other) < _loss(work):
                     work = self._watch_also(other, name, [])
+                    self.settings_ |= tree_settings(other.run.learner)
             if work.with_pairs is not None:
                 work = self._watch_also(work.with_pairs(work.run.vote()), name, others)
                 self._advance(work, told)
@@ -435,7 +448,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             return first
         rivals = [
             partial(self._begin, other, everyone, learned, held, seed, drawn=drawn, **same)
-            for other in recipe.with_lines(everyone, self.quality)
+            for other in recipe.rivals(everyone, self.quality)
         ]
         parts = range(1, TRIALS) if drawn is not None and self.quality == "best" else ()
         repeats = [
