@@ -313,26 +313,40 @@ def scan(
     root: Root | None = None,
     at_root: bool | None = None,
 ) -> Found:
-    """Search for a split of the rows; if no root is given, they are the root."""
+    """Search for a split of the rows; if no root is given, they are the root.
+
+    Few rows are searched by themselves, too, which finds the same.
+    """
     words = world.words()
     histogram = np.zeros((len(pairs), 8 * len(words), WIDTH), dtype=np.int64)
     grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
-    best, members = np.full(3, -1), np.full(256, 9, dtype=np.uint8)
     everything = np.ones(len(world.features), dtype=np.uint8)
-    after, before = split_general.scan(
-        histogram,
-        world.features,
-        everything if allowed is None else allowed,
-        world.missing,
-        rows.size,
-        rules,
-        span,
-        best,
-        members,
-        root is None if at_root is None else at_root,
-        *(Root.of(world) if root is None else root),
-    )
-    return Found(float(after - before), best, members)
+    alone = len(world.features) == world.lanes and rows.size <= split.FEW_ROWS
+    found = []
+    for few in (rows[:0], rows) if alone else (rows[:0],):
+        best, members = np.full(3, -1), np.full(256, 9, dtype=np.uint8)
+        after, before = split_general.scan(
+            histogram,
+            world.features,
+            everything if allowed is None else allowed,
+            world.missing,
+            rows.size,
+            rules,
+            span,
+            best,
+            members,
+            root is None if at_root is None else at_root,
+            *(Root.of(world) if root is None else root),
+            words,
+            few,
+            pairs,
+        )
+        found.append(Found(float(after - before), best, members))
+    first, last = found[0], found[-1]
+    assert first.gain == last.gain
+    assert np.array_equal(first.best, last.best)
+    assert np.array_equal(first.members, last.members)
+    return first
 
 
 @dataclass(frozen=True)

@@ -311,7 +311,6 @@ def finish(
 # alone gets the same rows from NumPy itself: training/run/rounds.py.
 
 SHIFT, BITS = np.uint32(16), np.uint64(32)
-LOW = np.uint64(0xFFFFFFFF)
 FIRST_IN, FACTOR_IN = np.uint32(0x43B0D7E5), np.uint32(0x931E8875)
 FIRST_OUT, FACTOR_OUT = np.uint32(0x8B51F9DD), np.uint32(0x58F38DED)
 LEFT_FACTOR, RIGHT_FACTOR = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)
@@ -403,7 +402,7 @@ def permute(state: Words, deck: Rows) -> None:
                 drawn = (bits >> turn) | (bits << ((np.uint64(64) - turn) & np.uint64(63)))
                 spare = drawn >> BITS
             held = not held
-            j = np.int64(drawn & LOW & mask)
+            j = np.int64(drawn & np.uint64(LOW) & mask)
             if j <= i:
                 break
         deck[i], deck[j] = deck[j], deck[i]

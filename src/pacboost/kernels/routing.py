@@ -216,16 +216,17 @@ def count_rows(
 def take_away(
     member: Member, words: Words, lanes: int, rows: Rows, pairs: Wholes, histogram: Wholes
 ) -> tuple[int, int]:
-    """Take a few rows away from the histograms (1, lanes, codes) of a leaf that they have left.
+    """Take a few rows away from the histograms (outputs, lanes, codes) of a leaf they have left.
 
     Members divide the blocks of lanes. Gives the first and last of this member's lanes.
     """
     first, last = own_share(words.shape[0], member)
-    line, byte = pairs[0], np.uint64(255)
-    for b in range(first, last):
-        block, own = words[b], histogram[0, 8 * b :]
-        for k in range(rows.size):
-            w, d = block[rows[k]], line[rows[k]]
-            for j in range(8):
-                own[j, (w >> np.uint64(8 * j)) & byte] -= d
+    byte = np.uint64(255)
+    for s in range(pairs.shape[0]):
+        for b in range(first, last):
+            block, line, own = words[b], pairs[s], histogram[s, 8 * b :]
+            for k in range(rows.size):
+                w, d = block[rows[k]], line[rows[k]]
+                for j in range(8):
+                    own[j, (w >> np.uint64(8 * j)) & byte] -= d
     return min(lanes, 8 * first), min(lanes, 8 * last)

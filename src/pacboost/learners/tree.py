@@ -86,7 +86,9 @@ class DenseTreeSearch(TreeSearch):
         splits = grow_team.Splits(self._splits, self._split_members, self._split_gains)
         self._codes, self._all_leaves, self._all_splits = map(Bundle, (codes, leaves, splits))
         self._plan = np.zeros(5, dtype=np.int64)
-        self._limits = np.zeros(5, dtype=np.int64)
+        self._limits = np.zeros(6, dtype=np.int64)
+        if blocks.lanes == len(self._features) and not self._tree.monotone:
+            self._limits[grow_team.LISTED] = split.FEW_ROWS
         self._room_for(1)
 
     def _room_for(self, team: int) -> None:
