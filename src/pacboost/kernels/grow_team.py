@@ -25,7 +25,7 @@ from pacboost.kernels.grow import (
     next_leaf,
     record,
 )
-from pacboost.kernels.routing import count_rows, label, part, part_to_ends, sides, take_away
+from pacboost.kernels.routing import count_rows, label, part, sides, take_away
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import (
     STOP,
@@ -114,29 +114,21 @@ def sort_rows(
     """Sort the rows of a leaf to the sides of its split; write how many of each piece go left."""
     pieces = sorting_pieces(member.team, rows.size)
     first, last = share(rows.size, member.number, pieces)
-    if pieces == 1:
-        if member.number == 0:
-            left = part(block, shift, goes_left, rows, rows, aside)
-            for k in range(rows.size - left):
-                rows[left + k] = aside[k]
-            lefts[0, 0] = left
-    else:
-        if member.number < pieces:
-            lefts[member.number, 0] = part_to_ends(
-                block, shift, goes_left, rows[first:last], aside[first:last]
-            )
+    if member.number < pieces:
+        lefts[member.number, 0] = part(block, shift, goes_left, rows[first:last], aside[first:last])
+    if pieces > 1:
         meet(member)
-        if member.number < pieces:
-            left = before = np.int64(0)
-            for k in range(pieces):
-                left += lefts[k, 0]
-                before += lefts[k, 0] if k < member.number else 0
-            own = lefts[member.number, 0]
-            for k in range(own):
-                rows[before + k] = aside[first + k]
-            place = left + first - before
-            for k in range(last - first - own):
-                rows[place + k] = aside[last - 1 - k]
+    if member.number < pieces:
+        left = before = np.int64(0)
+        for k in range(pieces):
+            left += lefts[k, 0]
+            before += lefts[k, 0] if k < member.number else 0
+        own = lefts[member.number, 0]
+        for k in range(own):
+            rows[before + k] = aside[first + k]
+        place = left + first - before
+        for k in range(last - first - own):
+            rows[place + k] = aside[last - 1 - k]
 
 
 @kernel

@@ -43,33 +43,11 @@ def place(
 
 
 @kernel
-def part(
-    block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, left: Rows, right: Rows
-) -> np.int64:
-    """Sort rows into left and right, keeping their order; give how many went left.
-
-    Every row is written to both sides, and only one side moves on: no branch to guess wrong.
-    """
-    l = np.uint64(0)  # noqa: E741
-    r = np.uint64(0)
-    for k in range(rows.size):
-        prefetch(block, rows[min(k + AHEAD, rows.size - 1)])
-        row = rows[k]
-        to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
-        left[l] = row
-        right[r] = row
-        l += np.uint64(to_left)  # noqa: E741
-        r += np.uint64(1) - np.uint64(to_left)
-    return np.int64(l)
-
-
-@kernel
-def part_to_ends(
-    block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows
-) -> np.int64:
+def part(block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows) -> np.int64:
     """Write rows that go left to the front of ``out``, the others to its end, last one first.
 
-    Gives how many went left. Both places of a row are free: they meet at the last row only.
+    Gives how many went left. Every row is written to both sides, and only one side moves on: no
+    branch to guess wrong. Both places of a row are free: they meet at the last row only.
     """
     l = np.uint64(0)  # noqa: E741
     r = np.uint64(rows.size - 1)
@@ -178,7 +156,8 @@ def count_rows(
     has brought up to date.
     """
     blocks, lines, width = words.shape[0], histogram.shape[1], histogram.shape[3]
-    pieces = min(member.team, max(1, rows.size // ROWS_WORTH_COUNTING), partial.shape[0] + 1)
+    most = min(member.team, partial.shape[0] + 1)
+    pieces = min(most, max(1, rows.size // ROWS_WORTH_COUNTING))
     groups = min(blocks, member.team // pieces)
     piece, group = member.number % pieces, min(member.number // pieces, groups)
     first = blocks * group // groups
