@@ -126,7 +126,7 @@ def best_of(sums: Wholes, leaf: Leaf, best: float) -> tuple[float, int]:
         fourth = found[k + 3] if found[k + 3] > fourth else fourth
     for k in range(fours, sums.size):
         most = found[k] if found[k] > most else most
-    most = max(max(most, second), max(third, fourth))
+    most = max(most, second, third, fourth)
     place = -1
     if most > best:
         place = 0
@@ -312,7 +312,7 @@ def scan(
         for b in range(histogram.shape[1]):
             total += histogram[features[0, LANE], b]
     weight, pull, penalty = float(total & LOW), float(total >> 32), rules[PENALTY]
-    least = max(max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size), 1.0)
+    least = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
     if weight < 2 * least:
         return 0.0, 0.0
     before = pull * pull / (weight + penalty)
