@@ -61,7 +61,7 @@ class CellOrigin:
 
 IN_MEMORY = CellOrigin()
 REFUSED, UNIQUE, UNCLEAR = "refused", "unique", "unclear"
-CELLS_AT_ONCE = 65_536
+CELLS_AT_ONCE = 2**20
 """Columns of few rows are read together, so many cells at once."""
 A_MINUTE = 0.9 / 1440
 FEWEST = 50
