@@ -25,7 +25,7 @@ from pacboost.kernels.grow import (
     next_leaf,
     record,
 )
-from pacboost.kernels.routing import count_rows, label, part, part_to_ends, sides, take_away
+from pacboost.kernels.routing import count_rows, label, part, sides, take_away
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import (
     STOP,
@@ -38,7 +38,7 @@ from pacboost.kernels.runtime.board import (
 )
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel
-from pacboost.kernels.split import BINS, CUT, FEATURE, FEW_ROWS, LANE, MONOTONE
+from pacboost.kernels.split import BINS, CUT, FEATURE, LANE, MONOTONE
 
 ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
 
@@ -91,8 +91,8 @@ class TeamFindings(NamedTuple):
 # leaves, whether the parts are to be searched, and whether the left part is the one counted
 LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
 # what ``limits`` holds: SCAN is the address of ``scan``, see kernels/runtime/entry.py, and KEY says
-# which features are drawn
-DRAWN, DEEPEST, ALL_ROWS, SCAN, KEY = range(5)
+# which features are drawn; leaves of at most LISTED rows have no histograms
+DRAWN, DEEPEST, ALL_ROWS, SCAN, KEY, LISTED = range(6)
 
 
 @kernel
@@ -114,29 +114,21 @@ def sort_rows(
     """Sort the rows of a leaf to the sides of its split; write how many of each piece go left."""
     pieces = sorting_pieces(member.team, rows.size)
     first, last = share(rows.size, member.number, pieces)
-    if pieces == 1:
-        if member.number == 0:
-            left = part(block, shift, goes_left, rows, rows, aside)
-            for k in range(rows.size - left):
-                rows[left + k] = aside[k]
-            lefts[0, 0] = left
-    else:
-        if member.number < pieces:
-            lefts[member.number, 0] = part_to_ends(
-                block, shift, goes_left, rows[first:last], aside[first:last]
-            )
+    if member.number < pieces:
+        lefts[member.number, 0] = part(block, shift, goes_left, rows[first:last], aside[first:last])
+    if pieces > 1:
         meet(member)
-        if member.number < pieces:
-            left = before = np.int64(0)
-            for k in range(pieces):
-                left += lefts[k, 0]
-                before += lefts[k, 0] if k < member.number else 0
-            own = lefts[member.number, 0]
-            for k in range(own):
-                rows[before + k] = aside[first + k]
-            place = left + first - before
-            for k in range(last - first - own):
-                rows[place + k] = aside[last - 1 - k]
+    if member.number < pieces:
+        left = before = np.int64(0)
+        for k in range(pieces):
+            left += lefts[k, 0]
+            before += lefts[k, 0] if k < member.number else 0
+        own = lefts[member.number, 0]
+        for k in range(own):
+            rows[before + k] = aside[first + k]
+        place = left + first - before
+        for k in range(last - first - own):
+            rows[place + k] = aside[last - 1 - k]
 
 
 @kernel
@@ -196,7 +188,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
         found.allowed[member.number],
         found.decks[member.number],
     )
-    listed = FEW_ROWS if spans is None and features.shape[0] == lanes else 0
+    listed = limits[LISTED]
     if limits[ALL_ROWS]:
         first, last = own_share(order.size, member)
         for k in range(first, last):
@@ -253,18 +245,17 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                     draw_open(allowed, deck, limits[DRAWN], key, interactions, k)
                 own = found.best[member.number, side]
                 at = left_slot if side == 0 else right_slot
+                few = order[starts[k] : starts[k] + (sizes[k] if sizes[k] <= listed else 0)]
                 if spans is None:
-                    few = sizes[k] if sizes[k] <= listed else 0
                     after, before = split.scan_at(
                         limits[SCAN], histogram[at, 0], features[first:last], allowed[first:last],
-                        missing, sizes[k], rules, own, words, order[starts[k] : starts[k] + few],
-                        pairs[0],
+                        missing, sizes[k], rules, own, words, few, pairs[0],
                     )  # fmt: skip
                 else:
                     after, before = split_general.scan_at(
                         limits[SCAN], histogram[at], features[first:last], allowed[first:last],
                         missing, sizes[k], rules, spans[k], own, found.members[member.number, side],
-                        new == 0, orders[first:last], evidence[first:last],
+                        new == 0, orders[first:last], evidence[first:last], words, few, pairs,
                     )  # fmt: skip
                 own[FEATURE] += first
                 found.worth[member.number, 2 * side] = after

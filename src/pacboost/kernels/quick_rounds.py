@@ -3,7 +3,7 @@
 On small samples Python would take longer for it than the kernels for their work, and with many
 threads a good part of the time on larger ones. So a team runs many rounds in turn (``take_turns``
 of kernels/runtime/board.py), and Python reads afterwards what they have found. For two classes and
-trees that kernels/split.py serves, on rows of equal weight or of which no cost is measured;
+trees without constraints, on rows of equal weight or of which no cost is measured;
 training/run/rounds.py does and says the same for all others, step by step.
 """
 
@@ -24,7 +24,20 @@ from pacboost.kernels.runtime.jit import (
     part_of_kernels,
     team_kernel,
 )
-from pacboost.kernels.split import BASE, BINS, CUT, DEFAULT, FEATURE, LANE, MISSING_LEFT, PENALTY
+from pacboost.kernels.split import (
+    BASE,
+    BINS,
+    CATEGORY,
+    CHANCE,
+    CUT,
+    DEFAULT,
+    FEATURE,
+    LANE,
+    LEVEL_PENALTY,
+    LOW,
+    MISSING_LEFT,
+    PENALTY,
+)
 from pacboost.kernels.update import pairs_of_one
 
 # The arrays that rounds of LogitBoost in compiled code work on: see kernels/quick_rounds.py.
@@ -56,6 +69,7 @@ class TreeWork(NamedTuple):
     slots: Wholes
     depths: Wholes
     made: Wholes
+    members: Bytes
     gains: Floats
     plan: Wholes
     limits: Wholes
@@ -77,6 +91,8 @@ class Records(NamedTuple):
 
     made: Numbers
     """(rounds, columns, splits)."""
+    members: Bytes
+    """(rounds, splits, codes), where there are categories."""
     gains: Floats
     values: Floats
     cover: Floats
@@ -129,16 +145,25 @@ def begin(
             sums.parts[k, 0, leaf] = sums.parts[k, 1, leaf] = 0
 
 
+@team_kernel(allocates=False)
+def weigh_levels(member: Member, penalty: float, tree: TreeWork) -> None:
+    """Set what categories gain by chance: see ``_gain_by_chance`` of learners/growing.py."""
+    if member.number > 0:
+        return
+    squares = weight = np.int64(0)
+    for k in range(tree.pairs.size):
+        pull = tree.pairs[k] >> 32
+        squares += pull * pull
+        weight += tree.pairs[k] & LOW
+    tree.rules[CHANCE] = float(squares) / max(float(weight), 1.0)
+    tree.rules[LEVEL_PENALTY] = penalty * tree.rules[CHANCE]
+
+
 @kernel
-def goes_left(code: np.int64, feature: Wholes, split: Wholes, missing: int) -> bool:
-    """Return the side of a row by the code in its lane: see ``sides`` of kernels/routing.py."""
-    default, b = feature[DEFAULT], code
-    if default >= 0:
-        b = code - feature[BASE]
-        if b < 0 or b >= feature[BINS] - 1:
-            b = default
-        elif b >= default:
-            b += 1
+def goes_left(b: np.int64, feature: Wholes, split: Wholes, members: Bytes, missing: int) -> bool:
+    """Return the side of a row by its code: see ``sides`` of kernels/routing.py."""
+    if feature[CATEGORY]:
+        return bool(members[b] != 0)
     return bool(split[MISSING_LEFT] != 0 if b == missing else b <= split[CUT])
 
 
@@ -153,8 +178,16 @@ def settle(member: Member, course: Wholes, drawn: DrawnRows, tree: TreeWork, cel
             split = tree.made[at]
             feature = tree.features[split[FEATURE]]
             shift = np.uint64(8 * (feature[LANE] & 7))
-            code = np.int64((tree.words[feature[LANE] >> 3, row] >> shift) & np.uint64(255))
-            at = split[LEFT] if goes_left(code, feature, split, tree.missing) else split[RIGHT]
+            b = np.int64((tree.words[feature[LANE] >> 3, row] >> shift) & np.uint64(255))
+            default = feature[DEFAULT]
+            if default >= 0:  # other features' codes mean that this one has its default
+                b -= feature[BASE]
+                if b < 0 or b >= feature[BINS] - 1:
+                    b = default
+                elif b >= default:
+                    b += 1
+            left = goes_left(b, feature, split, tree.members[at], tree.missing)
+            at = split[LEFT] if left else split[RIGHT]
         cells[row] = ~at
 
 
@@ -195,6 +228,8 @@ def give_values(
         for column in range(5):
             records.made[t, column, split] = tree.made[split, column]
         records.gains[t, split] = tree.gains[split]
+        for code in range(256 if records.members.shape[1] > 0 else 0):
+            records.members[t, split, code] = tree.members[split, code]
         a, b = tree.made[split, LEFT], tree.made[split, RIGHT]
         cover[split] = cover[a if a >= 0 else splits + ~a] + cover[b if b >= 0 else splits + ~b]
     total = max(np.int64(1), sums.now[1])
@@ -226,7 +261,8 @@ def validate(
         while at >= 0:
             split = tree.made[at]
             code = np.int64(codes[split[FEATURE], row])
-            left = split[MISSING_LEFT] != 0 if code == tree.missing else code <= split[CUT]
+            feature = tree.features[split[FEATURE]]
+            left = goes_left(code, feature, split, tree.members[at], tree.missing)
             at = split[LEFT] if left else split[RIGHT]
         scores[row] += values[~at]
         margins[row] = signs[row] * scores[row]
@@ -275,7 +311,6 @@ def finish(
 # alone gets the same rows from NumPy itself: training/run/rounds.py.
 
 SHIFT, BITS = np.uint32(16), np.uint64(32)
-LOW = np.uint64(0xFFFFFFFF)
 FIRST_IN, FACTOR_IN = np.uint32(0x43B0D7E5), np.uint32(0x931E8875)
 FIRST_OUT, FACTOR_OUT = np.uint32(0x8B51F9DD), np.uint32(0x58F38DED)
 LEFT_FACTOR, RIGHT_FACTOR = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)
@@ -367,7 +402,7 @@ def permute(state: Words, deck: Rows) -> None:
                 drawn = (bits >> turn) | (bits << ((np.uint64(64) - turn) & np.uint64(63)))
                 spare = drawn >> BITS
             held = not held
-            j = np.int64(drawn & LOW & mask)
+            j = np.int64(drawn & np.uint64(LOW) & mask)
             if j <= i:
                 break
         deck[i], deck[j] = deck[j], deck[i]

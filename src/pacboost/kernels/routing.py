@@ -43,33 +43,11 @@ def place(
 
 
 @kernel
-def part(
-    block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, left: Rows, right: Rows
-) -> np.int64:
-    """Sort rows into left and right, keeping their order; give how many went left.
-
-    Every row is written to both sides, and only one side moves on: no branch to guess wrong.
-    """
-    l = np.uint64(0)  # noqa: E741
-    r = np.uint64(0)
-    for k in range(rows.size):
-        prefetch(block, rows[min(k + AHEAD, rows.size - 1)])
-        row = rows[k]
-        to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
-        left[l] = row
-        right[r] = row
-        l += np.uint64(to_left)  # noqa: E741
-        r += np.uint64(1) - np.uint64(to_left)
-    return np.int64(l)
-
-
-@kernel
-def part_to_ends(
-    block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows
-) -> np.int64:
+def part(block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows) -> np.int64:
     """Write rows that go left to the front of ``out``, the others to its end, last one first.
 
-    Gives how many went left. Both places of a row are free: they meet at the last row only.
+    Gives how many went left. Every row is written to both sides, and only one side moves on: no
+    branch to guess wrong. Both places of a row are free: they meet at the last row only.
     """
     l = np.uint64(0)  # noqa: E741
     r = np.uint64(rows.size - 1)
@@ -178,7 +156,8 @@ def count_rows(
     has brought up to date.
     """
     blocks, lines, width = words.shape[0], histogram.shape[1], histogram.shape[3]
-    pieces = min(member.team, max(1, rows.size // ROWS_WORTH_COUNTING), partial.shape[0] + 1)
+    most = min(member.team, partial.shape[0] + 1)
+    pieces = min(most, max(1, rows.size // ROWS_WORTH_COUNTING))
     groups = min(blocks, member.team // pieces)
     piece, group = member.number % pieces, min(member.number // pieces, groups)
     first = blocks * group // groups
@@ -216,16 +195,17 @@ def count_rows(
 def take_away(
     member: Member, words: Words, lanes: int, rows: Rows, pairs: Wholes, histogram: Wholes
 ) -> tuple[int, int]:
-    """Take a few rows away from the histograms (1, lanes, codes) of a leaf that they have left.
+    """Take a few rows away from the histograms (outputs, lanes, codes) of a leaf they have left.
 
     Members divide the blocks of lanes. Gives the first and last of this member's lanes.
     """
     first, last = own_share(words.shape[0], member)
-    line, byte = pairs[0], np.uint64(255)
-    for b in range(first, last):
-        block, own = words[b], histogram[0, 8 * b :]
-        for k in range(rows.size):
-            w, d = block[rows[k]], line[rows[k]]
-            for j in range(8):
-                own[j, (w >> np.uint64(8 * j)) & byte] -= d
+    byte = np.uint64(255)
+    for s in range(pairs.shape[0]):
+        for b in range(first, last):
+            block, line, own = words[b], pairs[s], histogram[s, 8 * b :]
+            for k in range(rows.size):
+                w, d = block[rows[k]], line[rows[k]]
+                for j in range(8):
+                    own[j, (w >> np.uint64(8 * j)) & byte] -= d
     return min(lanes, 8 * first), min(lanes, 8 * last)

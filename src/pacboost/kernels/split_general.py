@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba.types import UniTuple, float64, int64, uint8
+from numba.types import UniTuple, float64, int64, uint8, uint32, uint64
 
-from pacboost.kernels.runtime import Bytes, Floats, Wholes
+from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.entry import caller
 from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
 from pacboost.kernels.split import (
@@ -276,18 +276,37 @@ def scan_feature(
 
 
 @part_of_kernels
+def read_feature(
+    histogram: Wholes, feature: Wholes, missing: int, total: Wholes, words: Words, rows: Rows,
+    pairs: Wholes, own: Wholes,
+) -> None:  # fmt: skip
+    """Write a feature's own histogram, with ``missing`` last: that of its lane, or of few rows."""
+    bins, lane = feature[BINS], feature[LANE]
+    block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
+    for s in range(own.shape[0]):
+        line, given = own[s], pairs[s]
+        if rows.size == 0:
+            open_feature(histogram[s, lane], feature, missing, total[s], line)
+            continue
+        for b in range(bins + 1):
+            line[b] = 0
+        for k in range(rows.size):
+            code = np.int64((block[rows[k]] >> shift) & np.uint64(255))
+            line[min(code, bins)] += given[rows[k]]
+
+
+@part_of_kernels
 def know_levels(
     histogram: Wholes, features: Wholes, missing: int,
     total: Wholes, rules: Floats, own: Wholes,
-    order: Wholes, orders: Bytes, evidence: Floats,
+    order: Wholes, orders: Bytes, evidence: Floats, words: Words, rows: Rows, pairs: Wholes,
 ) -> None:  # fmt: skip
     """Write down the order of every category's levels at the root, and how much they differ."""
     for j in range(features.shape[0]):
         feature = features[j]
         if not feature[CATEGORY]:
             continue
-        for s in range(own.shape[0]):
-            open_feature(histogram[s, feature[LANE]], feature, missing, total[s], own[s])
+        read_feature(histogram, feature, missing, total, words, rows, pairs, own)
         order_of(own, feature[BINS], rules[SMOOTH], order)
         for b in range(feature[BINS] + 1):
             orders[j, b] = order[b]
@@ -337,7 +356,8 @@ def scan_category(
 
 KINDS = (
     int64[:, :, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], float64[::1],
-    int64[::1], uint8[::1], int64, uint8[:, ::1], float64[::1],
+    int64[::1], uint8[::1], int64, uint8[:, ::1], float64[::1], uint64[:, ::1], uint32[::1],
+    int64[:, ::1],
 )  # fmt: skip
 """The types of what ``scan`` takes."""
 
@@ -356,6 +376,9 @@ def scan(
     at_root: int,
     orders: Bytes,
     evidence: Floats,
+    words: Words,
+    rows: Rows,
+    pairs: Wholes,
 ) -> tuple[float, float]:
     """Find the best split over every feature; give what its sides and the leaf are worth.
 
@@ -363,7 +386,8 @@ def scan(
     the levels of categories is written to ``orders`` and ``evidence``, and read in other nodes.
 
     ``span`` holds the least and the most mean pull that monotone splits above leave to this node.
-    Of equal splits the first one counts.
+    Of equal splits the first one counts. Where ``rows`` are given, no histogram is looked at, but
+    their ``words`` and ``pairs``; lanes then hold a feature each.
     """
     outputs = histogram.shape[0]
     total, own = on_stack((outputs,), np.int64), on_stack((outputs, 256), np.int64)
@@ -371,7 +395,9 @@ def scan(
     found_at, pulls = on_stack((256,), np.float64), on_stack((outputs,), np.float64)
     for s in range(outputs):
         total[s] = 0
-        for b in range(histogram.shape[2]):
+        for k in range(rows.size):
+            total[s] += pairs[s, rows[k]]
+        for b in range(0 if rows.size > 0 else histogram.shape[2]):
             total[s] += histogram[s, 0, b]
         pulls[s] = float(total[s] >> 32)
     weight = float(total[0] & LOW)
@@ -382,7 +408,10 @@ def scan(
     after = before + NOISE * abs(before)
     nothing = after
     if at_root:
-        know_levels(histogram, features, missing, total, rules, own, order, orders, evidence)
+        know_levels(
+            histogram, features, missing, total, rules, own, order, orders, evidence, words, rows,
+            pairs,
+        )  # fmt: skip
     leaf = Leaf(total[0], rules[PENALTY], least, sums, found_at)
     for j in range(features.shape[0]):
         if not allowed[j]:
@@ -392,9 +421,8 @@ def scan(
         plain = outputs == 1 and category == 0
         line = histogram[0, feature[LANE]]
         absent = line[missing]
-        if not plain or feature[DEFAULT] >= 0:
-            for s in range(outputs):
-                open_feature(histogram[s, feature[LANE]], feature, missing, total[s], own[s])
+        if not plain or feature[DEFAULT] >= 0 or rows.size > 0:
+            read_feature(histogram, feature, missing, total, words, rows, pairs, own)
             line = own[0]
             absent = line[bins]
         if plain:

@@ -49,6 +49,8 @@ class ManyTrees:
     cells: Cells
     leaves: int
     """The most that a tree has."""
+    penalty: float | None
+    """``cat_penalty``, where there are categories."""
     takes_long: bool
     """Whether Ctrl-C should not have to wait for a tree."""
 
@@ -84,7 +86,9 @@ class DenseTreeSearch(TreeSearch):
         splits = grow_team.Splits(self._splits, self._split_members, self._split_gains)
         self._codes, self._all_leaves, self._all_splits = map(Bundle, (codes, leaves, splits))
         self._plan = np.zeros(5, dtype=np.int64)
-        self._limits = np.zeros(5, dtype=np.int64)
+        self._limits = np.zeros(6, dtype=np.int64)
+        if blocks.lanes == len(self._features) and not self._tree.monotone:
+            self._limits[grow_team.LISTED] = split.FEW_ROWS
         self._room_for(1)
 
     def _room_for(self, team: int) -> None:
@@ -132,17 +136,20 @@ class DenseTreeSearch(TreeSearch):
     def many_trees(self, request: Request, chosen: Rows | None) -> ManyTrees | None:
         """Prepare to grow trees in turn with other kernels; None where a tree needs more."""
         self._prepare(request, 0, chosen)
-        if not self._plain or self._tree.monotone or self._interactions is not None:
+        simple = self._lines == 1 and self._rules[split.CRITERION] == split.NEWTON
+        if not simple or self._tree.monotone or self._interactions is not None:
             return None
+        self._spans[0] = -np.inf, np.inf  # which no split narrows
         rows = self._order if chosen is None else self._order[: chosen.size]
         team, given = self._growing(rows, chosen is None)
         work = quick_rounds.TreeWork(
             rows, self._pairs[0], self._rules, self._starts, self._sizes, self._slots,
-            self._depths, self._splits, self._split_gains, self._plan, self._limits,
-            self._features, self._blocks.words, self._bins.missing,
+            self._depths, self._splits, self._split_members, self._split_gains, self._plan,
+            self._limits, self._features, self._blocks.words, self._bins.missing,
         )  # fmt: skip
+        penalty = None if self._plain else float(self._tree.cat_penalty)
         long = self._takes_long(rows)
-        return ManyTrees(team, given, work, self._cells, self._leaves, long)
+        return ManyTrees(team, given, work, self._cells, self._leaves, penalty, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         aside = np.ones(self._order.size, dtype=np.bool_)

@@ -61,7 +61,7 @@ class CellOrigin:
 
 IN_MEMORY = CellOrigin()
 REFUSED, UNIQUE, UNCLEAR = "refused", "unique", "unclear"
-CELLS_AT_ONCE = 65_536
+CELLS_AT_ONCE = 2**20
 """Columns of few rows are read together, so many cells at once."""
 A_MINUTE = 0.9 / 1440
 FEWEST = 50
@@ -140,6 +140,8 @@ class FrameTable(ColumnTable):
         for j, source in enumerate(self._sources):
             if kinds[source] in (TEXT, MOMENTS):
                 self._read[j] = self._from_text_or_dates(j, kinds[source])
+            elif j in levels:
+                self._read[j] = levels.numbers(j, self._columns[source], repr(self.names[j]))
         if self.width >= self.n_columns > 1:
             self._whole = super().block(0, self.n_columns)
         for first, values in self.blocks():
@@ -254,10 +256,7 @@ class FrameTable(ColumnTable):
     def column(self, number: int) -> Values:
         if number in self._read:
             return self._read[number]
-        cells = self._columns[self._sources[number]]
-        if number in self.levels:
-            return self.levels.numbers(number, cells, repr(self.names[number]))
-        values = numbers_of(cells)
+        values = numbers_of(self._columns[self._sources[number]])
         return np.where(np.isin(values, self._absent), np.nan, values) if self._absent else values
 
     def _from_text_or_dates(self, number: int, kind: int) -> Values:

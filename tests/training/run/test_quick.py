@@ -17,6 +17,7 @@ from pacboost.ledgers.ledger import Round
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.levels import Levels
 from pacboost.training.metrics import metric
 from pacboost.training.run import quick
 from pacboost.training.run.early_stopping import EarlyStopping
@@ -42,23 +43,34 @@ def drawn(rows: int, seed: int = 0, *, noise: float = 1.0) -> tuple[Any, Any]:
     return X, np.where(score > 0, np.int8(1), np.int8(-1))[:, None]
 
 
-def sample_of(rows: int, seed: int = 0, *, noise: float = 1.0) -> Sample:
+def table_of(X: Any, *, levels: bool) -> ArrayTable:
+    """Numbers, or two columns of them as categories, of which one can share a lane."""
+    if not levels:
+        return ArrayTable(X)
+    X = X.copy()
+    X[:, 2] = np.rint(2 * X[:, 2]) + 8
+    return ArrayTable(X, levels=Levels({2: tuple(range(17)), 6: ("a", "b")}))
+
+
+def sample_of(rows: int, seed: int = 0, *, noise: float = 1.0, levels: bool = False) -> Sample:
     X, signs = drawn(rows, seed, noise=noise)
-    table = ArrayTable(X)
+    table = table_of(X, levels=levels)
     return Sample(table, signs, bins=fit_bins(table))
 
 
-def watch_of(sample: Sample, patience: int | None, least: int = 0) -> EarlyStopping:
+def watch_of(
+    sample: Sample, patience: int | None, least: int = 0, *, levels: bool = False
+) -> EarlyStopping:
     X, signs = drawn(150, seed=9)
-    return EarlyStopping(
-        Sample(ArrayTable(X), signs, bins=sample.bins), metric("log_loss"), patience, least
-    )
+    own = Sample(table_of(X, levels=levels), signs, bins=sample.bins)
+    return EarlyStopping(own, metric("log_loss"), patience, least)
 
 
 def known(run: Run) -> list[Any]:
     """All that a run has found, without the time it took."""
     rules: list[Any] = [finished.hypothesis for finished in run.done]
-    arrays = ("feature", "cut", "missing_left", "left", "right", "member", "gain", "cover")
+    arrays = ["feature", "cut", "missing_left", "left", "right", "member", "members", "gain"]
+    arrays += ["cover"]
     shapes = [[getattr(rule, name).tolist() for name in arrays] for rule in rules]
     values = [rule.values.tolist() for rule in rules]
     state = run.state.weight, run.state.pull, run.state.cast, run.margins.tolist()
@@ -69,13 +81,14 @@ def known(run: Run) -> list[Any]:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("subsample", [1.0, 0.6])
 @pytest.mark.parametrize("patience", [None, 3, -1])
+@pytest.mark.parametrize("levels", [False, True])
 def test_many_rounds_at_a_time_are_single_rounds(
-    threads: int, subsample: float, patience: int | None
+    threads: int, subsample: float, patience: int | None, levels: bool
 ) -> None:
-    sample = sample_of(700)
+    sample = sample_of(700, levels=levels)
     runs = []
     for _ in range(2):
-        watch = None if patience == -1 else watch_of(sample, patience, least=20)
+        watch = None if patience == -1 else watch_of(sample, patience, 20, levels=levels)
         booster = Logit(learning_rate=0.3, l2=1.0, prior=True)
         runs.append(Run(sample, TREE, booster, seed=4, subsample=subsample, watch=watch))
     single, many = runs

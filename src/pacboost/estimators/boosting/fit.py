@@ -372,6 +372,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         may_refit: bool = True,
         drawn: Callable[[int], tuple[LabelledRows, LabelledRows | None] | None] | None = None,
         trusted: float = 0.0,
+        same_rows: Sample | None = None,
         **kept: Any,
     ) -> PreparedFit:
         """Set up the run, and if rows are held back to find the number of rounds the next one.
@@ -379,7 +380,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         The rows of a ``trial`` are always boosted on again with all others. ``prior`` holds other
         rows that give the bins, and ``kept`` what certifies and calibrates. With quality="best"
         other parts of the rows are ``drawn`` for further trials. A slope that held-back rows find
-        is ``trusted`` so far.
+        is ``trusted`` so far. ``same_rows`` holds those learned from, where they were read before.
         """
         bins = integer("max_bins", self.max_bins)
         classes = getattr(self, "classes_", NO_CLASSES)
@@ -392,9 +393,10 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             *,
             goes_on: bool = True,
         ) -> PreparedFit:
+            sample, codes = same_rows if rows is learned else None, recipe.learner.codes
             rows = rows.counting()
-            codes = recipe.learner.codes
-            sample = training_sample(rows, classes, bins, codes=codes, bins_from=prior or like)
+            if sample is None:
+                sample = training_sample(rows, classes, bins, codes=codes, bins_from=prior or like)
             if has_one_class(sample):
                 constant = StumpRule.constant(int(sample.signs[0, 0]))
                 always = FunctionLearner(lambda X, y, weights: constant)
@@ -446,8 +448,9 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
 
         if not refits:
             return first
+        known = {"same_rows": first.run.sample, **same}
         rivals = [
-            partial(self._begin, other, everyone, learned, held, seed, drawn=drawn, **same)
+            partial(self._begin, other, everyone, learned, held, seed, drawn=drawn, **known)
             for other in recipe.rivals(everyone, self.quality)
         ]
         parts = range(1, TRIALS) if drawn is not None and self.quality == "best" else ()

@@ -80,11 +80,16 @@ class KnownTypes:
 class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel, which is optimised once it is complete.
 
-    Numba would optimise each function before that, too; the machine code is as fast without.
+    Numba would optimise each function before that, too, and look for uses of arrays that need not
+    be counted before it optimises all; the machine code is as fast without.
     """
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
 
 
 class KernelLowering(BaseNativeLowering):  # type: ignore[misc]

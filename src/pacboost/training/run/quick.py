@@ -25,7 +25,7 @@ from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, span_count
-from pacboost.kernels.split import MISSING_LEFT
+from pacboost.kernels.split import CATEGORY, MISSING_LEFT
 from pacboost.learners.growing import MOST_SUM
 from pacboost.learners.tree import DenseTreeSearch, ManyTrees
 from pacboost.ledgers.ledger import Round
@@ -119,10 +119,14 @@ class QuickRounds:
 
     def _room(self, wanted: int) -> tuple[quick.Records, quick.RoundSums]:
         leaves, team, state = self.trees.leaves, self.trees.team, self.run.state
-        spans = span_count(self.run.sample.n_rows)
+        spans, subsets = (
+            span_count(self.run.sample.n_rows),
+            leaves * (self.trees.penalty is not None),
+        )
         records = quick.Records(
-            np.zeros((wanted, 5, leaves), dtype=np.int32), np.zeros((wanted, leaves)),
-            np.zeros((wanted, leaves)), np.zeros((wanted, 2 * leaves)),
+            np.zeros((wanted, 5, leaves), dtype=np.int32),
+            np.zeros((wanted, subsets, 256), dtype=np.uint8),
+            np.zeros((wanted, leaves)), np.zeros((wanted, leaves)), np.zeros((wanted, 2 * leaves)),
             np.zeros((wanted, 4), dtype=np.int64), np.zeros((wanted, 2)),
             *np.zeros((2, wanted, spans)),
         )  # fmt: skip
@@ -168,6 +172,8 @@ class QuickRounds:
              (cells, values, signs, state.base, most, margins, weights, pulls, sums.totals)),
             (measure.mistakes, (margins, first_weights, sums.wrong)),
         ]  # fmt: skip
+        if self.trees.penalty is not None:
+            steps.insert(1, (quick.weigh_levels, (self.trees.penalty, tree)))
         if self.measured:
             steps.append((measure.log_costs, (margins, size, sums.cost)))
         held = 0
@@ -186,10 +192,10 @@ class QuickRounds:
     ) -> list[FinishedRound]:
         """Turn records into rules and entries of the ledger; measure what follows from them."""
         run, potential = self.run, self.run.rounds.potential
-        rows, none = run.sample.n_rows, np.empty((0, 256), dtype=np.uint8)
+        rows, features = run.sample.n_rows, self.trees.work.features
         first_weights = run.rounds.first_weights
         first_total = int(first_weights.sum()) if first_weights.size > 1 else rows
-        no_member = np.full(self.trees.leaves, -1, dtype=np.int32)
+        member, members = np.full(self.trees.leaves, -1, dtype=np.int32), records.members[0, :0]
         missing_sides = records.made[:, MISSING_LEFT].astype(np.bool_)
         largest = np.abs(records.values).max(axis=1, initial=0.0).tolist()
         found = []
@@ -203,9 +209,13 @@ class QuickRounds:
             splits, pull = leaves - 1, max(1, pull)
             weight_scale, pull_scale = MOST_SUM / max(1, weight), MOST_SUM / pull
             feature, cut, _, left, right = records.made[k, :, :splits]
+            if self.trees.penalty is not None:
+                subsets = features[feature, CATEGORY] != 0
+                member = np.where(subsets, np.cumsum(subsets) - 1, -1).astype(np.int32)
+                members = records.members[k, :splits][subsets]
             tree = TreeRule(
                 bins, feature, cut, missing_sides[k, :splits], left, right,
-                no_member[:splits], none,
+                member[:splits], members,
                 records.gains[k, :splits] * (weight_scale / pull_scale**2 / FRESH_TOTAL),
                 records.cover[k, : splits + leaves], records.values[k, :leaves, None],
             )  # fmt: skip
