@@ -21,6 +21,8 @@ from pacboost.sources.written import HOUR, TRUTH_WAYS, is_way, part_name, part_o
 
 Level = str | bool | int | float
 ROWS_AT_ONCE = 65_536
+FEW_ROWS = 1_000
+"""So many cells are looked up one by one before a frame's own library would have begun."""
 UNSEEN = -1.0
 
 
@@ -133,7 +135,7 @@ NO_LEVELS = Levels()
 def pieces(cells: Any) -> Iterator[list[Any]]:
     """Return the cells of a NumPy column or narwhals series as Python values, some at a time."""
     for first in range(0, len(cells), ROWS_AT_ONCE):
-        part = cells[first : first + ROWS_AT_ONCE]
+        part = cells if len(cells) <= ROWS_AT_ONCE else cells[first : first + ROWS_AT_ONCE]
         yield part.tolist() if isinstance(part, np.ndarray) else part.to_list()
 
 
@@ -174,7 +176,8 @@ def _look_up(cells: Any, known: Mapping[Level, float], name: str) -> NDArray[np.
     words = isinstance(
         next(iter(known), ""), str
     )  # older narwhals replace no numbers in categories
-    if words and isinstance(cells, nw.Series) and is_text(cells.dtype) and cells.dtype != nw.Object:
+    native = words and isinstance(cells, nw.Series) and len(cells) > FEW_ROWS
+    if native and is_text(cells.dtype) and cells.dtype != nw.Object:
         return _look_up_natively(cells, known)
     found = np.empty(len(cells))
     start = 0
