@@ -131,7 +131,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_text.py trec_qc sms_spam subjectivity
 	$(BIN)/python benchmarks/bench_sparse.py
 	$(BIN)/python benchmarks/bench_product.py --splits 1
-	$(BIN)/python benchmarks/bench_filtering.py --rows 200_000 --patience 20 --limit 4 --repeats 1
+	$(BIN)/python benchmarks/bench_filtering.py --rows 200_000 --patience 10 --limit 3 --repeats 1 --epsilons 0.2,0.1,0.05
 	$(BIN)/python benchmarks/bench_cluster.py --rows 1000000
 
 .venv/bin/python:
