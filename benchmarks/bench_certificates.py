@@ -114,12 +114,12 @@ def fixed_bins() -> Bins:
 def draw(world: World, rows: int, seed: tuple[int, ...]) -> LabelledRows:
     """Draw examples."""
     X, signs = world.draw(rows, np.random.default_rng(seed))
-    return LabelledRows(ArrayTable(X), signs)
+    return LabelledRows(ArrayTable(X), signs[:, None])
 
 
 def boost(examples: LabelledRows, rounds: int) -> Vote:
     """Run AdaBoost on stumps over the fixed bins."""
-    sample = Sample(examples.table, examples.signs[:, None], bins=fixed_bins())
+    sample = Sample(examples.table, examples.signs, bins=fixed_bins())
     run = Run(sample, Stump(), AdaBoost())
     for _, _ in zip(range(rounds), run, strict=False):
         pass
@@ -146,7 +146,7 @@ class Trained:
 
     def margins(self) -> NDArray[np.float64]:
         """Return normalised margins; a rule and its opposite are merged first."""
-        scores = self.vote.scores(self.rows.table) * self.rows.signs
+        scores = self.vote.scores(self.rows.table) * self.rows.signs[:, 0]
         return np.asarray(np.clip(scores / np.abs(merged(self.vote)[1]).sum(), -1, 1))
 
 

@@ -28,6 +28,7 @@ from pacboost.kernels.forest_split import (
     below,
     best_of_classes,
     best_of_numbers,
+    right_of,
     score_of_cut,
 )
 from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
@@ -66,6 +67,7 @@ def take_bag(room: Desk, parcels: Wholes, weights: Wholes, counts: Wholes, class
             rows[at], own[at] = i, parcels[i]
             if weights.size > 0:
                 heavy[at] = weights[i] * counts[i]
+                own[at] *= heavy[at]
             elif classes > 2:
                 own[at] += (parcels[i] >> 16) * (counts[i] - 1) << 16
             else:
@@ -101,26 +103,24 @@ def sort_rows(
     """
     codes, rows, parcels, weights = room.codes, room.rows, room.parcels, room.weights
     spare_rows, spare = room.spare_rows, room.spare
-    one, base = np.uint64(1), np.uint64(start)
-    l, r = base, np.uint64(0)  # noqa: E741
+    first, span = right_of(cut, missing_right)
+    base = np.uint64(start)
+    l = base  # noqa: E741
     for i in range(size):
-        goes = np.uint64((codes[line, i] > cut) & (codes[line, i] < missing_right))
         row, parcel = rows[base + np.uint64(i)], parcels[base + np.uint64(i)]
+        r = base + np.uint64(i) - l
         rows[l], parcels[l] = row, parcel
         spare_rows[r], spare[r] = row, parcel
-        r += goes
-        l += one - goes  # noqa: E741
-    for i in range(np.int64(r)):
+        l += np.uint64(np.uint8(codes[line, i] - first) >= span)  # noqa: E741
+    for i in range(size - np.int64(l - base)):
         rows[l + np.uint64(i)], parcels[l + np.uint64(i)] = spare_rows[i], spare[i]
     if weights.size > 0:
-        at, r = base, np.uint64(0)
+        at = base
         for i in range(size):
-            goes = np.uint64((codes[line, i] > cut) & (codes[line, i] < missing_right))
             weight = weights[base + np.uint64(i)]
-            weights[at], spare[r] = weight, weight
-            r += goes
-            at += one - goes
-        for i in range(np.int64(r)):
+            weights[at], spare[base + np.uint64(i) - at] = weight, weight
+            at += np.uint64(np.uint8(codes[line, i] - first) >= span)
+        for i in range(size - np.int64(l - base)):
             weights[l + np.uint64(i)] = spare[i]
     return np.int64(l - base)
 
@@ -144,9 +144,12 @@ def random_cut(
 
 
 @inline
-def sum_up(room: Desk, start: Whole, stop: Whole) -> tuple[float, bool]:
-    """Add up a node; give the score of leaving it whole, and whether it is pure."""
-    parcels, weights, sums = room.parcels, room.weights, room.sums
+def sum_up(room: Desk, targets: Wholes, start: Whole, stop: Whole) -> tuple[float, bool]:
+    """Add up a node; give the score of leaving it whole, and whether it is pure.
+
+    ``targets`` are those of all rows, where weights are apart.
+    """
+    rows, parcels, weights, sums = room.rows, room.parcels, room.weights, room.sums
     by_class, squares = room.by_class, room.squares
     base = np.uint64(start)
     if by_class.shape[1] > 0:
@@ -173,8 +176,11 @@ def sum_up(room: Desk, start: Whole, stop: Whole) -> tuple[float, bool]:
         for i in range(stop - start):
             at = base + np.uint64(i)
             w += weights[at]
-            t += weights[at] * parcels[at]
-            same &= parcels[at] == parcels[base]
+            t += parcels[at]
+        for i in range(1, stop - start):
+            same = targets[rows[base + np.uint64(i)]] == targets[rows[base]]
+            if not same:
+                break
     sums[NODE, 0], sums[NODE, 1] = w, t
     return float(t) * float(t) / float(w), same
 
@@ -310,7 +316,7 @@ def grow(
     start, stop, depth, known = zero, zero + size, zero, zero
     while True:
         m = stop - start
-        whole, pure = sum_up(room, start, stop)
+        whole, pure = sum_up(room, all_parcels, start, stop)
         if written == 0:
             lightest *= room.squares[3] if classes > 2 else float(room.sums[NODE, 0])
         best, feature, cut, side, line = -1.0, zero - 1, zero, zero, zero

@@ -6,7 +6,7 @@ the squared error: it makes ΣL²/WL + ΣR²/WR largest, where W adds up weights
 such a target, and the sums of squares are over classes.
 
 Whatever the size of a node, only codes that occur in it are looked at: rows leave a mark at their
-code, and marks are read eight at a time.
+code, and marks are folded to bits, 64 a word: a branch for every eight is often guessed wrong.
 
 Arrays are handed over whole, with the place where a node begins: slices are objects, and making
 one for every feature of every small node took three times as long as all the rest. Places are
@@ -16,6 +16,7 @@ end.
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.hashing import STEP, mixed
 from pacboost.kernels.runtime import Bytes, Floats, Numbers, Rows, Wholes, Words
-from pacboost.kernels.runtime.jit import inline
+from pacboost.kernels.runtime.jit import inline, trailing_zeros
 
 Whole = int | np.int64
 
@@ -38,6 +39,9 @@ def below(state: Words, limit: Whole) -> np.int64:
 CODES = 256
 LOW = np.int64(0xFFFFFFFF)  # two classes: weight·target << 32 | weight
 CLASS = np.int64(0xFFFF)  # many classes: weight << 16 | class
+
+# a word of eight marks times this has them as the bits of its first byte
+FOLD = np.uint64(0x0102040810204080 if sys.byteorder == "little" else 0x8040201008040201)
 
 # lines of ``sums``: by code weights, weighted targets and rows; the codes found; the first row of
 # every chain (or rows less 1); and the node's own weight and weighted target
@@ -75,14 +79,17 @@ class Desk(NamedTuple):
 @inline
 def marked(room: Desk, low: Whole, high: Whole) -> Whole:
     """List the marked codes in order, and take the marks away; give how many there are."""
-    marks, each, sums = room.marks, room.each, room.sums
+    marks, sums = room.marks, room.sums
     count = 0
-    for word in range(low >> 3, (high >> 3) + 1):
-        if marks[word] != 0:
-            for code in range(8 * word, 8 * word + 8):
-                sums[FOUND, count] = code
-                count += each[code]
-            marks[word] = 0
+    for block in range(low >> 6, (high >> 6) + 1):
+        bits = np.uint64(0)
+        for k in range(8):
+            bits |= marks[8 * block + k] * FOLD >> np.uint64(56) << np.uint64(8 * k)
+            marks[8 * block + k] = 0
+        while bits != 0:
+            sums[FOUND, count] = 64 * block + trailing_zeros(bits)
+            bits &= bits - np.uint64(1)
+            count += 1
     return count
 
 
@@ -107,7 +114,7 @@ def heap_up(room: Desk, line: Whole, size: Whole, start: Whole, least: Whole) ->
         for i in range(size):
             code, at = codes[line, i], base + np.uint64(i)
             sums[HEAVY, code] += weights[at]
-            sums[PULLS, code] += weights[at] * parcels[at]
+            sums[PULLS, code] += parcels[at]
             each[code] = 1
     if least > 1:
         for i in range(size):
@@ -274,6 +281,15 @@ def best_of_classes(
 
 
 @inline
+def right_of(cut: Whole, missing_right: Whole) -> tuple[np.uint8, np.uint8]:
+    """Return the first code that goes right and how many do: less the first, as a byte, is fewer.
+
+    Codes above ``cut`` go right, but not those from ``missing_right`` on.
+    """
+    return np.uint8(cut + 1), np.uint8(min(missing_right, np.int64(CODES)) - cut - 1)
+
+
+@inline
 def score_of_cut(
     room: Desk,
     line: Whole,
@@ -291,26 +307,27 @@ def score_of_cut(
     codes, parcels, weights = room.codes, room.parcels, room.weights
     sums, by_class = room.sums, room.by_class
     rows, own, pull, base = np.int64(0), np.int64(0), np.int64(0), np.uint64(start)
-    for i in range(size):
-        goes = (codes[line, i] > cut) & (codes[line, i] < missing_right)
-        rows += goes
-        own += parcels[base + np.uint64(i)] if goes else 0
-    if rows < least or size - rows < least:
-        return -1.0
+    first, span = right_of(cut, missing_right)
+    if least > 1:
+        for i in range(size):
+            rows += np.uint8(codes[line, i] - first) < span
+        if rows < least or size - rows < least:
+            return -1.0
     if by_class.shape[1] > 0:
         for i in range(size):
-            if (codes[line, i] > cut) & (codes[line, i] < missing_right):
+            if np.uint8(codes[line, i] - first) < span:
                 parcel = parcels[base + np.uint64(i)]
                 by_class[LEFT, np.uint64(parcel & CLASS)] += float(parcel >> 16)
         return score_of_sides(lightest, by_class)
-    own, pull = own & LOW, own >> 32
-    if weights.size > 0:
-        own, pull = np.int64(0), np.int64(0)
+    if weights.size == 0:
         for i in range(size):
-            goes = (codes[line, i] > cut) & (codes[line, i] < missing_right)
-            at = base + np.uint64(i)
+            pull += parcels[base + np.uint64(i)] if np.uint8(codes[line, i] - first) < span else 0
+        own, pull = pull & LOW, pull >> 32
+    else:
+        for i in range(size):
+            goes, at = np.uint8(codes[line, i] - first) < span, base + np.uint64(i)
             own += weights[at] if goes else 0
-            pull += weights[at] * parcels[at] if goes else 0
+            pull += parcels[at] if goes else 0
     w, t = float(sums[NODE, 0] - own), float(sums[NODE, 1] - pull)
     if min(w, float(own)) < lightest:
         return -1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +29,8 @@ def is_frame(data: object) -> bool:
     """Check whether narwhals knows this as an eager data frame."""
     if isinstance(data, np.ndarray | list):  # asking narwhals takes a tenth of a millisecond
         return False
+    if _is_plain_pandas(data):
+        return True
     try:
         return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
     except nw.exceptions.DuplicateError as problem:
@@ -38,25 +41,34 @@ def open_frame(data: Any) -> nw.DataFrame[Any]:
     """Read through narwhals; the names of columns have to differ, and to be valid Unicode."""
     try:
         frame: nw.DataFrame[Any] = nw.from_native(data, eager_only=True)
-        if frame.implementation.is_pandas() and data.columns.is_unique:
+        if _is_plain_pandas(data):
             dense = _dense(data)
             frame = frame if dense is data else nw.from_native(dense, eager_only=True)
         else:
             frame.schema  # noqa: B018 - narwhals looks at the names only here
     except nw.exceptions.DuplicateError as problem:
         raise _refuse_doubled(problem) from problem
-    for number, name in enumerate(frame.columns):
+    _refuse_names(frame.columns)
+    return frame
+
+
+def _is_plain_pandas(data: Any) -> bool:
+    """Check whether this is a pandas frame whose names differ; narwhals looks at each of them."""
+    return nw.dependencies.is_pandas_dataframe(data) and data.columns.is_unique
+
+
+def _refuse_names(names: Iterable[Any]) -> None:
+    for number, name in enumerate(names):
         if not is_unicode(str(name)):
             raise DataError(
                 f"the name of column {number} is {name!a}, which is not valid Unicode and "
                 "could not be written to a file; rename the column"
             )
-    return frame
 
 
 def _dense(data: Any) -> Any:
     """Fill in the sparse columns of a pandas frame, which narwhals does not know."""
-    kinds = data.dtypes.items()
+    kinds = zip(data.columns.tolist(), data.dtypes.tolist(), strict=True)
     sparse = {n: k.subtype for n, k in kinds if hasattr(k, "fill_value") and hasattr(k, "subtype")}
     return data.astype(sparse) if sparse else data
 
@@ -68,11 +80,13 @@ def _refuse_doubled(problem: Exception) -> DataError:
 
 def columns_of(data: Any) -> dict[str, Any]:
     """Return the columns of a data frame by their names."""
-    frame = open_frame(data)
-    names = frame.columns
-    if frame.implementation.is_pandas() and len(frame) * len(names) <= FEW_CELLS:
-        columns = _columns_of_pandas(frame.to_native())
+    if _is_plain_pandas(data) and data.size <= FEW_CELLS:
+        names = data.columns.tolist()
+        _refuse_names(names)
+        columns = _columns_of_pandas(_dense(data))
     else:
+        frame = open_frame(data)
+        names = frame.columns
         columns = dict(zip(map(str, names), frame.iter_columns(), strict=True))
     if len(columns) < len(names):
         raise DataError(f"column names must differ as texts: {names}")
@@ -82,20 +96,29 @@ def columns_of(data: Any) -> dict[str, Any]:
 def _columns_of_pandas(data: Any) -> dict[str, Any]:
     """Return the columns, those of numbers as arrays: one by one they would take longer."""
     kinds = data.dtypes.tolist()
-    columns: dict[str, Any] = dict.fromkeys(map(str, data.columns))
-    names = list(columns)
+    names = list(map(str, data.columns.tolist()))
+    columns: dict[str, Any] = dict.fromkeys(names)
     for kind in {k for k in kinds if isinstance(k, np.dtype) and k.kind in "biuf"}:
-        places = [j for j, own in enumerate(kinds[: len(names)]) if own == kind]
-        columns |= zip((names[j] for j in places), data.iloc[:, places].to_numpy().T, strict=True)
-    rest = [(j, name) for j, name in enumerate(names) if columns[name] is None]
-    return columns | {name: nw.from_native(data.iloc[:, j], series_only=True) for j, name in rest}
+        places = [j for j, own in enumerate(kinds) if own == kind]
+        some = data if len(places) == len(kinds) else data.iloc[:, places]
+        columns |= zip(
+            (names[j] for j in places), np.array(some.to_numpy().T, order="C"), strict=True
+        )
+    rest = [j for j, name in enumerate(names) if columns[name] is None]
+    others = nw.from_native(data.iloc[:, rest], eager_only=True).iter_columns() if rest else ()
+    return columns | dict(zip((names[j] for j in rest), others, strict=True))
 
 
-def kind_of(cells: Any) -> int:
-    """Return what a column holds, by its type, or by its cells where the type does not say it."""
+def kind_of(cells: Any, *, asked: bool = True) -> int:
+    """Return what a column holds, by its type, or by its cells where the type does not say it.
+
+    Categories are not ``asked`` whether they hold anything where they are known to be categories.
+    """
     if isinstance(cells, nw.Series) and cells.dtype != nw.Object:
         kind = cells.dtype
-        if kind.is_numeric() or kind == nw.Boolean or cells.null_count() == len(cells):
+        known = not asked and isinstance(kind, nw.Categorical | nw.Enum)
+        empty = not (known or kind.is_numeric()) and cells.null_count() == len(cells)
+        if kind.is_numeric() or kind == nw.Boolean or empty:
             return NUMBERS
         for kinds, found in ((DATES, MOMENTS), ((nw.Categorical, nw.Enum), CATEGORIES)):
             if isinstance(kind, kinds):

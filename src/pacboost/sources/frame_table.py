@@ -135,7 +135,10 @@ class FrameTable(ColumnTable):
         self._sources = list(names) if self._apart else levels.sources(names)
         numbers = {name for j, name in enumerate(self._sources) if j not in levels}
         self._columns = {n: _as_text(own) if n in numbers else own for n, own in columns.items()}
-        kinds = {name: kind_of(self._columns[name]) for name in dict.fromkeys(self._sources)}
+        kinds = {
+            name: kind_of(self._columns[name], asked=name in numbers)
+            for name in dict.fromkeys(self._sources)
+        }
         self._refuse_others(kinds)
         for j, source in enumerate(self._sources):
             if kinds[source] in (TEXT, MOMENTS):
@@ -334,6 +337,8 @@ class FrameTable(ColumnTable):
 
     def _refuse_others(self, kinds: Mapping[str, int]) -> None:
         """Raise if a column holds what it may not hold, by its kind."""
+        if not self.levels.written and {*kinds.values()} == {NUMBERS}:
+            return
         for j, source in enumerate(self._sources):
             kind, cells = kinds[source], self._columns[source]
             if j in self.levels:

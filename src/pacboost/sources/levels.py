@@ -135,7 +135,7 @@ NO_LEVELS = Levels()
 def pieces(cells: Any) -> Iterator[list[Any]]:
     """Return the cells of a NumPy column or narwhals series as Python values, some at a time."""
     for first in range(0, len(cells), ROWS_AT_ONCE):
-        part = cells[first : first + ROWS_AT_ONCE]
+        part = cells if len(cells) <= ROWS_AT_ONCE else cells[first : first + ROWS_AT_ONCE]
         yield part.tolist() if isinstance(part, np.ndarray) else part.to_list()
 
 

@@ -168,7 +168,8 @@ class ColumnTable(Table):
     def block(self, first: int, last: int) -> Values:
         if last - first == 1:
             return self.column(first)[:, None]
-        return np.column_stack([self.column(j) for j in range(first, last)]).astype(np.float64)
+        columns = np.array([self.column(j) for j in range(first, last)], dtype=np.float64)
+        return np.ascontiguousarray(columns.T)
 
 
 class SomeRows(Table):

@@ -118,6 +118,8 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
 def _of_frame(estimator: Any, X: Any, *, reset: bool) -> FrameTable:
     """Read a data frame: in fit as what its columns hold, after it as it was read in fit."""
     levels: Levels = getattr(estimator, "levels_", NO_LEVELS)
+    names = None if reset else getattr(estimator, "feature_names_in_", None)
+    names = None if names is None else [str(name) for name in names]
     if reset:
         estimator.__dict__.pop("levels_", None)
         choice = getattr(estimator, "categorical_features", None)
@@ -127,15 +129,13 @@ def _of_frame(estimator: Any, X: Any, *, reset: bool) -> FrameTable:
         parted = any(map(part_of, levels.written.values()))
     seen = hasattr(X, "iloc") or _get_feature_names(X) is not None  # pandas', or visible
     if seen and not parted:
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if names is None or not hasattr(X, "iloc") or names != X.columns.tolist():  # it takes long
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
     elif reset:
         set_features(estimator, table.n_columns, table.names)
     else:
         _check_sources(estimator, columns_of(X), levels)
-    if reset:
-        return table
-    names = getattr(estimator, "feature_names_in_", None)
-    return FrameTable.like(X, None if names is None else [str(name) for name in names], levels)
+    return table if reset else FrameTable.like(X, names, levels)
 
 
 def _as_chosen(estimator: Any, X: FrameTable, *, reset: bool) -> FrameTable:

@@ -151,8 +151,8 @@ class MemberTask:
 
     def evaluated(self, member: BagMember, bag: Bag) -> Evaluated:
         """Ask a member about the rows outside its bag."""
-        rows = bag.outside
-        if not self.asks or not rows.size:  # black boxes do not answer about nothing
+        rows = bag.outside if self.asks else np.empty(0, np.intp)
+        if not rows.size:  # black boxes do not answer about nothing
             return member, rows, np.empty(0, dtype=np.int64)
         return member, rows, self.maker.out_of_bag(member, rows)
 
