@@ -282,7 +282,7 @@ def test_something_else_is_not_a_calibration(content: dict[str, Any]) -> None:
         Calibration.from_dict(content)
 
 
-# One slope for all classes: the best there is, and finite where every row is right.
+# One slope for all classes: the best there is with one more row, and finite where all are right.
 
 
 def drawn(seed: int, rows: int, classes: int, steep: float) -> tuple[Doubles, NDArray[np.int64]]:
@@ -293,10 +293,13 @@ def drawn(seed: int, rows: int, classes: int, steep: float) -> tuple[Doubles, ND
     return scores, (steep * scores + noise).argmax(axis=1)
 
 
-def loss(slope: float, scores: Doubles, labels: NDArray[np.int64], weights: Doubles) -> float:
+def loss(
+    slope: float, scores: Doubles, labels: NDArray[np.int64], weights: Doubles, believed: Doubles
+) -> float:
+    """The loss with one more row, whose labels have the chances believed."""
     logs = logsumexp(slope * scores, axis=1)
     known = weights * (logs - slope * scores[np.arange(labels.size), labels])
-    unknown = weights / weights.sum() * (logs - slope * scores.mean(axis=1))
+    unknown = weights / weights.sum() * (logs - slope * (believed * scores).sum(axis=1))
     return float((known + unknown).sum())
 
 
@@ -313,15 +316,28 @@ def test_no_other_slope_is_better(seed: int, classes: int, steep: float, scale: 
     weights = np.random.default_rng(seed).exponential(size=40)
     slope = fit_slope(scores, labels, weights)
     assert 0 <= slope < np.inf
-    least = loss(slope, scores, labels, weights)
+    usual = 2.0 if classes == 2 else 1.0
+    if slope == usual:
+        return
+    believed = np.full_like(scores, 1 / classes)
+    if slope < usual:
+        believed = softmax(usual * scores, axis=1)
+    least = loss(slope, scores, labels, weights, believed)
     for other in (slope * 0.99, slope * 1.01, slope + 1e-3 / scale):
-        assert least <= loss(other, scores, labels, weights) + 1e-9
+        assert least <= loss(other, scores, labels, weights, believed) + 1e-9
 
 
 def test_where_every_row_is_right_the_slope_is_finite() -> None:
     scores = np.eye(3)[[0, 1, 2, 0]]
     slope = fit_slope(scores, np.array([0, 1, 2, 0]), np.ones(4))
     assert softmax(slope * scores[0])[0] == pytest.approx((4 + 1 / 3) / 5, rel=1e-9)
+
+
+def test_rows_that_are_all_right_are_no_evidence_against_steep_scores() -> None:
+    scores = 20 * np.eye(3)[[0, 1, 2, 0]]
+    right, wrong = np.array([0, 1, 2, 0]), np.array([0, 1, 2, 1])
+    assert fit_slope(scores, right, np.ones(4)) == 1.0
+    assert fit_slope(scores, wrong, np.ones(4)) < 0.2
 
 
 def test_finds_the_truth_where_curves_of_few_rows_do_not() -> None:
