@@ -114,12 +114,12 @@ sanitize: .venv/.cuda
 	compute-sanitizer --tool memcheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 	PACBOOST_ROWS=300 compute-sanitizer --tool racecheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 
-# About an hour on two cores: fewer rows, splits and repeats than those of the figures in the docs,
+# About 40 minutes on two cores: fewer rows, splits and repeats than those of the figures in the docs,
 # which a script measures without these options, or as its first lines say.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py
 	$(BIN)/python benchmarks/bench_certificates.py
-	$(BIN)/python benchmarks/bench_strong.py --splits 1
+	$(BIN)/python benchmarks/bench_strong.py speed
 	$(BIN)/python benchmarks/bench_accuracy.py --jobs $$(nproc) --rows 1000 --splits 1
 	$(BIN)/python benchmarks/bench_regression.py --jobs $$(nproc) --splits 1
 	$(BIN)/python benchmarks/bench_family.py spambase
@@ -131,7 +131,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_text.py trec_qc sms_spam subjectivity
 	$(BIN)/python benchmarks/bench_sparse.py
 	$(BIN)/python benchmarks/bench_product.py --splits 1
-	$(BIN)/python benchmarks/bench_filtering.py --rows 200_000 --patience 10 --limit 3 --repeats 1 --epsilons 0.2,0.1,0.05
+	$(BIN)/python benchmarks/bench_filtering.py speed thin --rows 200_000 --patience 10 --limit 3 --repeats 1
 	$(BIN)/python benchmarks/bench_cluster.py --rows 1000000
 
 .venv/bin/python:

@@ -75,8 +75,8 @@ class BoostClassifier(Boosting):
         a third as large, and a trial that is repeated with other rows, at about seven times the
         time of "auto".
     max_leaves : int, default=None
-        The largest number of leaves of a tree, from 2 on. None: 31, with K > 3 classes 16 K up to
-        127. Fewer leaves overfit less; 2 make stumps.
+        The largest number of leaves of a tree, from 2 on. None: automatic, up to 31, and with K > 3
+        classes up to 16 K or 127. Fewer leaves overfit less; 2 make stumps.
     max_features : int or float, default=None
         How many features are drawn and looked at for each split: a number (int) or a share (float,
         1.0 for all). None: automatic. Fewer are faster, and make trees differ more.
