@@ -66,7 +66,7 @@ def test_rare_classes_need_no_trial() -> None:
 
 
 def test_large_tables_of_a_strong_classifier_are_tried_too() -> None:
-    rows = GENERATOR.normal(size=(14_000, 2))
+    rows = GENERATOR.normal(size=(20_000, 2))
     labels = np.sin(6 * rows[:, 0]) + rows[:, 1] > 0
     model = StrongClassifier(random_state=0, n_estimators=60).fit(rows, labels)
     assert "the model was refitted on all rows" in model.ledger_.stopped or len(model.ledger_) == 60
