@@ -181,7 +181,7 @@ RACERS: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = {
     "Perpetual": (perpetual, "perpetual", "category"),
     "LightGBM": (lightgbm, "lightgbm", "category"),
     "XGBoost": (xgboost, "xgboost", "category"),
-    "HistGB": (histogram, "sklearn", "category"),
+    "HistGB": (histogram, "sklearn", "few"),
     "RandomForest": (forest, "sklearn", "codes"),
     "ExtraTrees": (extra, "sklearn", "codes"),
 }
@@ -230,7 +230,10 @@ def _prepared(X: pd.DataFrame, y: pd.Series[Any]) -> tuple[pd.DataFrame, Any]:
 
 
 def taken(X: pd.DataFrame, categories: list[str], how: str) -> pd.DataFrame:
-    """Return the rows with categories in the form that a library takes."""
+    """Return the rows with categories in the form that a library takes: "few" are 255 at most."""
+    if how == "few":
+        categories = [name for name in categories if X[name].cat.categories.size > 255]
+        how = "codes"
     if how == "category" or not categories:
         return X
     forms = {
