@@ -91,7 +91,7 @@ ALL_ROWS: dict[str, Any] = {"subsample": 1.0, "max_features": 1.0, "calibrate": 
         (
             Logit(learning_rate=0.3, l2=2, prior=True),
             Tree(),
-            {"booster": "logit", "l2": 2, "min_leaf_rows": 20, **ALL_ROWS},
+            {"booster": "logit", "l2": 2, "max_leaves": 31, "min_leaf_rows": 20, **ALL_ROWS},
         ),
         (AdaBoost(learning_rate=0.3, confidence_rated=True), Tree(), {"booster": "adaboost"}),
         (AdaBoost(learning_rate=0.3), Stump(), {"booster": "adaboost", "learner": "stump"}),
