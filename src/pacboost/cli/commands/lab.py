@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import click
@@ -46,3 +48,5 @@ def command(
         echo("Press Ctrl-C to end it.")
 
     serve(data, target, port, browser=browser, say=say)
+    sys.stdout.flush()
+    os._exit(0)  # an answer may still be in C++ code, which Python's usual end would abort
