@@ -4,7 +4,8 @@ Every parameter that is not set has the value of ``Settings``, whatever the othe
 rows a trial comes first: most of the rows are boosted on, and the rest are measured after each
 round. They say how many rounds are best and how steep the probabilities should be; then all rows
 are boosted on. Larger tables need that less, so the trial is done with a share of the rows that
-goes to none. What was tried: docs/decisions/0016-samples-and-a-trial.md.
+goes to none. What was tried: docs/decisions/0016-samples-and-a-trial.md and
+0027-few-rounds-and-small-trees.md.
 """
 
 from __future__ import annotations

@@ -72,8 +72,8 @@ class BoostClassifier(Boosting):
         for "logit" with trees, else all rows.
     quality : "fast", "auto" or "best", default="auto"
         How much time the automatic values may take. "fast": 100 rounds and no trial. "best": steps
-        a third as large, and a trial that is repeated with other rows, at about seven times the
-        time of "auto".
+        a third as large, and a trial that is repeated with other rows, at three to ten
+        times the time of "auto".
     max_leaves : int, default=None
         The largest number of leaves of a tree, from 2 on. None: automatic, up to 31, and with K > 3
         classes up to 16 K or 127. Fewer leaves overfit less; 2 make stumps.

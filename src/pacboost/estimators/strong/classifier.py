@@ -88,7 +88,7 @@ class StrongClassifier(Shell):
         The maximum number of rounds; None: automatic (docs/choosing.md).
     quality : "fast", "auto" or "best", default="auto"
         How much time the automatic values of tables may take. "fast": 100 rounds and no trial.
-        "auto": a trial for tables of any size. "best": about seven times the time of "auto".
+        "auto": a trial for tables of any size. "best": three to ten times the time of "auto".
     text_columns : "auto", list of str or None, default="auto"
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
