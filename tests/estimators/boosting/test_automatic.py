@@ -128,6 +128,19 @@ def test_a_trial_chooses_rounds_and_slope_and_all_rows_are_boosted_on() -> None:
     assert len(model.validation_curves_["validation_0"]) >= 40
 
 
+def test_a_trial_chooses_the_size_of_trees_of_many_classes() -> None:
+    """Clear classes get large trees, noisy ones small, and setting what was chosen is the same."""
+    X, noisy = world(2_500, classes=5, noise=3.0)
+    clear = (4 * (X[:, 0] > 0) + 2 * (X[:, 1] * X[:, 2] > 0) + (X[:, 3] * X[:, 4] > 0)).astype(int)
+    chosen = []
+    for y in (noisy, clear):
+        model = BoostClassifier(n_estimators=60, random_state=0).fit(X, y)
+        chosen.append(model.settings_["max_leaves"])
+        same = BoostClassifier(n_estimators=60, max_leaves=chosen[-1], random_state=0).fit(X, y)
+        assert content(model) == content(same)
+    assert chosen == [16, 127]
+
+
 def test_probabilities_after_a_trial_are_better_than_without() -> None:
     X, y = world(3_000, noise=2.0)
     learn, new = slice(0, 400), slice(400, None)

@@ -145,8 +145,9 @@ class Recipe:
 
     def rivals(self, rows: LabelledRows, quality: str) -> list[Recipe]:
         """Return what a trial compares with: larger trees, and straight lines first."""
-        larger = [] if self.larger is None else [replace(self, learner=self.larger)]
-        return larger + self._with_lines(rows, quality)
+        alone = replace(self, larger=None)
+        larger = [] if self.larger is None else [replace(alone, learner=self.larger)]
+        return larger + alone._with_lines(rows, quality)
 
     def _with_lines(self, rows: LabelledRows, quality: str) -> list[Recipe]:
         """Return the same with straight lines first, where trees are as free as lines are."""
@@ -195,7 +196,8 @@ class PreparedFit:
     again: Callable[[int], PreparedFit] | None = None
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
     rivals: tuple[Callable[[], PreparedFit], ...] = ()
-    """Other runs on the same rows, of which the best on validation rows is taken."""
+    """Other runs on the same rows, of which the best on validation rows is taken. One that is
+    better and has rivals of its own meets those in place of the rest."""
     with_pairs: Callable[[Vote], PreparedFit] | None = None
     """Sets up the run that follows a vote of single columns, with the pairs that it lacks most."""
     repeats: tuple[Callable[[], PreparedFit], ...] = ()
@@ -279,11 +281,13 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             work = self._watch_also(work, name, others)
             attempt.keep = lambda: self._keep_interrupted(work)
             self._advance(work, told)
-            for rival in work.rivals:
-                other = rival()
+            rivals = list(work.rivals)
+            while rivals:
+                other = rivals.pop(0)()
                 self._advance(other, told)
                 if _loss(other) < _loss(work):
                     work = self._watch_also(other, name, [])
+                    rivals = list(other.rivals) or rivals
                     self.settings_ |= tree_settings(other.run.learner)
             if work.with_pairs is not None:
                 work = self._watch_also(work.with_pairs(work.run.vote()), name, others)
