@@ -426,6 +426,7 @@ def test_custom_logistic_loss_gives_the_model_of_the_built_in_one(weighted: bool
     own = weights(y.size, weighted)
     same: Any = {"n_estimators": 30, "subsample": 1.0, "max_features": 1.0, "min_leaf_rows": 20}
     same |= {"learning_rate": 0.1, "l2": 1.0, "max_leaves": 31, "calibrate": None}
+    same["early_stopping"] = False
     built_in = BoostClassifier(**same).fit(X, y, sample_weight=own)
     custom = BoostClassifier(logistic, **same).fit(X, y, sample_weight=own)
     np.testing.assert_allclose(custom.predict_proba(X), built_in.predict_proba(X), atol=1e-9)
