@@ -2,6 +2,7 @@
 
     python benchmarks/bench_threads.py                       all cases, 1, 2, 4, 8, … threads
     python benchmarks/bench_threads.py trees small --threads 1 16 --repeats 3 --json threads.json
+    python benchmarks/bench_threads.py middle --busy 2       while two other processes are at work
 
 Every figure is the least of several runs of a whole fit, binning included. Libraries take turns, so
 that a noisy machine is fair to all. The models of all numbers of threads are compared, too.
@@ -13,6 +14,8 @@ import argparse
 import hashlib
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -191,18 +194,25 @@ def main() -> None:
     parser.add_argument("--threads", nargs="*", type=int, help="1, 2, 4, … up to all cores if none")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--alone", action="store_true", help="measure pacboost only")
+    parser.add_argument("--busy", type=int, default=0, help="other processes that work meanwhile")
     parser.add_argument("--json", type=Path, help="write the seconds to this file, too")
     chosen = parser.parse_args()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     threads = chosen.threads or [2**k for k in range(12) if 2**k <= (cores or 1)]
     console, found = Console(), {}
-    for name in chosen.cases or CASES:
-        case = CASES[name]
-        seconds = measure(case, threads, chosen.repeats, not chosen.alone)
-        show(console, case, threads, seconds)
-        found[name] = {"case": str(case), "threads": threads, "seconds": seconds}
-        if chosen.json:
-            chosen.json.write_text(json.dumps(found, indent=1))
+    forever = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(forever) for _ in range(chosen.busy)]
+    try:
+        for name in chosen.cases or CASES:
+            case = CASES[name]
+            seconds = measure(case, threads, chosen.repeats, not chosen.alone)
+            show(console, case, threads, seconds)
+            found[name] = {"case": str(case), "threads": threads, "seconds": seconds}
+            if chosen.json:
+                chosen.json.write_text(json.dumps(found, indent=1))
+    finally:
+        for other in others:
+            other.kill()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from pacboost.kernels.runtime.threads import using
 @pytest.fixture(autouse=True)
 def more_members_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "cores", lambda: 32)
+    monkeypatch.setattr(team, "LEAST_USED", 0.0)  # no team is ever halved
 
 
 @team_kernel()
@@ -113,6 +114,27 @@ def test_no_team_is_larger_than_the_machine(monkeypatch: pytest.MonkeyPatch) -> 
         assert team.largest_team() == 2
     with using(1):
         assert team.largest_team() == 1
+
+
+def test_a_team_is_halved_for_a_while_where_its_members_have_no_cores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(team, "JUDGED_AFTER", 0.0)
+    members, own = [], team.Team()
+
+    def run(least_used: float) -> None:
+        monkeypatch.setattr(team, "LEAST_USED", least_used)
+        sums = np.zeros(5, dtype=np.int64)
+        own.run(add_up, 4, np.ones(40, dtype=np.int64), sums, 1)
+        assert sums[0] == 40
+        members.append(np.count_nonzero(sums[1:]))
+
+    for least_used in (np.inf, np.inf, np.inf, 0.0):
+        run(least_used)
+    monkeypatch.setattr(own, "_until", 0.0)
+    run(0.0)
+    own.close()
+    assert members == [4, 2, 1, 1, 4]
 
 
 def test_two_teams_at_once() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
@@ -26,6 +27,10 @@ ARGUMENTS = 256
 """The most arguments of a kernel."""
 CELLS_WORTH_A_MEMBER = 4_096
 """A member passes over so many in some 10 µs, and is called in less."""
+LEAST_USED = 1 / 3
+"""Where members use less of their time than this, others have their cores: who waits gives way."""
+JUDGED_AFTER, FEWER_FOR, AT_MOST = 0.05, 0.5, 8.0
+"""Seconds of work that say so; how long there are fewer members then, at first and in the end."""
 
 
 Steps = Sequence[tuple[Body, tuple[Any, ...]]]
@@ -43,19 +48,43 @@ class Team:
         self._bells: list[threading.Semaphore] = [threading.Semaphore(0)]
         self._threads: list[threading.Thread] = []
         self._closed = False
+        self._most, self._until, self._pause = MOST, 0.0, FEWER_FOR
+        self._wall = self._used = 0.0
 
     def run(self, body: Body, size: int, *arguments: Any) -> None:
-        """Have so many members run a kernel together."""
+        """Have so many members run a kernel together; fewer where the machine is busy."""
+        if self._most < size and time.perf_counter() > self._until:
+            self._most = MOST
+        size = min(size, self._most)
         entry, words = entry_of(body, (self.board, *arguments))
         entry.layout.pack_into(self._arguments.data, 0, *words)
         if size == 1:
             entry.call(0, 1, self._address)
             return
+        began, used = time.perf_counter(), time.process_time()
         try:
             self._gather(size)
             board.lead(self.board, size, entry.address, self._address)
         finally:
             self.board[board.CALLED] = 0  # also where the kernel was never reached
+        self._judge(size, time.perf_counter() - began, time.process_time() - used)
+
+    def _judge(self, size: int, wall: float, used: float) -> None:
+        """Halve the team for a while if its members have waited for each other most of the time.
+
+        A member that has no core keeps all others waiting, at every barrier. What kernels find does
+        not depend on the number of members.
+        """
+        self._wall += wall
+        self._used += used / size
+        if self._wall < JUDGED_AFTER:
+            return
+        if self._used < LEAST_USED * self._wall:
+            self._most, self._until = size // 2, time.perf_counter() + self._pause
+            self._pause = min(2 * self._pause, AT_MOST)
+        elif self._most == MOST:
+            self._pause = FEWER_FOR
+        self._wall = self._used = 0.0
 
     def run_in_turn(self, steps: Steps, size: int, goes_on: Wholes) -> None:
         """Have so many members run some kernels in turn, again and again: board.take_turns."""
