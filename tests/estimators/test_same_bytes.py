@@ -12,9 +12,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
+from pacboost.kernels.runtime.team import Team
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.file_rows import read_csv
 
@@ -280,6 +282,7 @@ FITS: dict[str, Fit] = {
     "exponential": boosted("adaboost", NUMBERS, SCORE > 0),
     "categories": boosted("logit", LEVELS, SCORE > 0),
     "shared lanes": boosted("logit", ONE_HOT, SCORE > 0),
+    "listed": boosted("adaboost", sparse.csr_array(ONE_HOT[:, 3:]), SCORE > 0),
     "missing": boosted("logit", HOLES, SCORE > 0),
     "monotone": boosted("logit", HOLES, SCORE > 0, monotone_constraints={0: 1, 2: -1}),
     "pairs": boosted("logit", NUMBERS, SCORE > 0, interaction_constraints="pairwise"),
@@ -299,3 +302,18 @@ def test_threads_change_no_byte_of_trees(
     monkeypatch.setattr("pacboost.learners.tree.CELLS_WORTH_MANY", 0)
     monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 16)
     assert len({model_bytes(FITS[kind](threads).model_) for threads in numbers}) == 1
+
+
+@pytest.mark.thinned(3)
+@pytest.mark.parametrize("kind", FITS)
+def test_teams_that_change_between_calls_change_no_byte(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 4)
+    expected, run, drawn = FITS[kind](1), Team.run, np.random.default_rng(0)
+
+    def run_by_some(team: Team, body: Any, size: int, *arguments: Any) -> None:
+        run(team, body, int(drawn.integers(1, size + 1)), *arguments)
+
+    monkeypatch.setattr(Team, "run", run_by_some)
+    assert model_bytes(FITS[kind](4).model_) == model_bytes(expected.model_)

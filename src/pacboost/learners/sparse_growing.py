@@ -180,7 +180,7 @@ class SparseTreeSearch(TreeSearch):
         nothing = before + split.NOISE * abs(before)
         span = None if self._plain else self._spans[leaf]
         starts = runs.starts
-        after = np.zeros(team_for(int(starts[-1])))
+        after = np.full(team_for(int(starts[-1])), nothing)
         best = np.zeros((after.size, 3), dtype=np.int64)
         together(
             sparse.look, starts, runs.columns, runs.begins, runs.ends, runs.rows, runs.codes,
