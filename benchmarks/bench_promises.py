@@ -80,7 +80,7 @@ def threshold(model: Known, y: Any, chosen: NDArray[np.intp], wish: dict[str, An
     """Choose a threshold by the rows drawn; see what it is worth on all of them."""
     try:
         found: Any = pacboost.choose_threshold(
-            model, chosen[:, None], y[chosen], positive=1, copies="independent", delta=DELTA, **wish
+            model, chosen[:, None], y[chosen], positive=1, copies="draws", delta=DELTA, **wish
         )
     except NotCertified:
         return None
@@ -94,14 +94,14 @@ def threshold(model: Known, y: Any, chosen: NDArray[np.intp], wish: dict[str, An
 
 def label_set(model: Known, y: Any, chosen: NDArray[np.intp]) -> Draw:
     """Calibrate sets by the rows drawn; see how many of all they cover, and their mean size."""
-    found = pacboost.sets(model, chosen[:, None], y[chosen], copies="independent", delta=DELTA)
+    found = pacboost.sets(model, chosen[:, None], y[chosen], copies="draws", delta=DELTA)
     held = found.rule.holds(model._said, None)
     return bool(held[np.arange(len(y)), y].mean() < 0.9), float(held.sum(axis=1).mean())
 
 
 def interval(model: Known, y: Any, chosen: NDArray[np.intp]) -> Draw:
     """Calibrate intervals by the rows drawn; see how many they cover, and their width."""
-    found = pacboost.intervals(model, chosen[:, None], y[chosen], copies="independent", delta=DELTA)
+    found = pacboost.intervals(model, chosen[:, None], y[chosen], copies="draws", delta=DELTA)
     missed = np.abs(y - model._said) > found.cutoff_
     return bool((~missed).mean() < 0.9), float(2 * found.cutoff_)
 

@@ -390,3 +390,12 @@ def test_files_keep_everything(found: Answering, choice: float | None) -> None:
 def test_counts_that_no_rows_give_are_refused(found: Answering, change: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         Answering.from_dict({**found.to_dict(), **change})
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_thresholds_are_apart_from_confidences_by_their_type(kind: Any) -> None:
+    confidence = np.repeat(np.array([0.6, 0.74, 0.82], dtype=kind), 100)
+    found = by_ranks(confidence, confidence < 0.1, DELTA)
+    borders = Borders.of(confidence)
+    wanted = {0.0} | {borders.above(float(own)) for own in confidence[::100]}
+    assert {point.threshold for point in found.points} <= wanted

@@ -206,9 +206,9 @@ def houses(tmp_path: Path) -> Path:
 def test_every_loss_fits_and_predicts(loss: str, houses: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.pacb"
     more = ("--quantile", 0.9) if loss == "quantile" else ()
-    arguments = ("fit", houses, "--target", "price", "--loss", loss, *more, "--rounds", 20)
+    arguments = ("fit", houses, "--target", "price", "--loss", loss, *more, "--rounds", 40)
     said = answer(*arguments, "--weight", "weight", "--output", model)
-    assert (said["estimator"], said["loss"], said["rounds"]) == ("BoostRegressor", loss, 20)
+    assert (said["estimator"], said["loss"], said["rounds"]) == ("BoostRegressor", loss, 40)
     assert said["training_loss"] > 0
     back, own = pacboost.load(model), columns()
     lines = run("predict", model, houses).stdout.splitlines()

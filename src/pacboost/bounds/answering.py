@@ -28,7 +28,7 @@ from pacboost.bounds.selective import (
     passed_certificate,
 )
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import bold, paragraph, table
 from pacboost.numerics.percent import percent_above, percent_below
 
@@ -279,7 +279,6 @@ RANKS = 20
 """The default number of thresholds: at each, a twentieth more of the rows is answered."""
 
 
-@plain_numbers
 def by_ranks(
     confidence: ArrayLike,
     wrong: ArrayLike,
@@ -291,6 +290,7 @@ def by_ranks(
 
     A ``target`` error that was fixed before the rows were looked at is tested at these thresholds
     (bounds/selective.py), which allows more to be answered than the bounds for all of them do.
+    The type of confidences says how many of their bits are certain.
 
     >>> confidence = np.linspace(0, 1, 1000)
     >>> answering = by_ranks(confidence, confidence < 0.1, delta=0.05)
@@ -319,7 +319,6 @@ def by_ranks(
     return Answering(rows, probability("delta", delta), len(planned), ordered, tested=tested)
 
 
-@plain_numbers
 def at_thresholds(
     confidence: ArrayLike, wrong: ArrayLike, delta: float, thresholds: Iterable[float]
 ) -> Answering:

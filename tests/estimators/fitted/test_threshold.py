@@ -203,8 +203,8 @@ def table(request: pytest.FixtureRequest) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("wish", [{"recall": 0.95}, {"precision": 0.9}])
-def test_thresholds(world: Any, wish: dict[str, float]) -> None:
-    name, model, y = world
+def test_thresholds(table: Any, wish: dict[str, float]) -> None:
+    name, model, y = table
     drawn = bench_promises.draws(len(y), RUNS)
     found = [bench_promises.threshold(model, y, chosen, wish) for chosen in drawn]
     broken = sum(own is not None and own[0] for own in found)
@@ -212,8 +212,8 @@ def test_thresholds(world: Any, wish: dict[str, float]) -> None:
 
 
 @pytest.mark.slow
-def test_a_threshold_that_just_reached_the_recall_is_rejected(world: Any) -> None:
-    name, model, y = world
+def test_a_threshold_that_just_reached_the_recall_is_rejected(table: Any) -> None:
+    name, model, y = table
     scores, broken = model._said[:, 1], 0
     for chosen in bench_promises.draws(len(y), RUNS):
         least = np.quantile(scores[chosen][y[chosen] == 1], 0.05, method="lower")

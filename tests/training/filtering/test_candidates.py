@@ -332,3 +332,11 @@ def test_rows_that_come_again_with_fewer_digits(kind: str, monkeypatch: pytest.M
         made.look(ArrayTable(part), hashes_of(ArrayTable(part), ARRIVALS_KEY))
     for one, other in zip(made.state().values(), found[1:], strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("number", [-32, 0, 64])
+def test_rows_compared_with_another_number_of_first_ones_are_refused(number: int) -> None:
+    state = RoundedRows().state()
+    state["rounded_counts"][1] = number
+    with pytest.raises(ValueError, match=f"compared with the first {number}, not with 32"):
+        RoundedRows().restore(state)

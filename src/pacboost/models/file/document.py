@@ -125,9 +125,13 @@ def raw(array: Array) -> memoryview:
 
 
 def _strings(words: list[str] | tuple[str, ...], arrays: list[Array], where: str) -> list[int]:
-    held = [_checked_text(word, where).encode() for word in words]
-    letters: Array = np.frombuffer(b"".join(held), dtype=np.uint8)
-    sizes: Array = np.fromiter(map(len, held), np.int32, len(held))
+    sizes: Array = np.empty(len(words), dtype=np.int32)
+    held = bytearray()
+    for k, word in enumerate(words):
+        own = _checked_text(word, where).encode()
+        held += own
+        sizes[k] = len(own)
+    letters: Array = np.frombuffer(held, dtype=np.uint8)
     return [_put_aside(letters, arrays, where), _put_aside(sizes, arrays, where)]
 
 

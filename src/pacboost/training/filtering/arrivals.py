@@ -185,6 +185,11 @@ class RoundedRows:
         size = self._exact.size
         self._codes = of_kind(state, "rounded", np.uint64, WAYS * size).reshape(WAYS, size)
         self._seen, number, compared, alarm = counts[:4].tolist()
+        due = FIRST_ROWS
+        while size >= 2 * due:
+            due *= 2
+        if number != due:
+            raise ValueError(f"{size} rows are compared with the first {number}, not with {due}")
         self._start(number)
         self._compared, self._alarm, self._equal = compared, bool(alarm), counts[4:].copy()
 
