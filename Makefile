@@ -114,7 +114,7 @@ sanitize: .venv/.cuda
 	compute-sanitizer --tool memcheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 	PACBOOST_ROWS=300 compute-sanitizer --tool racecheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 
-# About 40 minutes on two cores: fewer rows, splits and repeats than those of the figures in the docs,
+# Fewer rows, splits and repeats than those of the figures in the docs,
 # which a script measures without these options, or as its first lines say.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py
