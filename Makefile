@@ -114,8 +114,8 @@ sanitize: .venv/.cuda
 	compute-sanitizer --tool memcheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 	PACBOOST_ROWS=300 compute-sanitizer --tool racecheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 
-# Fewer rows, splits and repeats than those of the figures in the docs,
-# which a script measures without these options, or as its first lines say.
+# Fewer rows, splits and repeats than those of the figures in the docs, which a script measures
+# without these options, or as its first lines say.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py
 	$(BIN)/python benchmarks/bench_certificates.py

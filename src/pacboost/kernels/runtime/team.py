@@ -28,7 +28,8 @@ ARGUMENTS = 256
 CELLS_WORTH_A_MEMBER = 4_096
 """A member passes over so many in some 10 µs, and is called in less."""
 LEAST_USED = 1 / 3
-"""Where members use less of their time than this, others have their cores: who waits gives way."""
+"""The least share of their time that members compute or look whether they may go on. With less,
+other programs have their cores: a member that waits gives way to them."""
 JUDGED_AFTER, FEWER_FOR, AT_MOST = 0.05, 0.5, 8.0
 """Seconds of work that say so; how long there are fewer members then, at first and in the end."""
 
