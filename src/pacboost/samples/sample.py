@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.samples.bins import Bins, Codes, SparseCodes
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table, Values
@@ -93,9 +94,15 @@ def signs_of(numbers: NDArray[np.integer], classes: int) -> tuple[Signs, NDArray
     ([[-1], [1]], [[1, -1, -1], [-1, -1, 1]])
     """
     if classes <= 2:
-        own = (numbers == classes - 1).view(np.int8)
-        own *= 2
-        own -= 1
+        own = np.empty(numbers.size, dtype=np.int8)
+
+        def write(first: int, last: int) -> None:
+            part = own[first:last]
+            np.equal(numbers[first:last], classes - 1, out=part.view(np.bool_))
+            part *= 2
+            part -= 1
+
+        each_rows(write, numbers.size, at_least=ROWS_FOR_CHEAP_KERNELS)
         return own[:, None], None
     labels = numbers.astype(np.int64)
     signs = np.full((labels.size, classes), -1, dtype=np.int8)

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import column_or_1d
 
 from pacboost.errors import DataError
-from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
+from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
 from pacboost.numerics.same_bits import mean
 from pacboost.sources.explained_errors import odd_value, shown
 from pacboost.sources.levels import is_unicode
@@ -32,7 +32,7 @@ def lowest_label(labels: NDArray[Any]) -> int | None:
     """
     if labels.ndim != 1 or labels.size < ROWS_WORTH_COUNTING or labels.dtype.kind not in "biuf":
         return None
-    low, high = labels.min(), labels.max()
+    low, high = _ends(labels)
     if not (np.isfinite(low) and np.isfinite(high)) or float(high) - float(low) >= MOST_APART:
         return None
     if max(abs(float(low)), abs(float(high))) >= 2**53:
@@ -54,10 +54,13 @@ def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integ
         return np.unique(labels, return_inverse=True)
     places = np.empty(labels.size, dtype=np.uint8)
     wide = np.int64 if labels.dtype.kind in "bu" else labels.dtype
-    for start, part in zip(range(0, labels.size, ROWS_PER_SPAN), _parts(labels), strict=True):
-        own = places[start : start + part.size]
+
+    def count(first: int, last: int) -> None:
+        part, own = labels[first:last], places[first:last]
         np.subtract(part, part.dtype.type(low), out=own, dtype=wide, casting="unsafe")
-    last = int(places.max())
+
+    each_rows(count, labels.size)
+    last = int(_ends(places)[1])
     if last > 1:
         counts = sum(np.bincount(part, minlength=last + 1) for part in _parts(places))
     found = np.arange(last + 1) if last < 2 else np.flatnonzero(counts)
@@ -67,6 +70,14 @@ def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integ
     ranks = np.zeros(MOST_APART, dtype=np.uint8)
     ranks[found] = np.arange(found.size)
     return classes, ranks[places]
+
+
+def _ends(labels: NDArray[Any]) -> tuple[Any, Any]:
+    """Return the lowest and the highest label."""
+    found: list[tuple[Any, Any]] = []
+    each_rows(lambda i, j: found.append((labels[i:j].min(), labels[i:j].max())), labels.size)
+    lows, highs = zip(*found, strict=True)
+    return np.min(lows), np.max(highs)
 
 
 def _parts(labels: NDArray[Any]) -> list[NDArray[Any]]:

@@ -309,12 +309,13 @@ class Run:
         if self.sample.targets is not None or not self.done:
             return []
         margins = self._kept_margins()
+        margins = margins if margins.shape[1] == 1 else in_host_memory(margins)
         return hardest(self.sample, margins, norm(self.vote()), self.rounds.scores.class_scores)
 
-    def _kept_margins(self) -> Floats:
+    def _kept_margins(self) -> Any:
         """Return the margins of the rounds that are kept: the last ones may have been dropped."""
         if len(self.booster.votes(self.state)) == len(self.done):
-            return self.margins
+            return self.state.margins
         vote = self.vote()
         return self.rounds.scores.recomputed(vote.hypotheses, vote.votes.tolist())
 
@@ -334,7 +335,7 @@ class Run:
         rare = np.flatnonzero((rows > 0) & (rows < share * len(signs) / rows.size))
         if not rare.size:
             return []
-        margins = self._kept_margins()
+        margins = in_host_memory(self._kept_margins())
         scores = self.rounds.scores.class_scores
         scores = margins * signs if scores is None else scores
         named = scores.argmax(axis=1) if scores.shape[1] > 1 else scores[:, 0] > 0

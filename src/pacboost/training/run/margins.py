@@ -17,6 +17,7 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.runtime.threads import span_size
 from pacboost.ledgers.ledger import KEPT, HardRow
+from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.samples.sample import Sample
 
@@ -88,16 +89,18 @@ def hardest(
 ) -> list[HardRow]:
     """Return rows of the smallest margins, the hardest first; of equal ones, earlier rows first.
 
-    ``margins`` are y·F(x) of rows and outputs, and ``total`` is the most that all rounds can add.
-    Where rules name one of many classes, ``class_scores`` are F(x) of every class.
+    ``margins`` are y·F(x) of rows and outputs, on a GPU maybe if there is one output, and ``total``
+    is the most that all rounds can add. Where rules name one of many classes, ``class_scores`` are
+    F(x) of every class.
     """
     decided = _decided(sample, margins, class_scores)
     rows = lowest(decided, KEPT)
+    margins, decided = (in_host_memory(array[rows.tolist()]) for array in (margins, decided))
     outputs = _outputs(sample, margins, rows)
-    own = margins[rows, outputs if margins.shape[1] > 1 else 0]
+    own = margins[np.arange(rows.size), outputs if margins.shape[1] > 1 else 0]
     numbers = rows if sample.numbers is None else sample.numbers[rows]
     words = [_words(sample, row, output) for row, output in zip(rows, outputs, strict=True)]
-    decided, against = (normalised(m, total) for m in (decided[rows], own))
+    decided, against = (normalised(m, total) for m in (decided, own))
     return [
         HardRow(int(number), label, float(margin), float(1 - right) / 2)
         for number, label, margin, right in zip(numbers, words, decided, against, strict=True)
@@ -127,18 +130,23 @@ def lowest(values: Floats, count: int) -> Rows:
     [1, 3, 0]
     """
     if values.size <= count:
-        return np.argsort(values, kind="stable")
+        return np.argsort(in_host_memory(values), kind="stable")
     # Sorting them all would cost more than the rest together, and so would looking at them twice.
-    some = values[:: max(1, values.size // (ROWS_LOOKED_AT * count))]
-    candidates = np.flatnonzero(values <= np.partition(some, count - 1)[count - 1])
-    return candidates[np.argsort(values[candidates], kind="stable")][:count]
+    some = in_host_memory(values[:: max(1, values.size // (ROWS_LOOKED_AT * count))])
+    candidates = (values <= float(np.partition(some, count - 1)[count - 1])).nonzero()[0]
+    found, rows = in_host_memory(values[candidates]), in_host_memory(candidates)
+    kept = np.flatnonzero(found <= np.partition(found, count - 1)[count - 1])
+    return np.asarray(rows[kept[np.argsort(found[kept], kind="stable")[:count]]])
 
 
 def _outputs(sample: Sample, margins: Floats, rows: Rows) -> Rows:
-    """Return the output of each row's label; of several labels, the one with the least margin."""
+    """Return the output of each row's label; of several labels, the one with the least margin.
+
+    ``margins`` are those of these rows.
+    """
     if sample.labels is not None:
         return sample.labels[rows].astype(np.intp)
-    worst: Rows = margins[rows].argmin(axis=1)
+    worst: Rows = margins.argmin(axis=1)
     return worst
 
 
